@@ -1,6 +1,6 @@
 /** The HTTP reference, from the table of routes that also makes the OpenAPI document. */
-import { codesOf } from "../../src/server/http/document.ts";
-import type { Route } from "../../src/server/http/route.ts";
+import { listProblemCodes } from "../../src/server/http/document.ts";
+import type { HttpRoute } from "../../src/server/http/route.ts";
 import { ROUTES } from "../../src/server/http/routes/index.ts";
 import { code, page, table } from "./markdown.ts";
 import { describeType, jsonSchemaOf } from "./schema.ts";
@@ -16,7 +16,7 @@ export function httpPage(): string {
   ]);
 }
 
-function section(route: Route): string {
+function section(route: HttpRoute): string {
   const body = route.body === undefined ? [] : fields("body", jsonSchemaOf(route.body));
   const query = Object.entries(route.query ?? {}).map(([name, schema]) => {
     const { description, ...rest } = jsonSchemaOf(schema);
@@ -29,8 +29,8 @@ function section(route: Route): string {
     table(
       ["status", "meaning"],
       [
-        ...Object.entries(route.answers).map(([status, { description }]) => [status, description]),
-        ...[...codesOf(route)]
+        ...Object.entries(route.responses).map(([status, { description }]) => [status, description]),
+        ...[...listProblemCodes(route)]
           .toSorted(([one], [other]) => one - other)
           .map(([status, codes]) => [String(status), [...codes].sort().map(code).join(", ")]),
       ],

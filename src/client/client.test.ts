@@ -12,17 +12,17 @@ let scene: HttpScene;
 let client: RookeryClient;
 beforeEach(async () => {
   scene = await openHttp([], { times: { patience: 20, grace: 500 } });
-  client = createClient({ url: `${scene.door.url}/`, token: scene.door.token });
+  client = createClient({ url: `${scene.server.url}/`, token: scene.server.token });
 });
 afterEach(() => scene[Symbol.asyncDispose]());
 
-it("is written from the document as it is now", { timeout: 60_000 }, async () => {
+it("matches the current OpenAPI document", { timeout: 60_000 }, async () => {
   const script = fileURLToPath(new URL("../../scripts/client.mjs", import.meta.url));
   const env = builtEnvironment({ home: scene.home });
   await promisify(execFile)(process.execPath, [script, "--check"], { env });
 });
 
-it("runs where there is no Node: nothing that it loads is of Node", () => {
+it("loads nothing that needs Node.js", () => {
   const loaded = new Set<string>();
   const look = (file: URL): void => {
     if (loaded.has(file.href)) return;
@@ -37,7 +37,7 @@ it("runs where there is no Node: nothing that it loads is of Node", () => {
   expect(loaded.size).toBeGreaterThan(4);
 });
 
-it("has every route with its types", async () => {
+it("has typed methods for every route", async () => {
   const { data } = await client.GET("/v1/health");
   expect(data).toMatchObject({ ok: true, pid: process.pid });
   const sessionId = await scene.written(2);
@@ -49,14 +49,14 @@ it("has every route with its types", async () => {
   expect(missing.error).toMatchObject({ code: "session_not_found", status: 404 });
 });
 
-describe("following", () => {
+describe("follow", () => {
   const take = async (events: AsyncIterable<Followed>, count: number): Promise<Followed[]> => {
     const taken: Followed[] = [];
     for await (const event of events) if (taken.push(event) === count) break;
     return taken;
   };
 
-  it("brings a session from where one was, and leaves no connection behind", async () => {
+  it("yields a session from its cursor and closes its connection", async () => {
     const session = await scene.written(20);
     const taken = await take(client.follow({ session, after: 5 }), 16);
     expect(taken.map(({ id }) => id)).toEqual(Array.from({ length: 16 }, (_, at) => at + 6));
@@ -64,19 +64,19 @@ describe("following", () => {
     await vi.waitFor(async () => expect((await client.GET("/v1/health")).data?.streams).toBe(0));
   });
 
-  it("goes on after the server was restarted, without a gap or a double", async () => {
+  it("resumes after server restarts without gaps or duplicates", async () => {
     const session = await scene.written(10);
     const seen: number[] = [];
     const over = new AbortController();
-    const { port } = scene.door;
+    const { port } = scene.server;
     const done = (async () => {
       for await (const { id } of client.follow({ session, signal: over.signal })) seen.push(id);
     })();
     await vi.waitFor(() => expect(seen).toHaveLength(11));
     for (let restarts = 1; restarts <= 3; restarts += 1) {
-      if (restarts === 1) await scene.door.close();
+      if (restarts === 1) await scene.server.close();
       await appendNotices(scene.store, session, seen.length, 10);
-      await using _ = await scene.serve({ port, token: scene.door.token });
+      await using _ = await scene.serve({ port, token: scene.server.token });
       await vi.waitFor(() => expect(seen).toHaveLength(11 + restarts * 10));
     }
     expect(seen).toEqual(Array.from({ length: 41 }, (_, at) => at + 1));
@@ -84,7 +84,7 @@ describe("following", () => {
     await done;
   });
 
-  it("takes a connection that says nothing any more for dead", async () => {
+  it("reconnects when a connection is silent for too long", async () => {
     const session = await scene.written(3);
     let calls = 0;
     const fetch: typeof globalThis.fetch = async (input, init) => {
@@ -95,61 +95,61 @@ describe("following", () => {
       });
       return new Response(mute, { headers: { "content-type": "text/event-stream" } });
     };
-    const other = createClient({ url: scene.door.url, token: scene.door.token, fetch });
+    const other = createClient({ url: scene.server.url, token: scene.server.token, fetch });
     expect(await take(other.follow({ session, silenceMs: 100 }), 4)).toHaveLength(4);
     expect(calls).toBe(2);
   });
 
   it.each([
-    ["what is not there", { session: "ses_none" }, "session_not_found"],
-    ["a task that is not there", { task: "none" }, "task_not_found"],
-    ["from beyond the end", { everything: true as const, after: 99 }, "input_invalid"],
-  ])("fails at once for %s", async (_, query, code) => {
+    ["a missing session", { session: "ses_none" }, "session_not_found"],
+    ["a missing task", { task: "none" }, "task_not_found"],
+    ["a cursor beyond the end", { everything: true as const, after: 99 }, "input_invalid"],
+  ])("fails immediately for %s", async (_, query, code) => {
     await expect(take(client.follow(query), 1)).rejects.toMatchObject({ code });
   });
 
-  it("fails where it may not, and where nobody is for too long", async () => {
-    const stranger = createClient({ url: scene.door.url, token: "x".repeat(20) });
+  it("fails with a wrong token, and after too many failed attempts", async () => {
+    const stranger = createClient({ url: scene.server.url, token: "x".repeat(20) });
     await expect(take(stranger.follow({ everything: true }), 1)).rejects.toMatchObject({ code: "unauthorized" });
-    await scene.door.close();
+    await scene.server.close();
     const gone = take(client.follow({ everything: true, tries: 2 }), 1);
     await expect(gone).rejects.toMatchObject({ code: "server_unreachable" });
   });
 
-  it("fails when it may no more, in the middle", async () => {
+  it("fails when the token becomes invalid during the stream", async () => {
     const session = await scene.written(2);
-    const { port } = scene.door;
+    const { port } = scene.server;
     const events = client.follow({ session })[Symbol.asyncIterator]();
     for (let seq = 1; seq <= 3; seq += 1) expect(await events.next()).toMatchObject({ value: { id: seq } });
-    await scene.door.close();
+    await scene.server.close();
     await using _ = await scene.serve({ port, token: "another-token-than-before" });
     await expect(events.next()).rejects.toMatchObject({ code: "unauthorized" });
   });
 
-  /** As a proxy in between would: each connection is answered with this. */
-  const answered = (text: string, type = "text/event-stream") => {
+  /** A client whose every request gets this response, as from a proxy. */
+  const createFixedClient = (text: string, type = "text/event-stream") => {
     let calls = 0;
     const fetch: typeof globalThis.fetch = () => {
       calls += 1;
       return Promise.resolve(new Response(text, { headers: { "content-type": type } }));
     };
-    const { url, token } = scene.door;
+    const { url, token } = scene.server;
     return { client: createClient({ url, token, fetch }), calls: () => calls };
   };
   const failing = (code: string) => `event: failed\ndata: {"code":"${code}","detail":"so it is"}\n\n`;
 
   it.each([
-    ["cuts it, with a greeting each time", ": hello\n\n", "text/event-stream", "server_unreachable", 3],
-    ["is no Rookery", "<p>Please log in", "text/html", "server_unreachable", 3],
-    ["fails, and says so each time", failing("store_locked"), "text/event-stream", "store_locked", 3],
-    ["cannot read the log, and never will", failing("log_corrupt"), "text/event-stream", "log_corrupt", 1],
-  ])("gives up what %s", async (_, text, type, code, tries) => {
-    const { client: other, calls } = answered(text, type);
+    ["a server that closes every connection", ": hello\n\n", "text/event-stream", "server_unreachable", 3],
+    ["a server that is not Rookery", "<p>Please log in", "text/html", "server_unreachable", 3],
+    ["a stream with a transient error", failing("store_locked"), "text/event-stream", "store_locked", 3],
+    ["a stream with a permanent error", failing("log_corrupt"), "text/event-stream", "log_corrupt", 1],
+  ])("gives up on %s", async (_, text, type, code, tries) => {
+    const { client: other, calls } = createFixedClient(text, type);
     await expect(take(other.follow({ everything: true, tries: 3 }), 1)).rejects.toMatchObject({ code });
     expect(calls()).toBe(tries);
   });
 
-  it("fails when what is followed is deleted", async () => {
+  it("fails when the session is deleted", async () => {
     const session = await scene.written(1);
     const events = client.follow({ session, after: 2 })[Symbol.asyncIterator]();
     const next = events.next();
@@ -158,7 +158,7 @@ describe("following", () => {
     expect(outcome).toMatchObject({ status: "rejected", reason: { code: "session_not_found" } });
   });
 
-  it("ends quietly when it is told to, also while it waits", async () => {
+  it("ends without an error on return, even while waiting", async () => {
     const events = client.follow({ everything: true })[Symbol.asyncIterator]();
     const next = events.next();
     await vi.waitFor(async () => expect((await client.GET("/v1/health")).data?.streams).toBe(1));
@@ -167,8 +167,8 @@ describe("following", () => {
   });
 });
 
-describe("tasks of a server", () => {
-  it("are given, listed, shown and followed as one's own", async () => {
+describe("remoteTasks", () => {
+  it("starts, lists, shows and follows tasks like local ones", async () => {
     await using repository = await temporaryRepository();
     const tasks = remoteTasks(client);
     const started = await tasks.start({
@@ -195,16 +195,16 @@ describe("tasks of a server", () => {
   });
 
   it.each<[string, (tasks: Tasks) => Promise<unknown>, string]>([
-    ["a task that is not there", (tasks) => tasks.show("none"), "task_not_found"],
-    ["an id that is a path", (tasks) => tasks.show("../x"), "input_invalid"],
-    ["a folder that is no repository", (tasks) => tasks.start({ prompt: "x", cwd: scene.cwd }), "repository_missing"],
-    ["a diff of nothing", (tasks) => tasks.diff("none"), "task_not_found"],
-    ["a merge of nothing", (tasks) => tasks.merge("none", { gate: false }), "task_not_found"],
-  ])("fail with the code that they have there: %s", async (_, ask, code) => {
+    ["a missing task", (tasks) => tasks.show("none"), "task_not_found"],
+    ["an id with a path", (tasks) => tasks.show("../x"), "input_invalid"],
+    ["a folder without a repository", (tasks) => tasks.start({ prompt: "x", cwd: scene.cwd }), "repository_missing"],
+    ["a diff of a missing task", (tasks) => tasks.diff("none"), "task_not_found"],
+    ["a merge of a missing task", (tasks) => tasks.merge("none", { gate: false }), "task_not_found"],
+  ])("rejects with the server's error code for %s", async (_, ask, code) => {
     await expect(ask(remoteTasks(client))).rejects.toMatchObject({ name: "RookeryError", code });
   });
 
-  it("are waited for however long they take, and done once", async () => {
+  it("waits for slow work and runs it once", async () => {
     const report = {
       outcome: "merged" as const,
       how: "merge" as const,
@@ -221,15 +221,15 @@ describe("tasks of a server", () => {
       asked += 1;
       return globalThis.fetch(...args);
     };
-    const merging = remoteTasks(createClient({ url: scene.door.url, token: scene.door.token, fetch })).merge("a");
+    const merging = remoteTasks(createClient({ url: scene.server.url, token: scene.server.token, fetch })).merge("a");
     await vi.waitFor(() => expect(asked).toBeGreaterThan(3));
     done();
     expect(await merging).toEqual(report);
     expect(merge).toHaveBeenCalledTimes(1);
   });
 
-  it("say that there is no server where there is none", async () => {
-    await scene.door.close();
+  it("rejects with server_unreachable if there is no server", async () => {
+    await scene.server.close();
     await expect(remoteTasks(client).list()).rejects.toMatchObject({ code: "server_unreachable" });
   });
 });

@@ -1,4 +1,4 @@
-/** A log as it grows, over connections that may break: each event once, in order, from wherever one was. */
+/** Follows a log over HTTP. Reconnects when a connection breaks, and yields each event once and in order. */
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import {
   checkArgument,
@@ -13,29 +13,30 @@ import {
 import { isRookeryError, isStoreErrorCode, type RookeryError } from "../domain/errors.ts";
 import { sleepOrAbort } from "../stdx/wait.ts";
 import type { LogEvent, SessionEvent } from "../domain/index.ts";
-import { errorOf, unreachable } from "./problem.ts";
+import { errorOf, toUnreachableError } from "./problem.ts";
 
-export interface Connection {
+export interface ServerConnection {
   readonly url: string;
   readonly token: string;
   readonly fetch: typeof globalThis.fetch;
 }
 
 export interface FollowOptions {
-  /** The id of the last event one has; all if not said. */
+  /** The id of the last event that you have. Default: 0, which yields all events. */
   readonly after?: number | undefined;
+  /** Ends the iteration without an error. */
   readonly signal?: AbortSignal | undefined;
-  /** How often in a row it is tried in vain before it is given up; 20 if not said. */
+  /** Number of failed attempts in a row before it rejects. Default: 20. */
   readonly tries?: number | undefined;
-  /** A connection that says nothing for so long, not even that it lives, is taken for dead; 45 s if not said. */
+  /** A connection without data or heartbeats for this long counts as dead, in milliseconds. Default: 45 s. */
   readonly silenceMs?: number | undefined;
 }
 
-/** One session, one task with its sessions, or everything. */
+/** One session, one task with its sessions, or all events. */
 export type Followable = { readonly session: string } | { readonly task: string } | { readonly everything: true };
 
 export interface Followed<Event extends LogEvent = LogEvent> {
-  /** Of a session its `seq`, else a position: where to go on `after`. */
+  /** The cursor to pass as `after`: the `seq` for a session, otherwise the position in the feed. */
   readonly id: number;
   readonly event: Event;
 }
@@ -49,10 +50,10 @@ export const FOLLOW_QUERY = objectArgument({
   silenceMs: optionalArgument(numberArgument),
 });
 
-const TRIES = 20;
-const SILENCE_MS = 45_000;
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5_000;
+const DEFAULT_TRIES = 20;
+const DEFAULT_SILENCE_MS = 45_000;
+const FIRST_RECONNECT_MS = 100;
+const MAX_RECONNECT_MS = 5_000;
 
 export type Follow = {
   (query: { readonly session: string } & FollowOptions): AsyncIterable<Followed<SessionEvent>>;
@@ -60,20 +61,20 @@ export type Follow = {
 };
 
 /**
- * Throws `input_invalid`. What it returns ends quietly with its signal. Fails with `session_not_found` or `task_not_found` where what is followed is gone, with
- * `unauthorized`, `input_invalid` where `after` is beyond the end, or `server_unreachable` when it is given up.
+ * Creates the `follow` function of a client. It throws `input_invalid` for a bad query. The iteration rejects with `session_not_found` or `task_not_found` if the
+ * log does not exist, `unauthorized`, `input_invalid` if `after` is beyond the end, or `server_unreachable` after `tries`.
  */
-export function following(connection: Connection): Follow {
+export function createFollow(connection: ServerConnection): Follow {
   const follow = (query: Followable & FollowOptions): AsyncIterable<Followed> => {
     checkArgument(query, FOLLOW_QUERY, "the query");
     return {
       [Symbol.asyncIterator]() {
-        const over = new AbortController();
-        const events = walk(connection, query, over);
+        const controller = new AbortController();
+        const events = followEvents(connection, query, controller);
         return {
           next: () => events.next(),
           return: () => {
-            over.abort(); // a generator's own return() would wait for the pending next(), and so for an event
+            controller.abort(); // a generator's return() waits for the pending next(), which waits for an event
             return events.return(undefined);
           },
         };
@@ -83,56 +84,62 @@ export function following(connection: Connection): Follow {
   return follow as Follow;
 }
 
-async function* walk(
-  connection: Connection,
+async function* followEvents(
+  connection: ServerConnection,
   query: Followable & FollowOptions,
-  over: AbortController,
+  controller: AbortController,
 ): AsyncGenerator<Followed, undefined> {
-  const { after = 0, signal, tries = TRIES, silenceMs = SILENCE_MS } = query;
-  const end = (): void => over.abort();
+  const { after = 0, signal, tries = DEFAULT_TRIES, silenceMs = DEFAULT_SILENCE_MS } = query;
+  const end = (): void => controller.abort();
   if (signal?.aborted === true) return undefined;
   signal?.addEventListener("abort", end);
   let last = after;
-  let vain = 0;
+  let failures = 0;
   try {
-    while (!over.signal.aborted) {
-      const begun = Date.now();
+    while (!controller.signal.aborted) {
+      const startedAt = Date.now();
       let failure: RookeryError;
       try {
-        for await (const { event, id, data } of messages(connection, pathOf(query), last, silenceMs, over.signal)) {
-          if (event !== undefined) throw errorOf(JSON.parse(data), 500); // the server's last words
-          vain = 0;
-          if (!(Number(id) > last)) continue; // what one has
+        for await (const { event, id, data } of readMessages(
+          connection,
+          toEventsPath(query),
+          last,
+          silenceMs,
+          controller.signal,
+        )) {
+          if (event !== undefined) throw errorOf(JSON.parse(data), 500); // the final event of a failed stream
+          failures = 0;
+          if (!(Number(id) > last)) continue; // already received
           last = Number(id);
           yield { id: last, event: JSON.parse(data) as LogEvent };
         }
-        failure = unreachable(connection.url, new Error("it ends every connection at once"));
+        failure = toUnreachableError(connection.url, new Error("it closes every connection immediately"));
       } catch (error) {
-        if (over.signal.aborted) return undefined;
-        if (!isRookeryError(error) || !isPassing(error)) throw error;
+        if (controller.signal.aborted) return undefined;
+        if (!isRookeryError(error) || !isTransient(error)) throw error;
         failure = error;
       }
-      if (Date.now() - begun > LONGEST_PAUSE_MS) vain = 0; // where nothing happens, a connection is good for that long
-      vain += 1;
-      if (vain >= tries) throw failure;
-      await sleepOrAbort(reconnectDelay(vain), over.signal);
+      if (Date.now() - startedAt > MAX_RECONNECT_MS) failures = 0; // a connection that lasted this long was healthy
+      failures += 1;
+      if (failures >= tries) throw failure;
+      await sleepOrAbort(reconnectDelay(failures), controller.signal);
     }
     return undefined;
   } finally {
     signal?.removeEventListener("abort", end);
-    over.abort();
+    controller.abort();
   }
 }
 
-function pathOf(query: Followable): string {
+function toEventsPath(query: Followable): string {
   const { session, task } = query as { readonly session?: string; readonly task?: string };
   if (session !== undefined) return `/v1/sessions/${encodeURIComponent(session)}/events`;
   return task === undefined ? "/v1/events" : `/v1/tasks/${encodeURIComponent(task)}/events`;
 }
 
-/** One connection, until it ends or breaks. */
-async function* messages(
-  { url, token, fetch }: Connection,
+/** Yields the messages of one connection until it ends or breaks. */
+async function* readMessages(
+  { url, token, fetch }: ServerConnection,
   path: string,
   after: number,
   silenceMs: number,
@@ -141,35 +148,37 @@ async function* messages(
   const broken = new AbortController();
   const end = (): void => broken.abort();
   signal.addEventListener("abort", end);
-  let silence = setTimeout(end, silenceMs);
-  const heard = (): void => {
-    clearTimeout(silence);
-    silence = setTimeout(end, silenceMs);
+  let silenceTimer = setTimeout(end, silenceMs);
+  const resetTimer = (): void => {
+    clearTimeout(silenceTimer);
+    silenceTimer = setTimeout(end, silenceMs);
   };
   try {
-    const response = await opened();
-    heard();
-    const came: EventSourceMessage[] = [];
-    const parser = createParser({ onEvent: (event) => came.push(event) });
+    const response = await openStream();
+    resetTimer();
+    const received: EventSourceMessage[] = [];
+    const parser = createParser({ onEvent: (event) => received.push(event) });
     const decoder = new TextDecoder();
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
     for (;;) {
-      const { done, value } = await reader.read().catch((cause: unknown) => Promise.reject(unreachable(url, cause)));
+      const { done, value } = await reader
+        .read()
+        .catch((cause: unknown) => Promise.reject(toUnreachableError(url, cause)));
       if (done) return;
-      heard();
+      resetTimer();
       parser.feed(decoder.decode(value, { stream: true }));
-      yield* came.splice(0);
+      yield* received.splice(0);
     }
   } finally {
-    clearTimeout(silence);
+    clearTimeout(silenceTimer);
     signal.removeEventListener("abort", end);
-    broken.abort(); // whoever stops to read leaves no connection behind
+    broken.abort(); // closes the connection when the consumer stops
   }
 
-  async function opened(): Promise<Response> {
+  async function openStream(): Promise<Response> {
     const headers = { authorization: `Bearer ${token}`, accept: "text/event-stream", "last-event-id": String(after) };
     const response = await fetch(`${url}${path}`, { headers, signal: broken.signal }).catch((cause: unknown) =>
-      Promise.reject(unreachable(url, cause)),
+      Promise.reject(toUnreachableError(url, cause)),
     );
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
     if (response.ok && isStream) return response;
@@ -177,13 +186,13 @@ async function* messages(
   }
 }
 
-/** May it be otherwise in a moment? */
-function isPassing({ code }: RookeryError): boolean {
+/** Whether a retry may succeed. */
+function isTransient({ code }: RookeryError): boolean {
   return code === "server_unreachable" || code === "interrupted" || code === "internal" || isStoreErrorCode(code);
 }
 
 /** Exponential backoff with jitter. `failures` counts the attempts that failed in a row. */
 function reconnectDelay(failures: number): number {
-  const longest = Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS);
+  const longest = Math.min(FIRST_RECONNECT_MS * 2 ** (failures - 1), MAX_RECONNECT_MS);
   return longest * (0.5 + Math.random() / 2);
 }

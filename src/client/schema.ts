@@ -8,7 +8,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Is the server there? With the token, also what it does. */
+        /** Check that the server is running. With the token, includes its state. */
         get: operations["health"];
         put?: never;
         post?: never;
@@ -25,7 +25,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What can be driven here, and what is known of its programs. */
+        /** List the agents available in a folder, with the programs that they need. */
         get: operations["agents"];
         put?: never;
         post?: never;
@@ -42,7 +42,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What is counted, in the text format of Prometheus. */
+        /** Metrics in the Prometheus text format. */
         get: operations["metrics"];
         put?: never;
         post?: never;
@@ -59,7 +59,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This document. */
+        /** This OpenAPI document. */
         get: operations["openapi"];
         put?: never;
         post?: never;
@@ -76,7 +76,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Sessions, the newest first. */
+        /** List sessions, newest first. */
         get: operations["listSessions"];
         put?: never;
         /** Open a new session. */
@@ -94,15 +94,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One session. */
+        /** Show a session. */
         get: operations["showSession"];
         put?: never;
         post?: never;
-        /** Forget a session for good. */
+        /** Delete a session and its log permanently. */
         delete: operations["deleteSession"];
         options?: never;
         head?: never;
-        /** Go on with another agent, model or folder, at the end of a turn that runs, or with other permissions at once. */
+        /** Change the agent, model or folder after the running turn ends, or the permissions immediately. */
         patch: operations["changeSession"];
         trace?: never;
     };
@@ -115,7 +115,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Prompt the agent: begins a turn, and answers when its beginning is durable. */
+        /** Start a turn with a prompt. Responds when the start is durable. */
         post: operations["promptSession"];
         delete?: never;
         options?: never;
@@ -132,7 +132,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel the running turn; answers when its end is durable. */
+        /** Cancel the running turn. Responds when its end is durable. */
         post: operations["cancelTurn"];
         delete?: never;
         options?: never;
@@ -149,7 +149,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** End the conversation; one that another process drives is stopped there. */
+        /** Close a session. If another process drives it, that process stops. */
         post: operations["closeSession"];
         delete?: never;
         options?: never;
@@ -165,7 +165,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Go on from other messages: cancels what runs, and drops what waits. The log keeps what was. */
+        /** Replace the conversation. Cancels the running turn and drops queued inputs. The log keeps the old messages. */
         put: operations["replaceConversation"];
         post?: never;
         delete?: never;
@@ -183,7 +183,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A new session that begins with all ended turns of this one, which stays as it is. */
+        /** Create a new session with all completed turns of this one, which does not change. */
         post: operations["forkSession"];
         delete?: never;
         options?: never;
@@ -198,7 +198,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All that waits for a person, over all sessions. */
+        /** List the pending requests of all sessions. */
         get: operations["listRequests"];
         put?: never;
         post?: never;
@@ -215,7 +215,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What waits for a person in a session. */
+        /** List the pending requests of a session. */
         get: operations["listSessionRequests"];
         put?: never;
         post?: never;
@@ -234,7 +234,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Answer a permission or a question, whichever process asked it. */
+        /** Answer a permission request or a question, also if another process drives the session. */
         post: operations["answerRequest"];
         delete?: never;
         options?: never;
@@ -249,7 +249,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The log of a session: a page, or all that comes as a stream. The cursor is `seq`. */
+        /** The events of a session, as a page or as a stream. The cursor is `seq`. */
         get: operations["sessionEvents"];
         put?: never;
         post?: never;
@@ -266,7 +266,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Everything of a task and its sessions: a page, or all that comes as a stream. The cursor is a position. */
+        /** The events of a task and its sessions, as a page or as a stream. The cursor is a position. */
         get: operations["taskEvents"];
         put?: never;
         post?: never;
@@ -283,7 +283,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Everything, in the order in which it was committed: a page, or all that comes as a stream. */
+        /** All events in commit order, as a page or as a stream. The cursor is a position. */
         get: operations["events"];
         put?: never;
         post?: never;
@@ -300,10 +300,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Tasks, the newest first. */
+        /** List tasks, newest first. */
         get: operations["listTasks"];
         put?: never;
-        /** Give a task: it waits for its turn, and runs in a worktree of its own. */
+        /** Start a task. It waits in the queue and runs in its own worktree. */
         post: operations["startTask"];
         delete?: never;
         options?: never;
@@ -320,7 +320,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Remove worktrees that are clean, merged and unused, or say which would go. */
+        /** Remove worktrees that are clean, merged and unused, or list them in a dry run. */
         post: operations["collectTasks"];
         delete?: never;
         options?: never;
@@ -335,7 +335,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One task. */
+        /** Show a task. */
         get: operations["showTask"];
         put?: never;
         post?: never;
@@ -355,7 +355,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Stop a task; answers when nothing of it runs any more. Its worktree stays. */
+        /** Stop a task. Responds when it no longer runs. Keeps its worktree. */
         post: operations["stopTask"];
         delete?: never;
         options?: never;
@@ -372,7 +372,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Go on with a task that has ended, in the same worktree and session. */
+        /** Resume a task that has ended, in the same worktree and session. */
         post: operations["resumeTask"];
         delete?: never;
         options?: never;
@@ -387,7 +387,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All that differs from the base, committed or not. */
+        /** Show all changes against the base, committed or not. */
         get: operations["diffTask"];
         put?: never;
         post?: never;
@@ -406,7 +406,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Merge a task's branch, or only say what would happen. */
+        /** Merge the branch of a task, or predict the result in a dry run. */
         post: operations["mergeTask"];
         delete?: never;
         options?: never;
@@ -422,13 +422,13 @@ export interface components {
             type: string;
             title: string;
             status: number;
-            /** @description What happened, to what, and what to do next. */
+            /** @description What happened, why, and what to do next. */
             detail: string;
             /** @enum {string} */
             code: "session_not_found" | "session_closed" | "session_in_use" | "turn_in_progress" | "request_not_found" | "request_resolved" | "append_conflict" | "lease_lost" | "store_locked" | "store_readonly" | "store_full" | "store_corrupt" | "store_newer" | "store_replaced" | "store_unavailable" | "store_closed" | "log_corrupt" | "config_invalid" | "not_trusted" | "agent_unknown" | "agent_unavailable" | "agent_exited" | "agent_failed" | "backend_unsupported" | "model_invalid" | "provider_unconfigured" | "provider_auth" | "provider_unreachable" | "provider_refused" | "provider_rate_limited" | "usage_limited" | "provider_overloaded" | "provider_failed" | "provider_unknown" | "provider_mismatch" | "context_overflow" | "model_not_found" | "code_unavailable" | "subagent_limit" | "tool_conflict" | "tools_stale" | "plugin_failed" | "mcp_unknown" | "mcp_unavailable" | "mcp_failed" | "mcp_login" | "cwd_missing" | "task_not_found" | "task_exists" | "task_state" | "git_missing" | "git_failed" | "repository_missing" | "repository_empty" | "repository_bare" | "repository_locked" | "identity_missing" | "base_not_found" | "branch_exists" | "worktree_missing" | "worktree_unmerged" | "checkout_dirty" | "setup_failed" | "stage_failed" | "merge_conflict" | "gate_failed" | "budget_reached" | "port_unavailable" | "disk_full" | "server_unreachable" | "server_running" | "unauthorized" | "input_invalid" | "input_too_large" | "attachment_missing" | "usage" | "platform_unsupported" | "interrupted" | "internal";
-            /** @description Where in the input. */
+            /** @description The path of the invalid input. */
             at?: string;
-            /** @description The last position there is, where a later one was asked for. */
+            /** @description The last position of the log, if the request asked for a later one. */
             head?: number;
             requestId?: string;
         };
@@ -438,14 +438,14 @@ export interface components {
             cacheReadTokens: number;
             cacheWriteTokens: number;
             reasoningTokens: number;
-            /** @description Left out as soon as one report had no price. */
+            /** @description Omitted if the price of any part is unknown. */
             costUsd?: number;
             /** @enum {string} */
             costBy?: "reported" | "computed" | "mixed";
         };
         Pending: {
             /**
-             * @description It goes on: ask again with the same Idempotency-Key.
+             * @description The work is still running: repeat the request with the same Idempotency-Key.
              * @constant
              */
             pending: true;
@@ -458,7 +458,7 @@ export interface components {
             startedAt?: string;
             drivenSessions?: number;
             streams?: number;
-            /** @description How many there are in each phase. */
+            /** @description Number of tasks in each phase. */
             tasks?: {
                 [key: string]: number;
             };
@@ -1075,7 +1075,7 @@ export interface components {
         };
         SessionSummary: {
             id: string;
-            /** @description The seq of its last event. */
+            /** @description The `seq` of the last event. */
             head: number;
             agent: string;
             backend: string;
@@ -1083,9 +1083,9 @@ export interface components {
             cwd: string;
             title?: string;
             parent?: string;
-            /** @description Of a child that its parent's agent began: how deep it is. */
+            /** @description Nesting depth, for a session that another session's agent started. */
             depth?: number;
-            /** @description The task that it is of. */
+            /** @description The task that the session belongs to. */
             task?: string;
             createdAt: string;
             updatedAt: string;
@@ -1093,7 +1093,7 @@ export interface components {
             status: "idle" | "running" | "waiting" | "closed" | "copying" | "parked";
             turns: number;
             parkedUntil?: string;
-            /** @description Requests that nobody answered yet. */
+            /** @description Ids of the pending requests. */
             waitingFor: string[];
             ofNoTurn?: string[];
             /** @enum {string} */
@@ -1102,16 +1102,16 @@ export interface components {
             lastLine?: string;
         };
         SessionList: {
-            /** @description The newest first. */
+            /** @description Newest first. */
             sessions: components["schemas"]["SessionSummary"][];
-            /** @description Give it as `before` for the next page. */
+            /** @description Pass it as `before` to get the next page. */
             next?: string;
         };
         OpenSession: {
-            /** @description The default one if not said. */
+            /** @description Default: the configured default agent. */
             agent?: string;
             model?: string;
-            /** @description A folder of the server's machine. */
+            /** @description A folder on the server's machine. */
             cwd?: string;
             /** @enum {string} */
             permissions?: "ask" | "read" | "all" | "none";
@@ -1129,10 +1129,10 @@ export interface components {
                 mediaType: string;
                 name?: string;
             })[];
-            /** @description Where a turn runs, begin when it has ended. */
+            /** @description Queue the input if a turn is running, and start when it ends. */
             queue?: boolean;
             /**
-             * @description Of what is queued: `steer` is given to the turn that runs, at its next step, where its agent can.
+             * @description For queued input: `steer` delivers it to the running turn at its next step, if the agent supports that.
              * @enum {string}
              */
             deliver?: "steer" | "follow_up";
@@ -1140,9 +1140,9 @@ export interface components {
         Prompted: {
             sessionId: string;
             turnId?: string;
-            /** @description Of its beginning: follow the session after the one before it. */
+            /** @description The `seq` of the `turn.started` event. To follow the turn, pass `after` = `seq` - 1. */
             seq?: number;
-            /** @description Where it was queued. */
+            /** @description Set if the input was queued. */
             inputId?: string;
         };
         CloseSession: {
@@ -1153,7 +1153,7 @@ export interface components {
         };
         EventPage: {
             events: components["schemas"]["SessionEvent"][];
-            /** @description The seq of the last event there is: read on until you have it. */
+            /** @description The `seq` of the last event: continue until you reach it. */
             head: number;
         };
         WaitingRequest: {
@@ -1165,15 +1165,15 @@ export interface components {
             /** @enum {string} */
             kind: "permission" | "question";
             title: string;
-            /** @description Of a permission. */
+            /** @description For permission requests. */
             tool?: string;
             /** @enum {string} */
             toolKind?: "read" | "edit" | "delete" | "move" | "search" | "execute" | "fetch" | "think" | "ask" | "other";
-            /** @description Of a permission: what the tool is to be called with. */
+            /** @description For permission requests: the input of the tool call. */
             input?: unknown;
-            /** @description Of a question: who asks. */
+            /** @description For questions: who asks. */
             from?: string;
-            /** @description Of a question: a JSON schema of what is asked for. */
+            /** @description For questions: a JSON schema of the expected answer. */
             schema?: unknown;
             url?: string;
         };
@@ -1182,7 +1182,7 @@ export interface components {
         };
         Answer: {
             /**
-             * @description To a permission.
+             * @description The answer to a permission request.
              * @enum {string}
              */
             decision: "allow" | "deny";
@@ -1191,7 +1191,7 @@ export interface components {
             message?: string;
         } | {
             /**
-             * @description To a question.
+             * @description The answer to a question.
              * @enum {string}
              */
             action: "accept" | "decline" | "cancel";
@@ -1451,12 +1451,12 @@ export interface components {
             createdAt: string;
             startedAt?: string;
             endedAt?: string;
-            /** @description Until now. */
+            /** @description Total running time so far, in milliseconds. */
             ranMs: number;
             runs: number;
             stage?: string;
             stages: string[];
-            /** @description The newest last. */
+            /** @description Newest last. */
             sessions: {
                 id: string;
                 stage: string;
@@ -1469,13 +1469,13 @@ export interface components {
                 port?: number;
                 removed: boolean;
             };
-            /** @description What a person is asked: answered at the session's requests. */
+            /** @description Pending requests. Answer them with `answerRequest` of the session. */
             waitingFor: {
                 sessionId: string;
                 requestId: string;
             }[];
             notBefore?: string;
-            /** @description Why it is as it is. */
+            /** @description The reason for the status, such as an error code. */
             code?: string;
             message?: string;
             usage: components["schemas"]["Usage"];
@@ -1493,27 +1493,27 @@ export interface components {
             removed: boolean;
         };
         TaskList: {
-            /** @description The newest first. */
+            /** @description Newest first. */
             tasks: components["schemas"]["Task"][];
-            /** @description Give it as `before` for the next page. */
+            /** @description Pass it as `before` to get the next page. */
             next?: string;
         };
         StartTask: {
             prompt: string;
-            /** @description Made from the prompt if not said. */
+            /** @description Default: derived from the prompt. */
             id?: string;
             title?: string;
-            /** @description Any folder of the repository, on the server's machine. */
+            /** @description Any folder in the repository, on the server's machine. */
             cwd?: string;
             agent?: string;
             model?: string;
             /** @enum {string} */
             permissions?: "ask" | "read" | "all" | "none";
-            /** @description A branch, tag or commit; what is checked out if not said. */
+            /** @description A branch, tag or commit. Default: the commit that is checked out. */
             base?: string;
-            /** @description The greater, the sooner. */
+            /** @description Tasks with a higher priority run first. */
             priority?: number;
-            /** @description Tasks that must be done first. */
+            /** @description Tasks that must be done before this one starts. */
             needs?: string[];
             retries?: number;
             budget?: {
@@ -1522,14 +1522,14 @@ export interface components {
                 steps?: number;
                 seconds?: number;
             };
-            /** @description A pipeline of rookery.toml; the agent alone if not said. */
+            /** @description A pipeline of rookery.toml. Default: a single stage with the agent. */
             pipeline?: string;
         };
         StopTask: {
             reason?: string;
         };
         ResumeTask: {
-            /** @description What to say to the agent beside "go on". */
+            /** @description Additional instructions for the agent. */
             prompt?: string;
             budget?: {
                 tokens?: number;
@@ -1541,12 +1541,12 @@ export interface components {
         MergeTask: {
             /** @enum {string} */
             how?: "merge" | "squash" | "rebase";
-            /** @description A branch; the base of the task if not said. */
+            /** @description The target branch. Default: the base of the task. */
             into?: string;
-            /** @description A command that must pass on the result; the configured one if not said, none for false. */
+            /** @description A command that must succeed on the merge result. Default: the configured gate. `false` disables it. */
             gate?: string | false;
             message?: string;
-            /** @description Only say what would happen. */
+            /** @description Only predict the result. */
             dryRun?: boolean;
         };
         MergeReport: {
@@ -1586,13 +1586,13 @@ export interface components {
         };
         RemovedTask: {
             id: string;
-            /** @description Bytes that are free now. */
+            /** @description Number of bytes freed. */
             freed: number;
         };
         CollectTasks: {
             dryRun?: boolean;
             cwd?: string;
-            /** @description Bytes that all worktrees together may have; 0: as few as can be. */
+            /** @description Maximum size of all worktrees together, in bytes. 0 removes as much as possible. */
             quota?: number;
         };
         CollectReport: {
@@ -1617,7 +1617,7 @@ export interface components {
                 position: number;
                 event: components["schemas"]["LogEvent"];
             }[];
-            /** @description The last position there is. */
+            /** @description The last position of the log. */
             head: number;
         };
     };
@@ -1638,7 +1638,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is. */
+            /** @description The server is running. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1697,7 +1697,7 @@ export interface operations {
     agents: {
         parameters: {
             query?: {
-                /** @description A folder of the server's machine; where it runs if not said. */
+                /** @description A folder on the server's machine. Default: the server's working directory. */
                 cwd?: string;
             };
             header?: never;
@@ -1706,7 +1706,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All agents, those of an untrusted repository left out. */
+            /** @description All agents, except those that an untrusted repository configures. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1780,7 +1780,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The counts. */
+            /** @description The metrics. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1906,19 +1906,19 @@ export interface operations {
     listSessions: {
         parameters: {
             query?: {
-                /** @description Only of this agent. */
+                /** @description Only sessions of this agent. */
                 agent?: string;
-                /** @description Only in this folder. */
+                /** @description Only sessions in this folder. */
                 cwd?: string;
-                /** @description Only of this task. */
+                /** @description Only sessions of this task. */
                 task?: string;
-                /** @description Only forks and children of this session. */
+                /** @description Only forks and subagents of this session. */
                 parent?: string;
-                /** @description Only in this state. */
+                /** @description Only sessions with this status. */
                 status?: "idle" | "running" | "waiting" | "closed" | "copying" | "parked";
-                /** @description Only older than this one: `next` of the page before. */
+                /** @description Only sessions older than this one: `next` of the previous page. */
                 before?: string;
-                /** @description At most so many; 100 if not said, 1000 at most. */
+                /** @description Maximum number of sessions. Default: 100, at most 1000. */
                 limit?: number;
             };
             header?: never;
@@ -1927,7 +1927,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page. */
+            /** @description A page of sessions. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1987,7 +1987,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What has the same is done once. */
+                /** @description Makes retries safe: the server handles requests with the same key once. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -1999,7 +1999,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is open. */
+            /** @description The new session. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -2120,7 +2120,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description As it is now. */
+            /** @description The session. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2189,7 +2189,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What has the same is done once. */
+                /** @description Makes retries safe: the server handles requests with the same key once. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -2199,7 +2199,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is as if it had never been. */
+            /** @description The session is deleted. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2286,7 +2286,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description With one, slow work answers 202 and is asked for again. */
+                /** @description Makes retries safe. If the work is slow, the server responds with 202: repeat the request with the same key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -2299,7 +2299,7 @@ export interface operations {
                 "application/json": {
                     agent?: string;
                     model?: string;
-                    /** @description A folder of the server's machine. */
+                    /** @description A folder on the server's machine. */
                     cwd?: string;
                     /** @enum {string} */
                     permissions?: "ask" | "read" | "all" | "none";
@@ -2307,7 +2307,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It goes on with them. */
+            /** @description The session, with the changes. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2316,7 +2316,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionSummary"];
                 };
             };
-            /** @description It goes on: ask again with the same Idempotency-Key. */
+            /** @description The work is still running: repeat the request with the same Idempotency-Key. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -2439,7 +2439,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What has the same is done once. */
+                /** @description Makes retries safe: the server handles requests with the same key once. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -2453,7 +2453,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The turn runs: follow the session's events. */
+            /** @description The turn is running: follow the events of the session. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -2576,7 +2576,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What has the same is done once. */
+                /** @description Makes retries safe: the server handles requests with the same key once. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -2590,7 +2590,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description No turn runs. */
+            /** @description The session, with no running turn. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2695,7 +2695,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What has the same is done once. */
+                /** @description Makes retries safe: the server handles requests with the same key once. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -2709,7 +2709,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is closed. */
+            /** @description The closed session. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2805,7 +2805,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What has the same is done once. */
+                /** @description Makes retries safe: the server handles requests with the same key once. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -2816,7 +2816,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description The user's first. None begins anew. */
+                    /** @description Starts with a user message. An empty list clears the conversation. */
                     messages: {
                         /** @enum {string} */
                         role: "user" | "assistant";
@@ -2826,7 +2826,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The next turn begins with them. */
+            /** @description The next turn starts from these messages. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2949,7 +2949,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What has the same is done once. */
+                /** @description Makes retries safe: the server handles requests with the same key once. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -2960,14 +2960,14 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description The same if not said. */
+                    /** @description Default: the folder of the original session. */
                     cwd?: string;
                     title?: string;
                 };
             };
         };
         responses: {
-            /** @description It can be prompted. */
+            /** @description The new session, ready for prompts. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -3077,7 +3077,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Permissions and questions, those asked first at the top. */
+            /** @description Permission requests and questions, oldest first. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3144,7 +3144,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Permissions and questions. */
+            /** @description Permission requests and questions. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3213,7 +3213,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What has the same is done once. */
+                /** @description Makes retries safe: the server handles requests with the same key once. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3228,7 +3228,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer is in the log. */
+            /** @description The session. The answer is durable. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3332,13 +3332,13 @@ export interface operations {
     sessionEvents: {
         parameters: {
             query?: {
-                /** @description What comes after this one; from the first if not said. Of a stream, Last-Event-ID is stronger. */
+                /** @description Return events after this one. Default: 0, from the start. For streams, Last-Event-ID takes precedence. */
                 after?: number;
-                /** @description Of a page: at most so many; 1000 if not said, 10000 at most. A page of large events has fewer: read on until `head`. */
+                /** @description Maximum number of events in a page. Default: 1000, at most 10000. A page of large events holds fewer: continue until `head`. */
                 limit?: number;
             };
             header?: {
-                /** @description Of a stream: the last event one has. */
+                /** @description For streams: the id of the last event that the client has received. */
                 "Last-Event-ID"?: string;
             };
             path: {
@@ -3348,7 +3348,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page, or a stream. */
+            /** @description A page of events, or a stream of them. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3426,13 +3426,13 @@ export interface operations {
     taskEvents: {
         parameters: {
             query?: {
-                /** @description What comes after this one; from the first if not said. Of a stream, Last-Event-ID is stronger. */
+                /** @description Return events after this one. Default: 0, from the start. For streams, Last-Event-ID takes precedence. */
                 after?: number;
-                /** @description Of a page: at most so many; 1000 if not said, 10000 at most. A page of large events has fewer: read on until `head`. */
+                /** @description Maximum number of events in a page. Default: 1000, at most 10000. A page of large events holds fewer: continue until `head`. */
                 limit?: number;
             };
             header?: {
-                /** @description Of a stream: the last event one has. */
+                /** @description For streams: the id of the last event that the client has received. */
                 "Last-Event-ID"?: string;
             };
             path: {
@@ -3442,7 +3442,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page, or a stream. */
+            /** @description A page of events, or a stream of them. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3520,13 +3520,13 @@ export interface operations {
     events: {
         parameters: {
             query?: {
-                /** @description What comes after this one; from the first if not said. Of a stream, Last-Event-ID is stronger. */
+                /** @description Return events after this one. Default: 0, from the start. For streams, Last-Event-ID takes precedence. */
                 after?: number;
-                /** @description Of a page: at most so many; 1000 if not said, 10000 at most. A page of large events has fewer: read on until `head`. */
+                /** @description Maximum number of events in a page. Default: 1000, at most 10000. A page of large events holds fewer: continue until `head`. */
                 limit?: number;
             };
             header?: {
-                /** @description Of a stream: the last event one has. */
+                /** @description For streams: the id of the last event that the client has received. */
                 "Last-Event-ID"?: string;
             };
             path?: never;
@@ -3534,7 +3534,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page, or a stream. */
+            /** @description A page of events, or a stream of them. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3603,15 +3603,15 @@ export interface operations {
     listTasks: {
         parameters: {
             query?: {
-                /** @description Only in one of these. */
+                /** @description Only tasks with one of these statuses. */
                 status?: ("queued" | "preparing" | "running" | "waiting" | "parked" | "done" | "failed" | "stopped")[];
-                /** @description Only of the repository that this folder is in. */
+                /** @description Only tasks of the repository that contains this folder. */
                 cwd?: string;
-                /** @description Only of this agent. */
+                /** @description Only tasks of this agent. */
                 agent?: string;
-                /** @description Only older than this one: `next` of the page before. */
+                /** @description Only tasks older than this one: `next` of the previous page. */
                 before?: string;
-                /** @description At most so many; 100 if not said, 1000 at most. */
+                /** @description Maximum number of tasks. Default: 100, at most 1000. */
                 limit?: number;
             };
             header?: never;
@@ -3620,7 +3620,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page. */
+            /** @description A page of tasks. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3689,7 +3689,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What has the same is done once. */
+                /** @description Makes retries safe: the server handles requests with the same key once. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -3701,7 +3701,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is in the queue. */
+            /** @description The queued task. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -3806,7 +3806,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description With one, slow work answers 202 and is asked for again. */
+                /** @description Makes retries safe. If the work is slow, the server responds with 202: repeat the request with the same key. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -3818,7 +3818,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What went and what stayed. */
+            /** @description The removed and the kept worktrees. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3827,7 +3827,7 @@ export interface operations {
                     "application/json": components["schemas"]["CollectReport"];
                 };
             };
-            /** @description It goes on: ask again with the same Idempotency-Key. */
+            /** @description The work is still running: repeat the request with the same Idempotency-Key. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -3939,7 +3939,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description As it is now. */
+            /** @description The task. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4007,11 +4007,11 @@ export interface operations {
     removeTask: {
         parameters: {
             query?: {
-                /** @description Also where something is neither merged nor committed, which is lost then. */
+                /** @description Also remove a task with unmerged or uncommitted changes, which are lost. */
                 force?: boolean;
             };
             header?: {
-                /** @description With one, slow work answers 202 and is asked for again. */
+                /** @description Makes retries safe. If the work is slow, the server responds with 202: repeat the request with the same key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4021,7 +4021,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is listed no more. */
+            /** @description The task is removed. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4030,7 +4030,7 @@ export interface operations {
                     "application/json": components["schemas"]["RemovedTask"];
                 };
             };
-            /** @description It goes on: ask again with the same Idempotency-Key. */
+            /** @description The work is still running: repeat the request with the same Idempotency-Key. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4117,7 +4117,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description With one, slow work answers 202 and is asked for again. */
+                /** @description Makes retries safe. If the work is slow, the server responds with 202: repeat the request with the same key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4131,7 +4131,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is stopped. */
+            /** @description The stopped task. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4140,7 +4140,7 @@ export interface operations {
                     "application/json": components["schemas"]["Task"];
                 };
             };
-            /** @description It goes on: ask again with the same Idempotency-Key. */
+            /** @description The work is still running: repeat the request with the same Idempotency-Key. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4245,7 +4245,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description What has the same is done once. */
+                /** @description Makes retries safe: the server handles requests with the same key once. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4259,7 +4259,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is in the queue. */
+            /** @description The queued task. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4363,7 +4363,7 @@ export interface operations {
     diffTask: {
         parameters: {
             query?: {
-                /** @description Also as git prints it. */
+                /** @description Include the patch in git format. */
                 patch?: boolean;
             };
             header?: never;
@@ -4374,7 +4374,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The difference. */
+            /** @description The changes. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4452,7 +4452,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description With one, slow work answers 202 and is asked for again. */
+                /** @description Makes retries safe. If the work is slow, the server responds with 202: repeat the request with the same key. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4466,7 +4466,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What happened, or would. */
+            /** @description The result, or the predicted result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4475,7 +4475,7 @@ export interface operations {
                     "application/json": components["schemas"]["MergeReport"];
                 };
             };
-            /** @description It goes on: ask again with the same Idempotency-Key. */
+            /** @description The work is still running: repeat the request with the same Idempotency-Key. */
             202: {
                 headers: {
                     [name: string]: unknown;

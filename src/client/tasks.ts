@@ -1,4 +1,4 @@
-/** The tasks of a server, as those of one's own log are had. */
+/** The `Tasks` interface on top of the HTTP API of a server. */
 import {
   checkArgument,
   functionArgument,
@@ -8,23 +8,23 @@ import {
 } from "../domain/arguments.ts";
 import { RookeryError } from "../domain/errors.ts";
 import type { FeedEvent, Tasks, TaskView } from "../domain/index.ts";
+import type { RookeryClient } from "./client.ts";
 import { FOLLOW_QUERY, type Followed } from "./follow.ts";
-import type { RookeryClient } from "./index.ts";
-import { errorOf, unreachable } from "./problem.ts";
+import { errorOf, toUnreachableError } from "./problem.ts";
 import type { components } from "./schema.ts";
 
 type Pending = components["schemas"]["Pending"];
 
-interface Answered<T> {
+interface FetchResult<T> {
   readonly data?: T | undefined;
   readonly error?: unknown;
   readonly response: Response;
 }
 
-/** Rejects as the server's own would, and with `server_unreachable` or `unauthorized`. */
+/** Methods reject with the errors of local tasks, and with `server_unreachable` or `unauthorized`. */
 export function remoteTasks(client: RookeryClient): Tasks {
   checkArgument(client, CLIENT, "the client");
-  return withCheckedIds(tasksOf(client));
+  return withCheckedIds(createRemoteTasks(client));
 }
 
 const CLIENT = objectArgument({
@@ -36,7 +36,7 @@ const CLIENT = objectArgument({
 });
 const ANY_OBJECT = optionalArgument(objectArgument({}));
 
-/** The server checks the rest. */
+/** Checks the arguments that form the path of a request. The server checks the rest. */
 function withCheckedIds(tasks: Tasks): Tasks {
   const checked =
     <Options, Result>(method: (id: string, options?: Options) => Promise<Result>) =>
@@ -57,77 +57,93 @@ function withCheckedIds(tasks: Tasks): Tasks {
   };
 }
 
-function tasksOf(client: RookeryClient): Tasks {
+function createRemoteTasks(client: RookeryClient): Tasks {
   const { url } = client;
   return {
-    start: async (body) => viewOf(await asked(url, () => client.POST("/v1/tasks", { body: definite(body) }))),
-    async list(given = {}) {
-      const { status, ...query } = definite(given);
+    start: async (body) =>
+      toTaskView(await callServer(url, () => client.POST("/v1/tasks", { body: withoutUndefined(body) }))),
+    async list(options = {}) {
+      const { status, ...query } = withoutUndefined(options);
       const filter = { ...query, ...(status !== undefined && { status }) };
-      return (await asked(url, () => client.GET("/v1/tasks", { params: { query: filter } }))).tasks.map(viewOf);
+      return (await callServer(url, () => client.GET("/v1/tasks", { params: { query: filter } }))).tasks.map(
+        toTaskView,
+      );
     },
-    show: async (id) => viewOf(await asked(url, () => client.GET("/v1/tasks/{id}", { params: { path: { id } } }))),
+    show: async (id) =>
+      toTaskView(await callServer(url, () => client.GET("/v1/tasks/{id}", { params: { path: { id } } }))),
     stop: async (id, options = {}) =>
-      viewOf(
-        await askedSlowly(url, (header) => {
-          return client.POST("/v1/tasks/{id}/stop", { params: { path: { id }, header }, body: definite(options) });
+      toTaskView(
+        await callUntilDone(url, (header) => {
+          return client.POST("/v1/tasks/{id}/stop", {
+            params: { path: { id }, header },
+            body: withoutUndefined(options),
+          });
         }),
       ),
     async resume(id, options = {}) {
       const params = { path: { id } };
-      return viewOf(await asked(url, () => client.POST("/v1/tasks/{id}/resume", { params, body: definite(options) })));
+      return toTaskView(
+        await callServer(url, () => client.POST("/v1/tasks/{id}/resume", { params, body: withoutUndefined(options) })),
+      );
     },
     diff: (id, options = {}) =>
-      asked(url, () => client.GET("/v1/tasks/{id}/diff", { params: { path: { id }, query: definite(options) } })),
+      callServer(url, () =>
+        client.GET("/v1/tasks/{id}/diff", { params: { path: { id }, query: withoutUndefined(options) } }),
+      ),
     predictMerge: (id, options = {}) =>
-      askedSlowly(url, (header) => {
-        const body = { ...definite(options), dryRun: true };
+      callUntilDone(url, (header) => {
+        const body = { ...withoutUndefined(options), dryRun: true };
         return client.POST("/v1/tasks/{id}/merge", { params: { path: { id }, header }, body });
       }),
     merge: (id, options = {}) =>
-      askedSlowly(url, (header) => {
-        return client.POST("/v1/tasks/{id}/merge", { params: { path: { id }, header }, body: definite(options) });
+      callUntilDone(url, (header) => {
+        return client.POST("/v1/tasks/{id}/merge", {
+          params: { path: { id }, header },
+          body: withoutUndefined(options),
+        });
       }),
     remove: (id, options = {}) =>
-      askedSlowly(url, (header) => {
-        return client.DELETE("/v1/tasks/{id}", { params: { path: { id }, header, query: definite(options) } });
+      callUntilDone(url, (header) => {
+        return client.DELETE("/v1/tasks/{id}", { params: { path: { id }, header, query: withoutUndefined(options) } });
       }),
     collect: async (options = {}) =>
-      askedSlowly(url, (header) => client.POST("/v1/tasks/collect", { params: { header }, body: definite(options) })),
+      callUntilDone(url, (header) =>
+        client.POST("/v1/tasks/collect", { params: { header }, body: withoutUndefined(options) }),
+      ),
     follow(query) {
       checkArgument(query, FOLLOW_QUERY, "the query");
       const { task, after, signal } = query;
-      const what = task === undefined ? { everything: true as const } : { task };
-      return positioned(client.follow({ ...what, after, signal }));
+      const target = task === undefined ? { everything: true as const } : { task };
+      return toFeedEvents(client.follow({ ...target, after, signal }));
     },
   };
 }
 
-async function* positioned(events: AsyncIterable<Followed>): AsyncGenerator<FeedEvent> {
+async function* toFeedEvents(events: AsyncIterable<Followed>): AsyncGenerator<FeedEvent> {
   for await (const { id, event } of events) yield { position: id, event };
 }
 
-async function asked<T>(url: string, ask: () => Promise<Answered<T>>): Promise<T> {
-  const { data, error, response } = await ask().catch((cause: unknown): never => {
-    throw unreachable(url, cause);
+async function callServer<T>(url: string, send: () => Promise<FetchResult<T>>): Promise<T> {
+  const { data, error, response } = await send().catch((cause: unknown): never => {
+    throw toUnreachableError(url, cause);
   });
   if (data !== undefined) return data;
   throw errorOf(error, response.status);
 }
 
-/** The server tells after a while that it goes on, and is asked again for the same. */
-async function askedSlowly<T extends object>(
+/** Repeats the request with the same idempotency key while the server responds that the work is still running. */
+async function callUntilDone<T extends object>(
   url: string,
-  ask: (header: { "Idempotency-Key": string }) => Promise<Answered<T | Pending>>,
+  send: (header: { "Idempotency-Key": string }) => Promise<FetchResult<T | Pending>>,
 ): Promise<Exclude<T, Pending>> {
-  const header = { "Idempotency-Key": newKey() };
+  const header = { "Idempotency-Key": newIdempotencyKey() };
   for (;;) {
-    const answer = await asked(url, () => ask(header));
-    if (!("pending" in answer)) return answer as Exclude<T, Pending>;
+    const result = await callServer(url, () => send(header));
+    if (!("pending" in result)) return result as Exclude<T, Pending>;
   }
 }
 
-function newKey(): string {
+function newIdempotencyKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
@@ -137,8 +153,8 @@ type Definite<T> = T extends readonly (infer Item)[]
     ? { -readonly [Key in keyof T]: Definite<Exclude<T[Key], undefined>> }
     : T;
 
-/** Without what was not said, and no longer read-only to the compiler. Throws `input_invalid` if it is not JSON. */
-function definite<T extends object>(options: T): Definite<T> {
+/** Removes undefined fields and `readonly` modifiers. Throws `input_invalid` if the options are not JSON. */
+function withoutUndefined<T extends object>(options: T): Definite<T> {
   checkArgument(options, objectArgument({}), "the options");
   try {
     return JSON.parse(JSON.stringify(options)) as Definite<T>;
@@ -147,7 +163,7 @@ function definite<T extends object>(options: T): Definite<T> {
   }
 }
 
-/** What is left out on the way, because nobody knows it, is said to be unknown. */
-function viewOf(task: components["schemas"]["Task"]): TaskView {
+/** Restores `costUsd: undefined`, which JSON omits. */
+function toTaskView(task: components["schemas"]["Task"]): TaskView {
   return { ...task, usage: { ...task.usage, costUsd: task.usage.costUsd } };
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId, type EventBody, type Store } from "../domain/index.ts";
 import { systemClock } from "../stdx/index.ts";
 import { openSqliteStore } from "../store/index.ts";
-import { openNursery, type Nursery } from "../store/sqlite/fixtures/children.ts";
+import { openStoreProcesses, type StoreProcesses } from "../store/sqlite/fixtures/processes.ts";
 import { temporaryFolder } from "../testing/index.ts";
 import { answerRequest } from "./answer.ts";
 import { closeStoredSession } from "./open.ts";
@@ -96,9 +96,9 @@ function countingAppends(store: Store) {
 describe("a log that two other processes write to as fast as they can", () => {
   let nursery: Nursery;
   beforeAll(async () => {
-    nursery = await openNursery();
+    processes = await openStoreProcesses();
   });
-  afterAll(() => nursery[Symbol.dispose]());
+  afterAll(() => processes[Symbol.dispose]());
 
   const opened: EventBody = { type: "session.opened", cwd: "/", backend: "acp", permissions: "ask" };
   const request = { toolId: "t1", tool: "t", title: "t", kind: "other", input: {} } as const;
@@ -115,9 +115,9 @@ describe("a log that two other processes write to as fast as they can", () => {
     const { head } = await store.append({ sessionId, id: newId("app"), expectedHead: 0, events });
     await store.acquireLease({ sessionId, owner: "elsewhere", now: Date.now(), until: Date.now() + 600_000 });
 
-    const writers = ["a", "b"].map((name) => nursery.start("contend", { path, sessionId, name, count: 1e9 }));
-    for (const writer of writers) expect(await writer.said()).toBe("ready");
-    for (const writer of writers) writer.tell("go");
+    const writers = ["a", "b"].map((name) => processes.start("contend", { path, sessionId, name, count: 1e9 }));
+    for (const writer of writers) expect(await writer.nextMessage()).toBe("ready");
+    for (const writer of writers) writer.sendLine("go");
     for await (const { seq } of store.follow({ sessionId, after: head })) if (seq > head + 100) break;
 
     const options = { sessionId, answer: { decision: "allow" as const }, clock: systemClock };

@@ -4,18 +4,18 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { SessionEvent, Store } from "../domain/index.ts";
 import { openSqliteStore } from "../store/index.ts";
-import { openNursery, type Nursery } from "../store/sqlite/fixtures/children.ts";
+import { openStoreProcesses, type StoreProcesses } from "../store/sqlite/fixtures/processes.ts";
 import { temporaryFolder } from "../testing/index.ts";
 import { DONE, openScriptedSession, type ScriptedTurn } from "./test-scripted-session.ts";
 
-let nursery: Nursery;
+let processes: StoreProcesses;
 beforeAll(async () => {
-  nursery = await openNursery();
+  processes = await openStoreProcesses();
 });
 /** Unmounts the file system even if a test hangs. */
 const mounted: string[] = [];
 afterAll(() => {
-  nursery[Symbol.dispose]();
+  processes[Symbol.dispose]();
   for (const path of mounted) execFileSync("umount", ["--lazy", path], { stdio: "ignore" });
 });
 
@@ -68,11 +68,11 @@ describe("a session on SQLite continues", () => {
     let free = (): Promise<void> => Promise.resolve();
     await outlives(store, "store_locked", {
       begin: async () => {
-        const holder = nursery.start("hold", { path });
-        expect(await holder.said()).toBe("held");
+        const holder = processes.start("hold", { path });
+        expect(await holder.nextMessage()).toBe("held");
         free = async () => {
-          holder.tell("free");
-          expect(await holder.said()).toBe("freed");
+          holder.sendLine("free");
+          expect(await holder.nextMessage()).toBe("freed");
         };
       },
       end: () => free(),

@@ -1,4 +1,4 @@
-/** What every store must do, said as cases that any test runner can run. */
+/** The store contract: test cases that every store implementation must pass, for any test runner. */
 import { appendCases } from "./contract/appends.ts";
 import { blobCases } from "./contract/blobs.ts";
 import { claimCases } from "./contract/claims.ts";
@@ -9,7 +9,7 @@ import { followCases } from "./contract/following.ts";
 import { journalCases } from "./contract/journal.ts";
 import { leaseCases } from "./contract/leases.ts";
 import { listCases } from "./contract/listing.ts";
-import { readCases } from "./contract/reading.ts";
+import { readCases } from "./contract/reads.ts";
 import { requestCases } from "./contract/requests.ts";
 import type { StoreContractCase } from "./contract/scene.ts";
 import { taskCases } from "./contract/tasks.ts";

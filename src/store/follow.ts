@@ -1,43 +1,45 @@
-/** Following a log: pages while there are some, then waiting, until someone ends it. */
+/** Follows a log: yields pages while there are events, then waits for new ones until the follower stops. */
 
-/** Small enough to be read quickly, large enough that reading a long log is not a query per event. */
+/** Small enough to read quickly, large enough to avoid a query per event. */
 export const FOLLOW_PAGE = { limit: 500, maxBytes: 512 * 1024 };
 
-export interface Followed<Item> {
-  /** What is next, and the cursor behind it, which may move although nothing is for this follower. */
+export interface FollowSource<Item> {
+  /** The next items and the cursor after them. The cursor may advance even if no item matches this follower. */
   read(after: number): Promise<{ readonly items: readonly Item[]; readonly through: number }>;
-  /** Resolves when there may be more, or when the signal fires. */
-  grown(after: number, signal: AbortSignal): Promise<void>;
-  /** Someone began to follow; what it returns is called when they end. */
-  joined(): () => void;
-  /** Fires when the store is closed: every follower then ends quietly. */
+  /** Resolves when there may be more items, or when the signal aborts. */
+  waitForGrowth(after: number, signal: AbortSignal): Promise<void>;
+  /** Registers a follower. The caller must call the returned function when the follower stops. */
+  addFollower(): () => void;
+  /** Aborts when the store closes. Followers then end without an error. */
   readonly closed: AbortSignal;
 }
 
-export interface Cursor {
+export interface FollowCursor {
   readonly after: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-export function follow<Item>(log: Followed<Item>, cursor: Cursor): AsyncIterable<Item> {
-  return ending((over) => each(walk(log, cursor, over), over));
+export function follow<Item>(log: FollowSource<Item>, cursor: FollowCursor): AsyncIterable<Item> {
+  return toAbortableIterable((controller) => flattenPages(walkPages(log, cursor, controller), controller));
 }
 
-/** As they are read: whoever is slow holds one page. */
-export function followPages<Item>(log: Followed<Item>, cursor: Cursor): AsyncIterable<readonly Item[]> {
-  return ending((over) => walk(log, cursor, over));
+/** Yields pages as they are read. A slow consumer holds one page in memory. */
+export function followPages<Item>(log: FollowSource<Item>, cursor: FollowCursor): AsyncIterable<readonly Item[]> {
+  return toAbortableIterable((controller) => walkPages(log, cursor, controller));
 }
 
-/** A page is read only when the consumer asks for what is in it; ending is quiet, also while a `next()` is pending. */
-function ending<T>(begin: (over: AbortController) => AsyncGenerator<T, undefined>): AsyncIterable<T> {
+/** Reads pages on demand. `return()` ends without an error, even while `next()` is pending. */
+function toAbortableIterable<T>(
+  start: (controller: AbortController) => AsyncGenerator<T, undefined>,
+): AsyncIterable<T> {
   return {
     [Symbol.asyncIterator]() {
-      const over = new AbortController();
-      const steps = begin(over);
+      const controller = new AbortController();
+      const steps = start(controller);
       return {
         next: () => steps.next(),
         return: () => {
-          over.abort(); // a generator's own return() would wait for the pending next(), and so for an event
+          controller.abort(); // a generator's return() waits for the pending next(), which waits for an event
           return steps.return(undefined);
         },
       };
@@ -45,43 +47,43 @@ function ending<T>(begin: (over: AbortController) => AsyncGenerator<T, undefined
   };
 }
 
-async function* each<Item>(
+async function* flattenPages<Item>(
   pages: AsyncGenerator<readonly Item[]>,
-  over: AbortController,
+  controller: AbortController,
 ): AsyncGenerator<Item, undefined> {
   for await (const page of pages) {
     for (const item of page) {
-      if (over.signal.aborted) return undefined;
+      if (controller.signal.aborted) return undefined;
       yield item;
     }
   }
   return undefined;
 }
 
-async function* walk<Item>(
-  log: Followed<Item>,
-  { after, signal }: Cursor,
-  over: AbortController,
+async function* walkPages<Item>(
+  log: FollowSource<Item>,
+  { after, signal }: FollowCursor,
+  controller: AbortController,
 ): AsyncGenerator<readonly Item[], undefined> {
-  // Not AbortSignal.any: on Node 20 a signal that lives as long as the store remembers every one made from it.
-  const end = () => over.abort();
-  const causes = [log.closed, ...(signal === undefined ? [] : [signal])];
-  if (causes.some(({ aborted }) => aborted)) return undefined;
-  for (const cause of causes) cause.addEventListener("abort", end);
-  const leave = log.joined();
+  // Not AbortSignal.any: in Node 20, a long-lived signal keeps a reference to every signal derived from it.
+  const end = () => controller.abort();
+  const signals = [log.closed, ...(signal === undefined ? [] : [signal])];
+  if (signals.some(({ aborted }) => aborted)) return undefined;
+  for (const source of signals) source.addEventListener("abort", end);
+  const removeFollower = log.addFollower();
   try {
-    for (let cursor = after; !over.signal.aborted;) {
+    for (let cursor = after; !controller.signal.aborted;) {
       const { items, through } = await log.read(cursor);
-      if (over.signal.aborted) return undefined;
+      if (controller.signal.aborted) return undefined;
       cursor = Math.max(cursor, through);
       if (items.length > 0) yield items;
-      else await log.grown(cursor, over.signal);
+      else await log.waitForGrowth(cursor, controller.signal);
     }
   } catch (error) {
-    if (!over.signal.aborted) throw error; // a read that was under way when the store was closed
+    if (!controller.signal.aborted) throw error; // the store closed during a read
   } finally {
-    leave();
-    for (const cause of causes) cause.removeEventListener("abort", end);
+    removeFollower();
+    for (const source of signals) source.removeEventListener("abort", end);
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-/** Stores: where sessions are kept. Their contract is apart, in `contract.ts`, so that no program carries its tests. */
+/** Stores for sessions, tasks and blobs. `contract.ts` is not exported here, to keep test code out of programs. */
 export { openMemoryStore } from "./memory.ts";
 export { openSqliteStore, type SqliteStoreOptions } from "./sqlite/open.ts";
 export { findStoreDamage, type Damage } from "./sqlite/damage.ts";

@@ -1,4 +1,4 @@
-/** A store that lives as long as its process: for tests, and for sessions nobody wants to keep. */
+/** An in-memory store, for tests and for sessions that need no persistence. */
 import { setMaxListeners } from "node:events";
 import {
   applyTask,
@@ -37,49 +37,55 @@ import {
 } from "../domain/index.ts";
 import { nextLoopSlice } from "../stdx/index.ts";
 import type { RequestKey } from "../stdx/request-key.ts";
-import { prepareAppend, prepareTaskAppend, requestOfDeletion, type Admissible, type JournalText } from "./admission.ts";
+import {
+  prepareAppend,
+  prepareTaskAppend,
+  toDeletionRequest,
+  type PreparedAppend,
+  type JournalText,
+} from "./admission.ts";
 import { nameBlob } from "./blob.ts";
-import { follow, FOLLOW_PAGE, followPages, type Followed } from "./follow.ts";
-import { endLease, extendLease, grantLease, leaseOf, stillCurrent, type KeptLease } from "./lease.ts";
+import { follow, FOLLOW_PAGE, followPages, type FollowSource } from "./follow.ts";
+import { markLeaseReleased, extendLease, grantLease, toLease, requireCurrentLease, type StoredLease } from "./lease.ts";
 import { MemoryFeed } from "./memory/feed.ts";
 import { MemoryLog } from "./memory/log.ts";
 import { MemoryRequests } from "./memory/requests.ts";
-import { busyTasks, candidatesOf, listed } from "./memory/tasks.ts";
+import { busyTasks, findCandidates, filterTasks } from "./memory/tasks.ts";
 import { clampBytes, clampLimit } from "./page.ts";
 import { withCheckedArguments } from "./parameters.ts";
-import { chosen, NO_TASKS, startOf } from "./task-facts.ts";
-import { FEED, Waiters } from "./waiters.ts";
+import { chooseCandidate, ZERO_TASK_COUNTS, toStartAppend } from "./task-facts.ts";
+import { FEED_LOG_ID, LogWaiters } from "./waiters.ts";
 
 export function openMemoryStore(): Store {
   return withCheckedArguments(new MemoryStore());
 }
 
-/** All that is kept of a session; values as JSON, as its events are. */
-interface KeptSession {
+/** A session. Events and journal values are stored as JSON text. */
+interface MemorySession {
   readonly log: MemoryLog;
-  readonly journal: Map<string, KeptEntry>;
+  readonly journal: Map<string, MemoryJournalEntry>;
   summary: SessionSummary;
-  /** The task that it belongs to, if there was one when it was opened. */
+  /** The task of the session, if the task existed when the session was opened. */
   task: MemoryLog | undefined;
 }
 
-interface KeptTask {
+interface MemoryTask {
   readonly log: MemoryLog;
   readonly order: number;
   readonly state: TaskState;
 }
 
-interface KeptEntry extends Pick<JournalEntry, "key" | "finished"> {
+interface MemoryJournalEntry extends Pick<JournalEntry, "key" | "finished"> {
   readonly value: string | undefined;
 }
 
 class MemoryStore implements Store {
-  readonly #sessions = new Map<string, KeptSession>();
-  readonly #tasks = new Map<string, KeptTask>();
+  readonly #sessions = new Map<string, MemorySession>();
+  readonly #tasks = new Map<string, MemoryTask>();
   readonly #feed = new MemoryFeed();
-  readonly #leases = new Map<string, KeptLease>();
+  readonly #leases = new Map<string, StoredLease>();
   readonly #blobs = new Map<string, Uint8Array>();
-  readonly #waiters = new Waiters();
+  readonly #waiters = new LogWaiters();
   readonly #requests = new MemoryRequests();
   readonly #closed = new AbortController();
 
@@ -89,26 +95,26 @@ class MemoryStore implements Store {
 
   async append(append: Append): Promise<Appended> {
     this.#refuseIfClosed();
-    const admissible = prepareAppend(append);
+    const prepared = prepareAppend(append);
     const { sessionId } = append;
     const session = this.#sessions.get(sessionId) ?? newSession(sessionId);
-    const appended = this.#append(session.log, admissible);
+    const appended = this.#append(session.log, prepared);
     if (appended.repeated) return appended;
-    for (const write of admissible.journal) writeJournal(session.journal, sessionId, write);
+    for (const write of prepared.journal) writeJournal(session.journal, sessionId, write);
     const before = session.summary;
-    session.summary = summarize(before, admissible.events as readonly SessionEvent[]);
+    session.summary = summarize(before, prepared.events as readonly SessionEvent[]);
     if (session.summary.task !== before.task) session.task = this.#tasks.get(session.summary.task ?? "")?.log;
     this.#sessions.set(sessionId, session);
-    this.#waiters.moved(sessionId, admissible.head);
+    this.#waiters.notifyHead(sessionId, prepared.head);
     return appended;
   }
 
   async appendAtHead({ sessionId, id, decide }: AppendAtHead): Promise<Appended> {
     this.#refuseIfClosed();
     const { log, summary } = this.#session(sessionId);
-    const repeated = log.repeated(id);
+    const repeated = log.findRepeated(id);
     if (repeated !== undefined) return repeated;
-    const events = decide(plain(summary));
+    const events = decide(toPlainJson(summary));
     return events.length === 0
       ? { head: log.head, repeated: false }
       : this.append({ sessionId, id, expectedHead: log.head, events });
@@ -117,9 +123,9 @@ class MemoryStore implements Store {
   async appendTaskAtHead({ taskId, id, decide }: TaskAppendAtHead): Promise<Appended> {
     this.#refuseIfClosed();
     const { log, state } = this.#task(taskId);
-    const repeated = log.repeated(id);
+    const repeated = log.findRepeated(id);
     if (repeated !== undefined) return repeated;
-    const events = decide(plain(state));
+    const events = decide(toPlainJson(state));
     return events.length === 0
       ? { head: log.head, repeated: false }
       : this.#appendTask({ taskId, id, expectedHead: log.head, events });
@@ -142,26 +148,26 @@ class MemoryStore implements Store {
 
   follow(query: FollowQuery): AsyncIterable<SessionEvent> {
     return follow(
-      this.#following(query.sessionId, (log, page) => log.page<SessionEvent>(page)),
+      this.#toFollowSource(query.sessionId, (log, page) => log.page<SessionEvent>(page)),
       query,
     );
   }
 
   followText(query: FollowQuery): AsyncIterable<readonly EventText[]> {
     return followPages(
-      this.#following(query.sessionId, (log, page) => Promise.resolve(log.texts(page))),
+      this.#toFollowSource(query.sessionId, (log, page) => Promise.resolve(log.texts(page))),
       query,
     );
   }
 
   followFeed({ task, ...cursor }: FeedQuery): AsyncIterable<readonly FeedText[]> {
-    const feed: Followed<FeedText> = {
+    const feed: FollowSource<FeedText> = {
       read: async (after) => {
         const { events, head } = await this.readFeed({ after, task, ...FOLLOW_PAGE });
         return { items: events, through: events.at(-1)?.position ?? head };
       },
-      grown: (after, signal) => this.#grown(FEED, after, () => this.#feed.head, signal),
-      joined: () => () => undefined,
+      waitForGrowth: (after, signal) => this.#waitForGrowth(FEED_LOG_ID, after, () => this.#feed.head, signal),
+      addFollower: () => () => undefined,
       closed: this.#closed.signal,
     };
     return followPages(feed, cursor);
@@ -169,11 +175,13 @@ class MemoryStore implements Store {
 
   async readFeed({ after, task, limit, maxBytes }: Parameters<Store["readFeed"]>[0]): Promise<FeedPage> {
     this.#refuseIfClosed();
-    const wanted = task === undefined ? undefined : this.#task(task).log;
-    const isWanted = (log: MemoryLog) =>
-      wanted === undefined || log === wanted || (log.kind === "session" && this.#sessions.get(log.id)?.task === wanted);
+    const taskLog = task === undefined ? undefined : this.#task(task).log;
+    const matches = (log: MemoryLog) =>
+      taskLog === undefined ||
+      log === taskLog ||
+      (log.kind === "session" && this.#sessions.get(log.id)?.task === taskLog);
     return {
-      events: this.#feed.after(after, { limit: clampLimit(limit), maxBytes: clampBytes(maxBytes) }, isWanted),
+      events: this.#feed.readAfter(after, { limit: clampLimit(limit), maxBytes: clampBytes(maxBytes) }, matches),
       head: this.#feed.head,
     };
   }
@@ -188,17 +196,17 @@ class MemoryStore implements Store {
   async task(taskId: string): Promise<TaskState | undefined> {
     this.#refuseIfClosed();
     const task = this.#tasks.get(taskId);
-    return task && plain(task.state);
+    return task && toPlainJson(task.state);
   }
 
   async tasks(query: TaskQuery = {}): Promise<readonly TaskState[]> {
     this.#refuseIfClosed();
-    return listed(this.#tasks, query).map(plain);
+    return filterTasks(this.#tasks, query).map(toPlainJson);
   }
 
   async countTasks(): Promise<Readonly<Record<TaskPhase, number>>> {
     this.#refuseIfClosed();
-    const counts: Record<TaskPhase, number> = { ...NO_TASKS };
+    const counts: Record<TaskPhase, number> = { ...ZERO_TASK_COUNTS };
     for (const { state } of this.#tasks.values()) if (!state.removed) counts[state.phase] += 1;
     return counts;
   }
@@ -206,17 +214,17 @@ class MemoryStore implements Store {
   async claimTask(claim: TaskClaim): Promise<ClaimedTask | undefined> {
     this.#refuseIfClosed();
     const { owner, now, until } = claim;
-    const id = chosen(claim, candidatesOf(this.#tasks, this.#leases, claim), busyTasks(this.#tasks));
+    const id = chooseCandidate(claim, findCandidates(this.#tasks, this.#leases, claim), busyTasks(this.#tasks));
     if (id === undefined) return undefined;
     const lease = this.#keepLease(grantLease(this.#leases.get(id), { sessionId: id, owner, now, until }));
-    this.#appendTask(startOf(this.#task(id).state, claim, lease.generation));
-    return { state: plain(this.#task(id).state), lease };
+    this.#appendTask(toStartAppend(this.#task(id).state, claim, lease.generation));
+    return { state: toPlainJson(this.#task(id).state), lease };
   }
 
   async summary(sessionId: string): Promise<SessionSummary | undefined> {
     this.#refuseIfClosed();
     const session = this.#sessions.get(sessionId);
-    return session && plain(session.summary);
+    return session && toPlainJson(session.summary);
   }
 
   async list(query: ListQuery = {}): Promise<readonly SessionSummary[]> {
@@ -232,7 +240,7 @@ class MemoryStore implements Store {
       .filter((summary) => before === undefined || summary.id < before)
       .sort((a, b) => (a.id < b.id ? 1 : -1))
       .slice(0, clampLimit(limit))
-      .map(plain);
+      .map(toPlainJson);
   }
 
   async acquireLease(request: LeaseRequest): Promise<Lease> {
@@ -247,26 +255,26 @@ class MemoryStore implements Store {
 
   async releaseLease(lease: Lease): Promise<void> {
     this.#refuseIfClosed();
-    const ended = endLease(this.#leases.get(lease.sessionId), lease);
+    const ended = markLeaseReleased(this.#leases.get(lease.sessionId), lease);
     if (ended !== undefined) this.#leases.set(ended.sessionId, ended);
   }
 
   async currentLease(sessionId: string): Promise<Lease | undefined> {
     this.#refuseIfClosed();
-    return leaseOf(this.#leases.get(sessionId));
+    return toLease(this.#leases.get(sessionId));
   }
 
   async delete(lease: Lease): Promise<void> {
     this.#refuseIfClosed();
     const { sessionId } = lease;
     const { log } = this.#session(sessionId);
-    stillCurrent(this.#leases.get(sessionId), lease);
-    const request = requestOfDeletion(sessionId);
-    if (request !== undefined) this.#requests.addMade(request);
+    requireCurrentLease(this.#leases.get(sessionId), lease);
+    const request = toDeletionRequest(sessionId);
+    if (request !== undefined) this.#requests.addCompleted(request);
     this.#sessions.delete(sessionId);
-    this.#feed.forget(log);
+    this.#feed.remove(log);
     this.#leases.delete(sessionId);
-    this.#waiters.gone(sessionId);
+    this.#waiters.notifyDeleted(sessionId);
   }
 
   async keptRequest(key: string): Promise<KeptRequest | undefined> {
@@ -307,24 +315,25 @@ class MemoryStore implements Store {
     this.#closed.abort();
   }
 
-  #session(id: string): KeptSession {
+  #session(id: string): MemorySession {
     const session = this.#sessions.get(id);
-    if (session === undefined) throw new RookeryError("session_not_found", `no session ${id}`);
+    if (session === undefined)
+      throw new RookeryError("session_not_found", `no session ${id}: list sessions to find its id`);
     return session;
   }
 
-  #task(id: string): KeptTask {
+  #task(id: string): MemoryTask {
     const task = this.#tasks.get(id);
-    if (task === undefined) throw new RookeryError("task_not_found", `no task ${id}`);
+    if (task === undefined) throw new RookeryError("task_not_found", `no task ${id}: list tasks to find its id`);
     return task;
   }
 
-  #append(log: MemoryLog, admissible: Admissible): Appended {
-    const appended = log.append(admissible, this.#leases.get(log.id)?.generation);
+  #append(log: MemoryLog, prepared: PreparedAppend): Appended {
+    const appended = log.append(prepared, this.#leases.get(log.id)?.generation);
     if (appended.repeated) return appended;
-    if (admissible.request !== undefined) this.#requests.addMade(admissible.request);
-    this.#feed.add(log, admissible.events.length);
-    this.#waiters.moved(FEED, this.#feed.head);
+    if (prepared.request !== undefined) this.#requests.addCompleted(prepared.request);
+    this.#feed.add(log, prepared.events.length);
+    this.#waiters.notifyHead(FEED_LOG_ID, this.#feed.head);
     return appended;
   }
 
@@ -332,38 +341,38 @@ class MemoryStore implements Store {
     const { taskId } = append;
     const kept = this.#tasks.get(taskId);
     const { log, order } = kept ?? { log: new MemoryLog("task", taskId), order: this.#tasks.size + 1 };
-    const admissible = prepareTaskAppend(append);
-    const appended = this.#append(log, admissible);
+    const prepared = prepareTaskAppend(append);
+    const appended = this.#append(log, prepared);
     if (appended.repeated) return appended;
-    const state = (admissible.events as readonly TaskEvent[]).reduce(applyTask, kept?.state as TaskState);
-    this.#tasks.set(taskId, { log, order, state: plain(state) });
+    const state = (prepared.events as readonly TaskEvent[]).reduce(applyTask, kept?.state as TaskState);
+    this.#tasks.set(taskId, { log, order, state: toPlainJson(state) });
     return appended;
   }
 
-  #following<Item extends { readonly seq: number }>(
+  #toFollowSource<Item extends { readonly seq: number }>(
     sessionId: string,
-    pageOf: (log: MemoryLog, query: { after: number; limit: number }) => Promise<readonly Item[]>,
-  ): Followed<Item> {
+    readPage: (log: MemoryLog, query: { after: number; limit: number }) => Promise<readonly Item[]>,
+  ): FollowSource<Item> {
     return {
       read: async (after) => {
         const slice = nextLoopSlice();
         if (slice !== undefined) await slice;
         this.#refuseIfClosed();
-        const items = await pageOf(this.#session(sessionId).log, { after, ...FOLLOW_PAGE });
+        const items = await readPage(this.#session(sessionId).log, { after, ...FOLLOW_PAGE });
         return { items, through: items.at(-1)?.seq ?? after };
       },
-      grown: (after, signal) =>
-        this.#grown(sessionId, after, () => this.#sessions.get(sessionId)?.log.head ?? Infinity, signal),
-      joined: () => () => undefined,
+      waitForGrowth: (after, signal) =>
+        this.#waitForGrowth(sessionId, after, () => this.#sessions.get(sessionId)?.log.head ?? Infinity, signal),
+      addFollower: () => () => undefined,
       closed: this.#closed.signal,
     };
   }
 
-  async #grown(logId: string, after: number, headNow: () => number, signal: AbortSignal): Promise<void> {
+  async #waitForGrowth(logId: string, after: number, headNow: () => number, signal: AbortSignal): Promise<void> {
     if (headNow() <= after) await this.#waiters.wait(logId, after, signal);
   }
 
-  #keepLease(kept: KeptLease): Lease {
+  #keepLease(kept: StoredLease): Lease {
     this.#leases.set(kept.sessionId, kept);
     const { sessionId, owner, generation, until } = kept;
     return { sessionId, owner, generation, until };
@@ -374,11 +383,11 @@ class MemoryStore implements Store {
   }
 }
 
-function newSession(id: string): KeptSession {
+function newSession(id: string): MemorySession {
   return { log: new MemoryLog("session", id), journal: new Map(), summary: emptySummary(id), task: undefined };
 }
 
-function writeJournal(journal: Map<string, KeptEntry>, sessionId: string, write: JournalText): void {
+function writeJournal(journal: Map<string, MemoryJournalEntry>, sessionId: string, write: JournalText): void {
   switch (write.op) {
     case "start": {
       const name = keyText(write.key);
@@ -398,7 +407,7 @@ function writeJournal(journal: Map<string, KeptEntry>, sessionId: string, write:
   }
 }
 
-/** As it would come back from a file: without undefined. */
-function plain<T extends SessionSummary | TaskState>(kept: T): T {
+/** Copies a value as a file would return it: without undefined fields. */
+function toPlainJson<T extends SessionSummary | TaskState>(kept: T): T {
   return JSON.parse(JSON.stringify(kept)) as T;
 }

@@ -1,16 +1,16 @@
-/** Which events a query asks for, as a range without holes, and how much of it fits. */
+/** Converts queries to ranges of sequence numbers, and limits the size of pages. */
 import { DEFAULT_PAGE, MAX_PAGE, type ReadQuery } from "../domain/index.ts";
 
-/** A page ends early rather than hold more than this; it always holds at least one event. */
+/** Larger pages end early. A page always holds at least one event. */
 export const MAX_PAGE_BYTES = 16 * 1024 * 1024;
 
-/** Both ends are inclusive; `last < first` where there is nothing. */
-export interface Range {
+/** Both ends are inclusive. The range is empty if `last < first`. */
+export interface EventRange {
   readonly first: number;
   readonly last: number;
 }
 
-export function rangeOf(query: Omit<ReadQuery, "sessionId">, head: number): Range {
+export function toEventRange(query: Omit<ReadQuery, "sessionId">, head: number): EventRange {
   const low = Math.max(query.after ?? 0, 0) + 1;
   const high = Math.min((query.before ?? Infinity) - 1, head);
   const count = clampLimit(query.limit);
@@ -18,15 +18,15 @@ export function rangeOf(query: Omit<ReadQuery, "sessionId">, head: number): Rang
   return { first: low, last: Math.min(high, low + count - 1) };
 }
 
-/** The part of the range that a page may hold, counted from the end the reader starts at. */
+/** The part of the range that fits into `maxBytes`, starting at the end where the reader starts. */
 export function fitRange(
-  range: Range,
+  range: EventRange,
   order: ReadQuery["order"],
-  bytesOf: (range: Range) => number,
+  countBytes: (range: EventRange) => number,
   maxBytes = MAX_PAGE_BYTES,
-): Range {
+): EventRange {
   let { first, last } = range;
-  while (last > first && bytesOf({ first, last }) > maxBytes) {
+  while (last > first && countBytes({ first, last }) > maxBytes) {
     const half = Math.floor((last - first + 1) / 2);
     if (order === "newest_first") first = last - half + 1;
     else last = first + half - 1;

@@ -17,7 +17,7 @@ import {
   type ArgumentCheck,
   type Store,
 } from "../domain/index.ts";
-import { NO_TASKS } from "./task-facts.ts";
+import { ZERO_TASK_COUNTS } from "./task-facts.ts";
 
 type Method = Exclude<keyof Store, symbol>;
 
@@ -132,7 +132,7 @@ const ARGUMENTS: Readonly<Record<Method, readonly (readonly [what: string, check
       "the query",
       optionalArgument(
         objectArgument({
-          phases: optionalArgument(listArgument(oneOfArgument(...Object.keys(NO_TASKS)))),
+          phases: optionalArgument(listArgument(oneOfArgument(...Object.keys(ZERO_TASK_COUNTS)))),
           repository: text,
           agent: text,
           merging: optionalArgument(flagArgument),

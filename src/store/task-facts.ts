@@ -1,4 +1,4 @@
-/** What stores know of a task without reading its state: by what it is found and taken. */
+/** Properties of tasks that stores index for listing and claiming. */
 import {
   RookeryError,
   type Busy,
@@ -9,26 +9,26 @@ import {
   type TaskState,
 } from "../domain/index.ts";
 
-/** Tasks that share all of it wait in one line. */
-export function laneOf({ repository, agent, provider }: TaskState["spec"]): string {
+/** The queue of a task: tasks with the same repository, agent and provider share a lane. */
+export function taskLane({ repository, agent, provider }: TaskState["spec"]): string {
   return JSON.stringify([repository, agent, provider]);
 }
 
-/** Could someone take it, once its time has come and what it needs is done? */
-export function isWaiting({ phase, removed }: TaskState): boolean {
+/** Whether the task can be claimed as soon as `notBefore` has passed and the tasks that it needs are done. */
+export function isClaimableTask({ phase, removed }: TaskState): boolean {
   return (phase === "queued" || phase === "parked") && !removed;
 }
 
-/** Milliseconds since the epoch. */
-export function notBeforeOf({ notBefore }: TaskState): number {
+/** In milliseconds since the epoch. 0 if the task can start at any time. */
+export function taskNotBefore({ notBefore }: TaskState): number {
   return notBefore === undefined ? 0 : Date.parse(notBefore);
 }
 
-export function isMerging({ merge }: TaskState): boolean {
+export function hasOpenMerge({ merge }: TaskState): boolean {
   return merge !== undefined && merge.outcome === undefined;
 }
 
-export const NO_TASKS: Readonly<Record<TaskPhase, number>> = {
+export const ZERO_TASK_COUNTS: Readonly<Record<TaskPhase, number>> = {
   queued: 0,
   preparing: 0,
   running: 0,
@@ -38,16 +38,23 @@ export const NO_TASKS: Readonly<Record<TaskPhase, number>> = {
   stopped: 0,
 };
 
-/** What a claim adds to the log of a task. */
-export function startOf({ id, head, runs }: TaskState, { owner, now }: TaskClaim, fence: number): TaskAppend {
+/** The append that records a claim in the log of the task. */
+export function toStartAppend({ id, head, runs }: TaskState, { owner, now }: TaskClaim, fence: number): TaskAppend {
   const at = new Date(now).toISOString();
   const started = { type: "task.started" as const, at, run: runs + 1, owner };
   return { taskId: id, id: `claim-${fence}`, expectedHead: head, fence, events: [started] };
 }
 
-/** Throws where `choose` answers with what it was not offered. */
-export function chosen(claim: TaskClaim, candidates: readonly Candidate[], busy: readonly Busy[]): string | undefined {
+/** Calls `choose`. Undefined if it chooses none. Throws `input_invalid` if its result is not a candidate. */
+export function chooseCandidate(
+  claim: TaskClaim,
+  candidates: readonly Candidate[],
+  busy: readonly Busy[],
+): string | undefined {
   const id = candidates.length === 0 ? undefined : claim.choose(candidates, busy);
   if (id === undefined || candidates.some((candidate) => candidate.id === id)) return id;
-  throw new RookeryError("input_invalid", `task ${id} was chosen, which was not offered: choose a candidate`);
+  throw new RookeryError(
+    "input_invalid",
+    `the claim chose task ${id}, which is not a candidate: choose one of the candidates`,
+  );
 }

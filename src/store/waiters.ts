@@ -1,6 +1,6 @@
-/** Those who wait for logs to grow, by the log's id. */
+/** Promises that wait for logs to grow, by log id. */
 
-export class Waiters {
+export class LogWaiters {
   readonly #byLog = new Map<string, Set<Waiter>>();
 
   get logs(): readonly string[] {
@@ -11,7 +11,7 @@ export class Waiters {
     return this.#byLog.size === 0;
   }
 
-  /** Resolves when the log's head passes `after`, when it is gone, when the signal fires, or when all are woken. */
+  /** Resolves when the head passes `after`, the log is deleted, the signal aborts, or `wakeAll` is called. */
   wait(logId: string, after: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const waiters = this.#byLog.get(logId) ?? new Set();
@@ -30,12 +30,12 @@ export class Waiters {
     });
   }
 
-  moved(logId: string, head: number): void {
+  notifyHead(logId: string, head: number): void {
     for (const waiter of this.#byLog.get(logId) ?? []) if (waiter.after < head) waiter.wake();
   }
 
-  gone(logId: string): void {
-    this.moved(logId, Infinity);
+  notifyDeleted(logId: string): void {
+    this.notifyHead(logId, Infinity);
   }
 
   wakeAll(): void {
@@ -43,8 +43,8 @@ export class Waiters {
   }
 }
 
-/** The log of everything: its head is the last position of the feed. No session has this id. */
-export const FEED = "";
+/** The id that stands for the feed. Its head is the last position of the feed. No session or task has this id. */
+export const FEED_LOG_ID = "";
 
 interface Waiter {
   readonly after: number;

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import type * as acp from "../../acp/schema.ts";
 import { userConfigFile } from "../../config/index.ts";
-import { choosing, linesOf, updatesOf } from "../../server/acp/test-scene.ts";
+import { selectOption, formatUpdates, receivedUpdates } from "../../server/acp/test-scene.ts";
 import { deferred } from "../../stdx/index.ts";
 import { say, type AcpScript } from "../../testing/index.ts";
 import { openEditorScene } from "./test-scene.ts";
@@ -39,13 +39,13 @@ it("shows thoughts, plans, requests and edits of an ACP agent in the editor", as
   const editor = await scene.editor({
     args: ["acp", "--agent", "other"],
     serve: {
-      permission: (request) => (asked.push(request), choosing("allow")),
+      permission: (request) => (asked.push(request), selectOption("allow")),
       elicitation: (request) => (asked.push(request), { action: "accept", content: { answer: "42" } }),
     },
   });
   const session = await editor.client.session(scene.cwd).create();
   expect(await session.prompt("Go").finish()).toMatchObject({ stopReason: "end_turn" });
-  const lines = linesOf(updatesOf(editor, session.id));
+  const lines = formatUpdates(receivedUpdates(editor, session.id));
   expect(lines).toEqual(expect.arrayContaining(["thinks Hm.", "plan"]));
   expect(lines.join("\n")).toContain("Allowed.");
   expect(lines.join("\n")).toContain("42");
@@ -61,7 +61,7 @@ it("forwards a cancel of the editor to the agent", async () => {
   const session = await editor.client.session(scene.cwd).create();
   const turn = session.prompt("Go");
   const begun = deferred();
-  void editor.came((message) => JSON.stringify(message).includes("begun")).then(() => begun.resolve());
+  void editor.waitForMessage((message) => JSON.stringify(message).includes("begun")).then(() => begun.resolve());
   await begun.promise;
   await turn.cancel();
   expect(await turn.finish()).toMatchObject({ stopReason: "cancelled" });

@@ -9,7 +9,7 @@ import {
 import { client as unstableClient } from "@agentclientprotocol/sdk/unstable";
 import { expect, it } from "vitest";
 import { call, say, type Script } from "../../testing/index.ts";
-import { linesOf } from "../../server/acp/test-scene.ts";
+import { formatUpdates } from "../../server/acp/test-scene.ts";
 import { openEditorScene, type RawCommand } from "./test-scene.ts";
 
 const PROMPT = [{ type: "text" as const, text: "Go" }];
@@ -71,11 +71,11 @@ it("works with every method of the official client", async () => {
   const done = await official.request("session/prompt", { sessionId, prompt: PROMPT });
   expect(done).toMatchObject({ stopReason: "end_turn", _meta: { rookery: { usage: {} } } });
   expect(scene.asked).toMatchObject([{ sessionId, toolCall: { kind: "edit" } }]);
-  const live = linesOf(updates).filter((line) => /^(says|tool)/.test(line));
+  const live = formatUpdates(updates).filter((line) => /^(says|tool)/.test(line));
   expect(live.at(-1)).toBe("says Done.");
 
   const prompted = official.request("session/prompt", { sessionId, prompt: PROMPT });
-  await expect.poll(() => linesOf(updates).at(-1)).toMatch(/^says .*x /);
+  await expect.poll(() => formatUpdates(updates).at(-1)).toMatch(/^says .*x /);
   await official.notify("session/cancel", { sessionId });
   expect(await prompted).toMatchObject({ stopReason: "cancelled" });
 
@@ -97,13 +97,13 @@ it("works with every method of the official client", async () => {
   updates.length = 0;
   await official.request("session/load", { ...NEW, sessionId });
   expect(
-    linesOf(updates)
+    formatUpdates(updates)
       .filter((line) => /^(says|tool)/.test(line))
       .slice(0, live.length),
   ).toEqual(live);
   updates.length = 0;
   await official.request("session/resume", { ...NEW, sessionId });
-  expect(linesOf(updates).filter((line) => !line.endsWith("_update"))).toEqual([]);
+  expect(formatUpdates(updates).filter((line) => !line.endsWith("_update"))).toEqual([]);
   expect(await official.request("session/prompt", { sessionId, prompt: PROMPT })).toMatchObject({
     stopReason: "end_turn",
   });

@@ -4,7 +4,13 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { RPC } from "../../acp/errors.ts";
 import { deferred } from "../../stdx/index.ts";
-import { choosing, linesOf, updated, updatesOf, type Message } from "../../server/acp/test-scene.ts";
+import {
+  selectOption,
+  formatUpdates,
+  isUpdateOfKind,
+  receivedUpdates,
+  type Message,
+} from "../../server/acp/test-scene.ts";
 import { call, say } from "../../testing/index.ts";
 import { openEditorScene } from "./test-scene.ts";
 
@@ -15,11 +21,11 @@ it("records a prompt as a turn with text, a permission and a diff", async () => 
     call("write", { path: "a.txt", content: "one\n" }, { text: ["I will ", "write."] }),
     say("Done."),
   ]);
-  const editor = await scene.editor({ serve: { permission: () => choosing("allow") } });
+  const editor = await scene.editor({ serve: { permission: () => selectOption("allow") } });
   const session = await editor.client.session(scene.cwd).create();
   expect(await session.prompt("Write a.txt").finish()).toMatchObject({ stopReason: "end_turn" });
   expect(existsSync(join(scene.cwd, "a.txt"))).toBe(true);
-  expect(linesOf(updatesOf(editor, session.id))).toEqual([
+  expect(formatUpdates(receivedUpdates(editor, session.id))).toEqual([
     "available_commands_update",
     "session_info_update",
     "says I will write.",
@@ -78,18 +84,18 @@ it("loads and continues a session after kill -9 in the middle of a turn", async 
     say("Finished."),
     say("Next."),
   ]);
-  const first = await scene.editor({ serve: { permission: () => choosing("allow") } });
+  const first = await scene.editor({ serve: { permission: () => selectOption("allow") } });
   const session = await first.client.session(scene.cwd).create();
   const turn = session.prompt("Go");
   turn.response.catch(() => undefined);
-  await first.came((message) => JSON.stringify(message).includes('"x '));
+  await first.waitForMessage((message) => JSON.stringify(message).includes('"x '));
   process.kill(first.agent.identity.pid, "SIGKILL");
   await expect(turn.finish()).rejects.toMatchObject({ name: "ConnectionClosed" });
   await first.agent.exit();
 
   const second = await scene.editor();
   const loaded = await second.client.session(scene.cwd).load(session.id);
-  const shown = linesOf(updatesOf(second, session.id));
+  const shown = formatUpdates(receivedUpdates(second, session.id));
   expect(shown.slice(0, 6)).toEqual([
     "user Go",
     "says First.",
@@ -167,7 +173,9 @@ it.each(["the end of stdin", "SIGTERM", "SIGINT"] as const)(
     const turns = sessions.map((session) => session.prompt("Go"));
     for (const turn of turns) turn.finish().catch(() => undefined);
     for (const { id } of sessions) {
-      await editor.came((message) => updated("agent_message_chunk")(message) && JSON.stringify(message).includes(id));
+      await editor.waitForMessage(
+        (message) => isUpdateOfKind("agent_message_chunk")(message) && JSON.stringify(message).includes(id),
+      );
     }
     if (how === "the end of stdin") await editor.agent.transport.end();
     else process.kill(editor.agent.identity.pid, how);

@@ -14,7 +14,7 @@ export async function serveAcpCommand({ io, options }: CommandCall): Promise<Exi
   await using file = openTraceFile(io, options);
   await using rookery = await Rookery.open({ env: io.env });
   using interrupts = watchInterrupts(io);
-  const service = openDoor({
+  const service = serveAcpClient({
     rookery,
     transport,
     trace: file.trace,

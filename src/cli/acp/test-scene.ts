@@ -50,12 +50,12 @@ async function openEditor(
   const agent = opening.use(
     await startAgent({ command, cwd: fixture.repository.path, env: { ...fixture.env, ...env } }),
   );
-  const { recorded, wire, came } = recorder();
+  const { recorded, wire, waitForMessage } = recorder();
   const connected = opening.use(
     await connectClient({ transport: agent.transport, exit: () => agent.exit(), trace: recorded, ...client }),
   );
   const owned = opening.move();
-  return { client: connected, agent, wire, came, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
+  return { client: connected, agent, wire, waitForMessage, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
 }
 
 function openRaw(fixture: CommandFixture, { args = ["acp"], env }: Pick<EditorOptions, "args" | "env">): RawCommand {

@@ -1,38 +1,38 @@
-/** The slash commands of a session: those of the door itself, answered from the log without a turn, and its servers' prompts. */
+/** Slash commands of a session: built-in commands, which need no turn, and the prompts of its MCP servers. */
 import type * as acp from "../../acp/schema.ts";
 import type { McpPrompt } from "../../domain/mcp.ts";
 import type { SessionState } from "../../domain/state.ts";
-import { formatPromptCommand } from "../../session/index.ts";
-import type { Settings } from "./options.ts";
+import { commandOf } from "../../session/index.ts";
+import type { EditorSettings } from "./editor-settings.ts";
 
-type Command = acp.AvailableCommand & { readonly answer: (state: SessionState, settings: Settings) => string };
+type Command = acp.AvailableCommand & { readonly answer: (state: SessionState, settings: EditorSettings) => string };
 
 const COMMANDS: readonly Command[] = [
-  { name: "status", description: "What this session is, and how to reach it from a terminal", answer: status },
-  { name: "usage", description: "The tokens that this session used, and what they cost", answer: usage },
+  { name: "status", description: "Show this session and how to open it in a terminal", answer: formatStatus },
+  { name: "usage", description: "Show the tokens and the cost of this session", answer: formatUsage },
 ];
 
-export function commandsWith(prompts: readonly McpPrompt[]): acp.AvailableCommand[] {
-  return [...COMMANDS.map(({ name, description }) => ({ name, description })), ...prompts.map(promptCommand)];
+export function listSlashCommands(prompts: readonly McpPrompt[]): acp.AvailableCommand[] {
+  return [...COMMANDS.map(({ name, description }) => ({ name, description })), ...prompts.map(toPromptCommand)];
 }
 
-function promptCommand(prompt: McpPrompt): acp.AvailableCommand {
+function toPromptCommand(prompt: McpPrompt): acp.AvailableCommand {
   const { server, title, description, arguments: args } = prompt;
   const hint = args.map(({ name, required }) => (required ? `${name}=…` : `[${name}=…]`)).join(" ");
   return {
-    name: formatPromptCommand(prompt),
-    description: description ?? title ?? `A prompt of the MCP server ${server}`,
+    name: commandOf(prompt),
+    description: description ?? title ?? `Prompt of the MCP server ${server}`,
     ...(hint !== "" && { input: { hint } }),
   };
 }
 
-/** Undefined where the text is no command of the door: it is the agent's then. */
-export function answerTo(text: string, state: SessionState, settings: Settings): string | undefined {
+/** Undefined if the text is not a built-in command. The agent then receives it. */
+export function answerSlashCommand(text: string, state: SessionState, settings: EditorSettings): string | undefined {
   return COMMANDS.find(({ name }) => text === `/${name}`)?.answer(state, settings);
 }
 
-function status(state: SessionState, { agent, model, permissions, cwd }: Settings): string {
-  return lines([
+function formatStatus(state: SessionState, { agent, model, permissions, cwd }: EditorSettings): string {
+  return formatList([
     ["Session", state.id],
     ["Agent", agent],
     ["Model", model],
@@ -44,17 +44,17 @@ function status(state: SessionState, { agent, model, permissions, cwd }: Setting
   ]);
 }
 
-function usage({ usage }: SessionState): string {
-  return lines([
-    ["Tokens in", String(usage.inputTokens)],
-    ["from the cache", String(usage.cacheReadTokens)],
-    ["into the cache", String(usage.cacheWriteTokens)],
-    ["Tokens out", String(usage.outputTokens)],
-    ["for thinking", String(usage.reasoningTokens)],
+function formatUsage({ usage }: SessionState): string {
+  return formatList([
+    ["Input tokens", String(usage.inputTokens)],
+    ["Read from cache", String(usage.cacheReadTokens)],
+    ["Written to cache", String(usage.cacheWriteTokens)],
+    ["Output tokens", String(usage.outputTokens)],
+    ["Reasoning tokens", String(usage.reasoningTokens)],
     ["Cost", usage.costUsd === undefined ? "unknown" : `$${usage.costUsd.toFixed(4)}`],
   ]);
 }
 
-function lines(rows: readonly (readonly [string, string | undefined])[]): string {
+function formatList(rows: readonly (readonly [string, string | undefined])[]): string {
   return rows.flatMap(([name, value]) => (value === undefined ? [] : [`- ${name}: ${value}`])).join("\n");
 }

@@ -1,2 +1,2 @@
-/** The ACP door. */
-export { openDoor, type DoorOptions } from "./door.ts";
+/** The ACP server: makes Rookery usable as an agent in editors. */
+export { serveAcpClient, type AcpServerOptions } from "./agent-server.ts";

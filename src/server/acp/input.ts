@@ -1,26 +1,29 @@
-/** Prompts of the protocol as inputs of a session, and back. */
+/** Converts ACP prompts to session input and back. */
 import { invalidParams } from "../../acp/errors.ts";
 import type * as acp from "../../acp/schema.ts";
 import type { InputPart } from "../../domain/events.ts";
 import type { SessionStore } from "../../domain/store.ts";
 
-/** Larger than any model takes. */
+/** Larger than the limit of any model. */
 const MAX_IMAGE_BYTES = 20 * 1024 * 1024;
 
-/** Throws -32602 where something cannot be taken. */
-export async function inputOf(prompt: readonly acp.ContentBlock[], store: SessionStore): Promise<InputPart[]> {
+/** Stores images as blobs. Throws -32602 (invalid params) for unsupported content. */
+export async function toInputParts(prompt: readonly acp.ContentBlock[], store: SessionStore): Promise<InputPart[]> {
   const parts: InputPart[] = [];
-  for (const block of prompt) parts.push(await partOf(block, store));
+  for (const block of prompt) parts.push(await toInputPart(block, store));
   return parts;
 }
 
-/** The text that was typed, where the prompt begins with one. */
+/** The typed text, if the prompt starts with a text block. Otherwise empty. */
 export function typedText([first]: readonly acp.ContentBlock[]): string {
   return first?.type === "text" ? first.text.trim() : "";
 }
 
-/** What a turn was begun with, as the client would have sent it. Bytes that are gone are named. */
-export async function blocksOf(input: readonly InputPart[], store: SessionStore): Promise<acp.ContentBlock[]> {
+/** Converts the input of a turn back to content blocks. A missing blob becomes a text with its name. */
+export async function toAcpContentBlocks(
+  input: readonly InputPart[],
+  store: SessionStore,
+): Promise<acp.ContentBlock[]> {
   return Promise.all(
     input.map(async (part): Promise<acp.ContentBlock> => {
       if (part.type === "text") return { type: "text", text: part.text };
@@ -32,45 +35,50 @@ export async function blocksOf(input: readonly InputPart[], store: SessionStore)
   );
 }
 
-async function partOf(block: acp.ContentBlock, store: SessionStore): Promise<InputPart> {
+async function toInputPart(block: acp.ContentBlock, store: SessionStore): Promise<InputPart> {
   switch (block.type) {
     case "text":
       return { type: "text", text: block.text };
     case "image": {
-      if (!isImage(block.mimeType)) throw invalidParams(`an image cannot be of the type ${block.mimeType}`);
-      return blob(store, block.data, block.mimeType, block.uri);
+      if (!isImage(block.mimeType))
+        throw invalidParams(`unsupported image type ${block.mimeType}: send an image/* type`);
+      return storeImage(store, block.data, block.mimeType, block.uri);
     }
     case "resource_link":
-      return { type: "text", text: link(block) };
+      return { type: "text", text: formatLink(block) };
     case "resource": {
       const { resource } = block;
-      if ("text" in resource) return { type: "text", text: embedded(resource) };
+      if ("text" in resource) return { type: "text", text: formatEmbedded(resource) };
       const { blob: data, mimeType, uri } = resource;
-      if (typeof data !== "string") throw invalidParams(`the resource ${uri} has neither text nor a blob`);
-      if (isImage(mimeType ?? "")) return blob(store, data, mimeType ?? "", uri);
-      return { type: "text", text: link({ uri, name: uri, mimeType }) };
+      if (typeof data !== "string")
+        throw invalidParams(`the resource ${uri} has neither text nor a blob: send one of them`);
+      if (isImage(mimeType ?? "")) return storeImage(store, data, mimeType ?? "", uri);
+      return { type: "text", text: formatLink({ uri, name: uri, mimeType }) };
     }
     case "audio":
-      throw invalidParams("audio is not taken here, as the answer to initialize says");
+      throw invalidParams("audio is not supported, as the initialize response says: send text or images");
     default:
-      throw invalidParams(`content of the type ${String((block as { type: unknown }).type)} is not taken here`);
+      throw invalidParams(
+        `unsupported content type ${String((block as { type: unknown }).type)}: send text, images or resources`,
+      );
   }
 }
 
-async function blob(
+async function storeImage(
   store: SessionStore,
   base64: string,
   mediaType: string,
   uri: string | null | undefined,
 ): Promise<InputPart> {
   const bytes = Buffer.from(base64, "base64");
-  if (bytes.length === 0) throw invalidParams("an image has no data in it, or data that is not base64");
-  if (bytes.length > MAX_IMAGE_BYTES) throw invalidParams(`an image has more than ${MAX_IMAGE_BYTES} bytes`);
+  if (bytes.length === 0) throw invalidParams("the image data is empty or not base64: send the bytes in base64");
+  if (bytes.length > MAX_IMAGE_BYTES)
+    throw invalidParams(`the image exceeds ${MAX_IMAGE_BYTES / 1024 / 1024} MB: send a smaller one`);
   const { hash } = await store.putBlob(bytes);
   return { type: "blob", hash, mediaType, ...(typeof uri === "string" && { name: uri }) };
 }
 
-function link({ uri, name, title, description, mimeType }: Link): string {
+function formatLink({ uri, name, title, description, mimeType }: Link): string {
   const about = [title, description, mimeType].filter((text) => typeof text === "string" && text !== "").join(", ");
   const label = (name as string | undefined) !== undefined && name !== "" && name !== uri ? `${name}: ` : "";
   return `[${label}${uri}${about === "" ? "" : ` (${about})`}]`;
@@ -80,7 +88,7 @@ type Link = Pick<acp.ResourceLink, "uri" | "name"> & {
   readonly [Key in "title" | "description" | "mimeType"]?: string | null | undefined;
 };
 
-function embedded({ uri, text }: acp.TextResourceContents): string {
+function formatEmbedded({ uri, text }: acp.TextResourceContents): string {
   return `<resource uri=${JSON.stringify(uri)}>\n${text}\n</resource>`;
 }
 

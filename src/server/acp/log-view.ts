@@ -1,4 +1,4 @@
-/** Shows a client what is in a session's log: first what there is, if that is wanted, then what comes, whoever writes it. */
+/** Sends the events of a session to an ACP client: optionally the existing ones, then new ones from any process. */
 import type { ClientPeer } from "../../acp/agent/index.ts";
 import type * as acp from "../../acp/schema.ts";
 import type { EventOf, SessionEvent } from "../../domain/events.ts";
@@ -6,101 +6,101 @@ import { SessionFold } from "../../domain/state-fold.ts";
 import { emptyState, type SessionState } from "../../domain/state.ts";
 import type { SessionStore } from "../../domain/store.ts";
 import { deferred, type Deferred } from "../../stdx/index.ts";
-import { blocksOf } from "./input.ts";
-import { nothingShown, show } from "./updates.ts";
+import { toAcpContentBlocks } from "./input.ts";
+import { emptyShownContent, toClientUpdates } from "./updates.ts";
 
-export type Asked = EventOf<"permission.requested"> | EventOf<"question.asked">;
+export type AcpPendingRequest = EventOf<"permission.requested"> | EventOf<"question.asked">;
 
 export interface LogViewOptions {
   readonly store: SessionStore;
   readonly sessionId: string;
   readonly client: ClientPeer;
-  /** Did the client begin that turn? It knows what it said then. */
+  /** Whether this client started the turn. Its prompt is then not sent back. */
   readonly isOwn: (turnId: string) => boolean;
-  /** Told of each event that comes while it is followed, once the client was shown it. */
+  /** Called for each new event after the client has received it. */
   readonly onLive: (event: SessionEvent) => void | Promise<void>;
-  /** The log cannot be read any more, or the client cannot be told. */
-  readonly onBroken: (error: unknown) => void;
+  /** Called if reading the log or sending to the client fails. */
+  readonly onFailure: (error: unknown) => void;
 }
 
 export class LogView {
   readonly #options: LogViewOptions;
-  readonly #asked = new Map<string, Asked>();
-  readonly #stop = new AbortController();
-  readonly #waiting = new Set<{ readonly seq: number; readonly reached: Deferred<void> }>();
+  readonly #pendingRequests = new Map<string, AcpPendingRequest>();
+  readonly #abort = new AbortController();
+  readonly #waiters = new Set<{ readonly seq: number; readonly reached: Deferred<void> }>();
   readonly #fold: SessionFold;
-  #shown = nothingShown();
-  /** The last event that the client was told all of. */
-  #told = 0;
+  #shown = emptyShownContent();
+  /** The sequence number of the last event that was handled completely. */
+  #shownSeq = 0;
   #following: Promise<void> | undefined;
-  #over = false;
+  #stopped = false;
 
   constructor(options: LogViewOptions) {
     this.#options = options;
     this.#fold = new SessionFold(emptyState(options.sessionId));
   }
 
-  /** The session as far as it was read here. */
+  /** The session state at the last event read. */
   get state(): SessionState {
     return this.#fold.state;
   }
 
-  /** What the turn that runs waits for, and what is waited for between turns. */
-  get asked(): readonly Asked[] {
-    return [...this.#asked.values()];
+  /** Unanswered requests of the running turn and outside of turns. */
+  get pendingRequests(): readonly AcpPendingRequest[] {
+    return [...this.#pendingRequests.values()];
   }
 
-  /** Reads what there is. Rejects with `session_not_found`. */
+  /** Reads the existing events. Rejects with `session_not_found`. */
   async read({ shown }: { readonly shown: boolean }): Promise<void> {
     const { store, sessionId } = this.#options;
     for (;;) {
       const { events, head } = await store.read({ sessionId, after: this.#fold.head });
-      for (const event of events) await this.#take(event, { live: false, shown });
-      this.#told = this.#fold.head;
+      for (const event of events) await this.#handleEvent(event, { live: false, shown });
+      this.#shownSeq = this.#fold.head;
       if (this.#fold.head >= head || events.length === 0) return;
     }
   }
 
-  /** From here on what comes is shown. */
+  /** Starts sending new events. */
   follow(): void {
     this.#following ??= this.#follow();
   }
 
-  /** Resolves when the client was shown everything up to that event, or can be shown nothing more. */
-  async through(seq: number): Promise<void> {
-    if (this.#told >= seq || this.#over) return;
+  /** Resolves when the client has received everything up to this event, or when following has stopped. */
+  async waitUntilShown(seq: number): Promise<void> {
+    if (this.#shownSeq >= seq || this.#stopped) return;
     const reached = deferred();
-    this.#waiting.add({ seq, reached });
+    this.#waiters.add({ seq, reached });
     await reached.promise;
   }
 
   async stop(): Promise<void> {
-    this.#stop.abort();
+    this.#abort.abort();
     await this.#following;
-    this.#end();
+    this.#finish();
   }
 
   async #follow(): Promise<void> {
-    const { store, sessionId, onLive, onBroken } = this.#options;
+    const { store, sessionId, onLive, onFailure } = this.#options;
     try {
       const after = this.#fold.head;
-      for await (const event of store.follow({ sessionId, after, signal: this.#stop.signal })) {
-        await this.#take(event, { live: true, shown: true });
+      for await (const event of store.follow({ sessionId, after, signal: this.#abort.signal })) {
+        await this.#handleEvent(event, { live: true, shown: true });
         await onLive(event);
-        this.#told = event.seq;
-        this.#tell();
+        this.#shownSeq = event.seq;
+        this.#resolveWaiters();
       }
     } catch (error) {
-      if (!this.#stop.signal.aborted) onBroken(error);
+      if (!this.#abort.signal.aborted) onFailure(error);
     } finally {
-      this.#end();
+      this.#finish();
     }
   }
 
-  async #take(event: SessionEvent, { live, shown }: { live: boolean; shown: boolean }): Promise<void> {
+  async #handleEvent(event: SessionEvent, { live, shown }: { live: boolean; shown: boolean }): Promise<void> {
     this.#fold.add(event);
-    this.#note(event);
-    const [next, updates] = show(this.#shown, event, { live, state: this.#fold });
+    this.#trackRequest(event);
+    const [next, updates] = toClientUpdates(this.#shown, event, { live, state: this.#fold });
     this.#shown = next;
     if (!shown) return;
     if (event.type === "turn.started") await this.#showTurn(event, live);
@@ -111,7 +111,7 @@ export class LogView {
     const { store, sessionId, isOwn } = this.#options;
     const messageId = event.turnId ?? null;
     if (!isOwn(event.turnId ?? "")) {
-      for (const content of await blocksOf(event.input, store)) {
+      for (const content of await toAcpContentBlocks(event.input, store)) {
         await this.#send({ sessionUpdate: "user_message_chunk", content, messageId });
       }
     }
@@ -120,22 +120,22 @@ export class LogView {
     if (title !== undefined) await this.#send({ sessionUpdate: "session_info_update", title, updatedAt: event.at });
   }
 
-  #note(event: SessionEvent): void {
+  #trackRequest(event: SessionEvent): void {
     switch (event.type) {
       case "permission.requested":
       case "question.asked":
-        this.#asked.set(event.requestId, event);
+        this.#pendingRequests.set(event.requestId, event);
         return;
       case "permission.resolved":
       case "question.answered":
-        this.#asked.delete(event.requestId);
+        this.#pendingRequests.delete(event.requestId);
         return;
       case "turn.ended":
-        for (const { requestId, turnId } of this.#asked.values()) {
-          if (turnId !== undefined) this.#asked.delete(requestId);
+        for (const { requestId, turnId } of this.#pendingRequests.values()) {
+          if (turnId !== undefined) this.#pendingRequests.delete(requestId);
         }
         return;
-      default: // nothing else is waited for
+      default: // no other event affects pending requests
     }
   }
 
@@ -143,17 +143,17 @@ export class LogView {
     return this.#options.client.update(this.#options.sessionId, update);
   }
 
-  #tell(): void {
-    for (const waiting of this.#waiting) {
-      if (waiting.seq > this.#told) continue;
-      this.#waiting.delete(waiting);
-      waiting.reached.resolve();
+  #resolveWaiters(): void {
+    for (const waiter of this.#waiters) {
+      if (waiter.seq > this.#shownSeq) continue;
+      this.#waiters.delete(waiter);
+      waiter.reached.resolve();
     }
   }
 
-  #end(): void {
-    this.#over = true;
-    for (const { reached } of this.#waiting) reached.resolve();
-    this.#waiting.clear();
+  #finish(): void {
+    this.#stopped = true;
+    for (const { reached } of this.#waiters) reached.resolve();
+    this.#waiters.clear();
   }
 }

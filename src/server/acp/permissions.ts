@@ -1,4 +1,4 @@
-/** Changes what a session may do while it is open, here or elsewhere: the log says it, and whoever drives it finds it. */
+/** Changes the permission policy of a session through its log, which also reaches another driving process. */
 import { RookeryError } from "../../domain/errors.ts";
 import type { PermissionPolicy } from "../../domain/events.ts";
 import type { SessionStore } from "../../domain/store.ts";
@@ -11,8 +11,9 @@ export function changePermissions(
   sessionId: string,
   permissions: PermissionPolicy,
 ): Promise<void> {
-  return appendWithoutLease(store, sessionId, systemClock, ({ status, backend, model, cwd }) => {
-    if (status === "closed") throw new RookeryError("session_closed", `session ${sessionId} was closed`);
+  return appendFromOutside(store, sessionId, systemClock, ({ status, backend, model, cwd }) => {
+    if (status === "closed")
+      throw new RookeryError("session_closed", `session ${sessionId} is closed: create a new one`);
     const body = { type: "session.opened" as const, reopened: true, backend, model, cwd, permissions };
     return { body, turnId: undefined };
   });

@@ -1,4 +1,4 @@
-/** For tests: editors at the door, in one process with a scripted model and a log that they share. */
+/** Test setup: editors connected to the ACP server, with a scripted model and a shared store in one process. */
 import { connectClient, transportPair, type Client, type ClientOptions } from "../../acp/index.ts";
 import type * as acp from "../../acp/schema.ts";
 import { RookeryError, type Store } from "../../domain/index.ts";
@@ -6,7 +6,7 @@ import { Rookery } from "../../rookery.ts";
 import { DisposeStack, systemClock, type Clock } from "../../stdx/index.ts";
 import { openMemoryStore } from "../../store/index.ts";
 import { builtEnvironment, startModelServer, temporaryFolder, type Script } from "../../testing/index.ts";
-import { openDoor } from "./door.ts";
+import { serveAcpClient } from "./agent-server.ts";
 
 export interface Message {
   readonly id?: number | string | null;
@@ -18,22 +18,22 @@ export interface Message {
 
 export interface Editor extends AsyncDisposable {
   readonly client: Client;
-  /** Everything that went over the wire, in order, as the editor sees it. */
+  /** All messages in order, from the perspective of the editor. */
   readonly wire: { readonly direction: "in" | "out"; readonly message: Message }[];
-  /** Resolves when the wire has brought such a message. */
-  readonly came: (matches: (message: Message) => boolean) => Promise<Message>;
+  /** Resolves with the first received message that matches. */
+  readonly waitForMessage: (matches: (message: Message) => boolean) => Promise<Message>;
 }
 
-export interface DoorEditor extends Editor {
+export interface AcpEditor extends Editor {
   readonly rookery: Rookery;
-  /** What the door said beside the protocol. */
+  /** Errors that the server reported outside of the protocol. */
   readonly failures: unknown[];
 }
 
 export type EditorOptions = Pick<ClientOptions, "serve" | "capabilities">;
 
-/** A folder for sessions, and any number of editors and other processes that share a log. */
-export async function openDesk(script: Script, store: Store = openMemoryStore()) {
+/** Opens a folder and a shared store. Editors and further Rookery instances can be added. */
+export async function openAcpScene(script: Script, store: Store = openMemoryStore()) {
   await using opening = new DisposeStack();
   opening.use(store);
   const home = opening.use(await temporaryFolder());
@@ -44,13 +44,13 @@ export async function openDesk(script: Script, store: Store = openMemoryStore())
     Rookery.open({ env, cwd: folder.path, store: through, clock });
   const editor = async (
     options: EditorOptions & { readonly agent?: string; readonly clock?: Clock; readonly store?: Store } = {},
-  ): Promise<DoorEditor> => {
+  ): Promise<AcpEditor> => {
     await using opening = new DisposeStack();
     const rookery = await open(options.clock, options.store);
-    opening.defer(() => rookery.close().catch(() => undefined)); // some tests break its log on purpose
+    opening.defer(() => rookery.close().catch(() => undefined)); // some tests break the store on purpose
     const [near, far] = transportPair();
     const failures: unknown[] = [];
-    const door = openDoor({
+    const server = serveAcpClient({
       rookery,
       transport: far,
       env,
@@ -61,13 +61,20 @@ export async function openDesk(script: Script, store: Store = openMemoryStore())
       onFailure: (error) => failures.push(error),
     });
     opening.defer(async () => {
-      await door.close();
-      await door.ended;
+      await server.close();
+      await server.ended;
     });
-    const { recorded, wire, came } = recorder();
+    const { recorded, wire, waitForMessage } = recorder();
     const client = opening.use(await connectClient({ transport: near, trace: recorded, ...options }));
     const owned = opening.move();
-    return { client, rookery, wire, came, failures, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
+    return {
+      client,
+      rookery,
+      wire,
+      waitForMessage,
+      failures,
+      [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+    };
   };
   const owned = opening.move();
   return {
@@ -75,11 +82,11 @@ export async function openDesk(script: Script, store: Store = openMemoryStore())
     env,
     model,
     store,
-    /** Another process, as it were. */
+    /** Opens another Rookery on the same store, like another process. */
     open,
     editor: async (...args: Parameters<typeof editor>) => owned.use(await editor(...args)),
     events: async (sessionId: string) => (await store.read({ sessionId, limit: 10_000 })).events,
-    /** Does something in a process that is killed then: nothing more of it is ever written. */
+    /** Runs work as a process that is then killed: it writes nothing afterwards. */
     leave: async <T>(work: (rookery: Rookery) => Promise<T>): Promise<T> => {
       const dying = killable(store);
       const result = await work(await open(systemClock, dying.store));
@@ -90,7 +97,7 @@ export async function openDesk(script: Script, store: Store = openMemoryStore())
   };
 }
 
-/** A store that stops to write at once when its process is killed. Nobody can judge the holder of its leases. */
+/** A store that rejects writes after `kill`. Its lease owners look like processes of another machine. */
 function killable(store: Store): { readonly store: Store; kill(): void } {
   let killed = false;
   const dead = () => Promise.reject(new RookeryError("store_closed", "killed"));
@@ -108,7 +115,7 @@ function killable(store: Store): { readonly store: Store; kill(): void } {
   return { store: watched, kill: () => (killed = true) };
 }
 
-/** Writes down what goes over a wire. */
+/** Records all messages of a connection. */
 export function recorder() {
   const wire: Editor["wire"] = [];
   const listeners = new Set<() => void>();
@@ -118,7 +125,7 @@ export function recorder() {
       wire.push({ direction, message: JSON.parse(line) as Message });
       for (const listener of listeners) listener();
     },
-    came: (matches: (message: Message) => boolean): Promise<Message> =>
+    waitForMessage: (matches: (message: Message) => boolean): Promise<Message> =>
       new Promise((resolve) => {
         const look = (): void => {
           const found = wire.find(({ direction, message }) => direction === "in" && matches(message));
@@ -132,14 +139,14 @@ export function recorder() {
   };
 }
 
-/** Is that an update of that kind? */
-export const updated =
+/** Matches a session update of this kind. */
+export const isUpdateOfKind =
   (kind: string) =>
   ({ method, params }: Message): boolean =>
     method === "session/update" && (params as acp.SessionNotification).update.sessionUpdate === kind;
 
-/** Of the updates that came, those of the session, in order. */
-export function updatesOf({ wire }: Pick<Editor, "wire">, sessionId: string): acp.SessionUpdate[] {
+/** The received updates of a session, in order. */
+export function receivedUpdates({ wire }: Pick<Editor, "wire">, sessionId: string): acp.SessionUpdate[] {
   return wire.flatMap(({ direction, message }) => {
     if (direction !== "in" || message.method !== "session/update") return [];
     const params = message.params as acp.SessionNotification;
@@ -147,12 +154,12 @@ export function updatesOf({ wire }: Pick<Editor, "wire">, sessionId: string): ac
   });
 }
 
-/** One line for each update; pieces of one text are one line. */
-export function linesOf(updates: readonly acp.SessionUpdate[]): string[] {
+/** Formats one line per update. Joins consecutive chunks of a text. */
+export function formatUpdates(updates: readonly acp.SessionUpdate[]): string[] {
   const lines: string[] = [];
   let piece = "";
   for (const update of updates) {
-    const line = lineOf(update);
+    const line = formatUpdate(update);
     const chunk = update.sessionUpdate.endsWith("_chunk") ? update.sessionUpdate : "";
     if (chunk !== "" && chunk === piece) lines.push((lines.pop() ?? "") + line.slice(line.indexOf(" ") + 1));
     else lines.push(line);
@@ -161,27 +168,27 @@ export function linesOf(updates: readonly acp.SessionUpdate[]): string[] {
   return lines;
 }
 
-function lineOf(update: acp.SessionUpdate): string {
+function formatUpdate(update: acp.SessionUpdate): string {
   switch (update.sessionUpdate) {
     case "user_message_chunk":
-      return `user ${textOf(update.content)}`;
+      return `user ${formatTestContent(update.content)}`;
     case "agent_message_chunk":
-      return `says ${textOf(update.content)}`;
+      return `says ${formatTestContent(update.content)}`;
     case "agent_thought_chunk":
-      return `thinks ${textOf(update.content)}`;
+      return `thinks ${formatTestContent(update.content)}`;
     case "tool_call":
       return `tool ${update.title} ${update.status ?? ""}`;
     case "tool_call_update":
-      return `tool ${update.status ?? "goes on"}${(update.content ?? []).map(({ type }) => ` ${type}`).join("")}`;
+      return `tool ${update.status ?? "update"}${(update.content ?? []).map(({ type }) => ` ${type}`).join("")}`;
     default:
       return update.sessionUpdate;
   }
 }
 
-function textOf(content: acp.ContentBlock): string {
+function formatTestContent(content: acp.ContentBlock): string {
   return content.type === "text" ? content.text : `[${content.type}]`;
 }
 
-export const choosing = (optionId: string): acp.RequestPermissionResponse => ({
+export const selectOption = (optionId: string): acp.RequestPermissionResponse => ({
   outcome: { outcome: "selected", optionId },
 });

@@ -1,9 +1,9 @@
-/** For tests: a session that another process drives, with an agent that does what the test says. */
+/** Test setup: a session that another process drives, with a scripted agent. */
 import { NO_CAPABILITIES, type SessionStore, type TurnContext, type TurnOutcome } from "../../domain/index.ts";
 import { createSession, type Session } from "../../session/index.ts";
 import { systemClock } from "../../stdx/index.ts";
 
-export function openScripted(
+export function openScriptedSession(
   { store, folder }: { readonly store: SessionStore; readonly folder: string },
   play: (turn: TurnContext) => Promise<TurnOutcome | undefined>,
 ): Promise<Session> {

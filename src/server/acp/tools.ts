@@ -1,12 +1,12 @@
-/** Tool calls as a client shows them. */
+/** Converts tool events to ACP tool call updates. */
 import type * as acp from "../../acp/schema.ts";
 import type { EventOf, FileDiff, Location, ToolKind, ToolOutcome } from "../../domain/events.ts";
 
-/** Of a tool's output while it runs the end is shown; all of it comes when it has ended. */
+/** Characters of output shown while a tool runs, counted from the end. The final update has the whole output. */
 const PROGRESS_LENGTH = 16_384;
 
-export function toolCall(
-  { toolId, title, kind, input, name, tool }: Called,
+export function toToolCall(
+  { toolId, title, kind, input, name, tool }: ToolCallEvent,
   status: acp.ToolCallStatus,
   locations?: readonly Location[],
 ): acp.SessionUpdate {
@@ -15,74 +15,77 @@ export function toolCall(
     toolCallId: toolId,
     title: title === "" ? (name ?? tool ?? toolId) : title,
     name: name ?? tool ?? null,
-    kind: kindOf(kind),
+    kind: toAcpToolKind(kind),
     status,
     rawInput: input,
-    ...locationsOf(locations),
+    ...toLocations(locations),
   };
 }
 
-type Called = Pick<EventOf<"tool.started">, "toolId" | "title" | "kind" | "input"> & { name?: string; tool?: string };
+type ToolCallEvent = Pick<EventOf<"tool.started">, "toolId" | "title" | "kind" | "input"> & {
+  name?: string;
+  tool?: string;
+};
 
-/** `shown` is what the tool has said before; answers with what it has said by now. */
-export function toolProgress(shown: string, event: EventOf<"tool.updated">): [string, acp.SessionUpdate] {
+/** `shown` is the output so far. Returns the new output and the update. */
+export function toToolProgress(shown: string, event: EventOf<"tool.updated">): [string, acp.SessionUpdate] {
   const { toolId, text, title, locations } = event;
-  const said = text === undefined ? shown : (shown + text).slice(-PROGRESS_LENGTH).toWellFormed();
+  const output = text === undefined ? shown : (shown + text).slice(-PROGRESS_LENGTH).toWellFormed();
   const update: acp.SessionUpdate = {
     sessionUpdate: "tool_call_update",
     toolCallId: toolId,
     ...(title !== undefined && { title }),
-    ...(text !== undefined && { content: [textContent(said)] }),
-    ...locationsOf(locations),
+    ...(text !== undefined && { content: [toToolTextContent(output)] }),
+    ...toLocations(locations),
   };
-  return [said, update];
+  return [output, update];
 }
 
-export function toolEnd({ toolId, outcome, text, locations, diffs = [] }: EventOf<"tool.ended">): acp.SessionUpdate {
-  const said = text === "" ? [] : [textContent(text)];
+export function toToolEnd({ toolId, outcome, text, locations, diffs = [] }: EventOf<"tool.ended">): acp.SessionUpdate {
+  const output = text === "" ? [] : [toToolTextContent(text)];
   return {
     sessionUpdate: "tool_call_update",
     toolCallId: toolId,
     status: outcome === "ok" ? "completed" : "failed",
-    content: [...diffs.map(diffContent), ...said],
-    ...locationsOf(locations),
-    ...(PLAIN.includes(outcome) ? {} : { _meta: { rookery: { outcome } } }),
+    content: [...diffs.map(toDiffContent), ...output],
+    ...toLocations(locations),
+    ...(ACP_OUTCOMES.includes(outcome) ? {} : { _meta: { rookery: { outcome } } }),
   };
 }
 
-/** Everything that was asked for, whatever the title says of it. */
-export function inputContent(input: unknown): acp.ToolCallContent[] {
+/** The complete input of a tool call, for the user to review. */
+export function toInputContent(input: unknown): acp.ToolCallContent[] {
   const isTable = typeof input === "object" && input !== null && !Array.isArray(input);
   const fields: [string, unknown][] = isTable ? Object.entries(input) : [["input", input ?? null]];
   return fields.map(([name, value]) => {
     const text = typeof value === "string" ? value : JSON.stringify(value, undefined, 2);
-    return textContent(`${name}:\n${fenced(text)}`);
+    return toToolTextContent(`${name}:\n${formatFenced(text)}`);
   });
 }
 
-export function kindOf(kind: ToolKind): acp.ToolKind {
+export function toAcpToolKind(kind: ToolKind): acp.ToolKind {
   return kind === "ask" ? "other" : kind;
 }
 
-export function textContent(text: string): acp.ToolCallContent {
+export function toToolTextContent(text: string): acp.ToolCallContent {
   return { type: "content", content: { type: "text", text } };
 }
 
-/** What the protocol has words for. */
-const PLAIN: readonly ToolOutcome[] = ["ok", "failed"];
+/** Outcomes that the protocol can express with a status. */
+const ACP_OUTCOMES: readonly ToolOutcome[] = ["ok", "failed"];
 
-function diffContent({ path, before, after, truncated }: FileDiff): acp.ToolCallContent {
-  if (truncated === true) return textContent(`${path} was changed; the change is too long to be shown`);
+function toDiffContent({ path, before, after, truncated }: FileDiff): acp.ToolCallContent {
+  if (truncated === true) return toToolTextContent(`${path} was changed; the diff is too long to show`);
   return { type: "diff", path, oldText: before, newText: after ?? "" };
 }
 
-function locationsOf(locations: readonly Location[] | undefined): { locations?: acp.ToolCallLocation[] } {
+function toLocations(locations: readonly Location[] | undefined): { locations?: acp.ToolCallLocation[] } {
   if (locations === undefined) return {};
   return { locations: locations.map(({ path, line }) => ({ path, ...(line !== undefined && { line }) })) };
 }
 
-/** With a fence that is longer than any in the text. */
-function fenced(text: string): string {
+/** Uses a fence longer than any fence in the text. */
+function formatFenced(text: string): string {
   const longest = Math.max(2, ...Array.from(text.matchAll(/`{3,}/g), ([ticks]) => ticks.length));
   const fence = "`".repeat(longest + 1);
   return `${fence}\n${text}\n${fence}`;

@@ -1,27 +1,27 @@
 import { expect, it } from "vitest";
 import type * as acp from "../../acp/schema.ts";
 import type { EventBody } from "../../domain/index.ts";
-import { openDesk, updatesOf } from "./test-scene.ts";
-import { openScripted } from "./test-scripted.ts";
+import { openAcpScene, receivedUpdates } from "./test-scene.ts";
+import { openScriptedSession } from "./test-scripted.ts";
 
 const CAPABILITIES: acp.ClientCapabilities = { session: { notices: {}, compaction: {} } };
 
-/** What an editor is shown of a turn in which this happens, live and when it is loaded. */
-async function shown(bodies: readonly EventBody[], capabilities: acp.ClientCapabilities = CAPABILITIES) {
-  await using desk = await openDesk([]);
-  await using driven = await openScripted(desk, (turn) => {
+/** Returns the updates of a turn with these events, live and after a load. */
+async function collectUpdates(bodies: readonly EventBody[], capabilities: acp.ClientCapabilities = CAPABILITIES) {
+  await using scene = await openAcpScene([]);
+  await using driven = await openScriptedSession(scene, (turn) => {
     turn.log.record(...bodies);
     return Promise.resolve(undefined);
   });
-  const watching = await desk.editor({ capabilities });
-  const watched = await watching.client.session(desk.folder).load(driven.id);
+  const watching = await scene.editor({ capabilities });
+  const watched = await watching.client.session(scene.folder).load(driven.id);
   await driven.prompt("go").outcome;
   await driven[Symbol.asyncDispose]();
-  const later = await desk.editor({ capabilities });
-  await later.client.session(desk.folder).load(driven.id);
-  await watched.setMode("all"); // whatever is still to be shown is shown before
+  const later = await scene.editor({ capabilities });
+  await later.client.session(scene.folder).load(driven.id);
+  await watched.setMode("all"); // flushes all pending updates
   const of = (editor: typeof watching): acp.SessionUpdate[] =>
-    updatesOf(editor, driven.id).filter(({ sessionUpdate }) => !AROUND.has(sessionUpdate));
+    receivedUpdates(editor, driven.id).filter(({ sessionUpdate }) => !AROUND.has(sessionUpdate));
   return { live: of(watching), later: of(later) };
 }
 
@@ -41,12 +41,12 @@ it.each<[string, EventBody[], unknown[]]>([
     [{ sessionUpdate: "plan", entries: [{ content: "Look", status: "in_progress", priority: "medium" }] }],
   ],
   [
-    "a message that came whole",
+    "a complete message",
     [{ type: "message.completed", messageId: "m", text: "Hello" }],
     [{ sessionUpdate: "agent_message_chunk", messageId: "m", content: { type: "text", text: "Hello" } }],
   ],
   [
-    "a message that came in pieces, once",
+    "a message sent in deltas",
     [
       { type: "message.delta", messageId: "m", text: "Hello" },
       { type: "message.completed", messageId: "m", text: "Hello" },
@@ -54,7 +54,7 @@ it.each<[string, EventBody[], unknown[]]>([
     [{ sessionUpdate: "agent_message_chunk", content: { type: "text", text: "Hello" } }],
   ],
   [
-    "a tool with its places and its change",
+    "a tool call with locations and diffs",
     [
       { type: "tool.started", ...TOOL, locations: [{ path: "/a.ts", line: 3 }] },
       {
@@ -89,7 +89,7 @@ it.each<[string, EventBody[], unknown[]]>([
     ],
   ],
   [
-    "the context's use and the cost so far",
+    "context usage and cost",
     [
       { type: "usage.reported", inputTokens: 10, outputTokens: 2, costUsd: 0.5, contextSize: 100, contextUsed: 12 },
       { type: "usage.reported", inputTokens: 20, outputTokens: 3, costUsd: 0.25, contextSize: 100 },
@@ -106,7 +106,7 @@ it.each<[string, EventBody[], unknown[]]>([
     [{ sessionUpdate: "compaction_update", status: "completed", summary: [{ type: "text", text: "Short." }] }],
   ],
   [
-    "a subagent, as a tool",
+    "a subagent as a tool call",
     [
       { type: "subagent.started", childSessionId: "ses_c", title: "Search" },
       { type: "subagent.ended", childSessionId: "ses_c", outcome: { status: "done" } },
@@ -117,12 +117,12 @@ it.each<[string, EventBody[], unknown[]]>([
     ],
   ],
   [
-    "what a program printed beside its protocol, as a thought",
+    "other program output as a thought",
     [{ type: "output.text", text: "warning" }],
     [{ sessionUpdate: "agent_thought_chunk", content: { type: "text", text: "warning" } }],
   ],
-])("%s is shown, as it happens and later", async (_, bodies, expected) => {
-  const { live, later } = await shown(bodies);
+])("shows %s live and after a load", async (_, bodies, expected) => {
+  const { live, later } = await collectUpdates(bodies);
   expect(live).toMatchObject(expected);
   expect(later).toMatchObject(expected);
 });
@@ -134,24 +134,24 @@ it.each<[string, EventBody, unknown]>([
     { severity: "warning", title: "Careful" },
   ],
   [
-    "a turn that waits",
+    "a parked turn",
     { type: "turn.parked", until: "2026-01-01T05:00:05.000Z", message: "Limit reached" },
-    { severity: "warning", title: "Limit reached; the turn waits until 2026-01-01T05:00:05.000Z" },
+    { severity: "warning", title: "Limit reached; the turn resumes at 2026-01-01T05:00:05.000Z" },
   ],
-  ["a turn that goes on", { type: "turn.continued" }, { severity: "info", title: "the turn goes on" }],
+  ["a resumed turn", { type: "turn.continued" }, { severity: "info", title: "the turn has resumed" }],
   [
     "an MCP server that failed",
     { type: "mcp.status", server: "files", status: "failed", reason: "gone" },
     { severity: "warning", title: "MCP server files failed", description: "gone" },
   ],
-])("%s is told to who takes notices, while it happens alone", async (_, body, notice) => {
-  const { live, later } = await shown([body]);
+])("sends %s as a live notice to clients that support notices", async (_, body, notice) => {
+  const { live, later } = await collectUpdates([body]);
   expect([live[0], later]).toMatchObject([notice, []]);
-  expect((await shown([body], {})).live).toEqual([]);
+  expect((await collectUpdates([body], {})).live).toEqual([]);
 });
 
-it("what a tool says while it runs is shown as it grows, and later only its end", async () => {
-  const { live, later } = await shown([
+it("sends tool output while it grows, and only the final output after a load", async () => {
+  const { live, later } = await collectUpdates([
     { type: "tool.started", ...TOOL },
     { type: "tool.updated", toolId: "t1", text: "a", title: "Edit b.ts" },
     { type: "tool.updated", toolId: "t1", text: "b", locations: [{ path: "/b" }] },

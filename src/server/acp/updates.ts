@@ -1,59 +1,62 @@
-/** What a client is shown of a session: a fold over its events that gives the updates for each. */
+/** Converts session events to ACP session updates. */
 import type * as acp from "../../acp/schema.ts";
 import type { EventOf, SessionEvent } from "../../domain/events.ts";
 import type { SessionState } from "../../domain/state.ts";
-import { toolCall, toolEnd, toolProgress } from "./tools.ts";
+import { toToolCall, toToolEnd, toToolProgress } from "./tools.ts";
 
-/** What the client has been shown of the turn that runs. */
-export interface Shown {
-  /** Messages whose text was shown as it came. */
+/** The content of the running turn that the client has received. */
+export interface ShownContent {
+  /** Ids of messages that were sent as deltas. */
   readonly messages: Set<string>;
-  /** Tool calls that it knows, and what each has said so far. */
+  /** Output so far of each tool call that the client knows, by tool id. */
   readonly tools: Map<string, string>;
 }
 
-export function nothingShown(): Shown {
+export function emptyShownContent(): ShownContent {
   return { messages: new Set(), tools: new Map() };
 }
 
-/** Returns what was shown after the event, which may be the same object, and what to send. `live`: it happens now, and is not history. `state` is the session's after the event. */
-export function show(
-  shown: Shown,
+/**
+ * Returns the new shown content, which may be the same object, and the updates to send. `live` is false for history.
+ * `state` is the session state after the event.
+ */
+export function toClientUpdates(
+  shown: ShownContent,
   event: SessionEvent,
   { live, state }: { readonly live: boolean; readonly state: Pick<SessionState, "usage"> },
-): readonly [Shown, readonly acp.SessionUpdate[]] {
+): readonly [ShownContent, readonly acp.SessionUpdate[]] {
   switch (event.type) {
     case "turn.started":
     case "turn.ended":
-      return [nothingShown(), []];
+      return [emptyShownContent(), []];
     case "message.delta":
       shown.messages.add(event.messageId);
-      return [shown, [chunk("agent_message_chunk", event)]];
+      return [shown, [toChunk("agent_message_chunk", event)]];
     case "message.completed":
       if (shown.messages.has(event.messageId) || event.text === "") return [shown, []];
-      return [shown, [chunk("agent_message_chunk", event)]];
+      return [shown, [toChunk("agent_message_chunk", event)]];
     case "thought.delta":
-      return [shown, [chunk("agent_thought_chunk", event)]];
+      return [shown, [toChunk("agent_thought_chunk", event)]];
     case "permission.requested":
       if (shown.tools.has(event.toolId)) return [shown, []];
-      return [withTool(shown, event.toolId), [toolCall(event, "pending")]];
+      return [addTool(shown, event.toolId), [toToolCall(event, "pending")]];
     case "tool.started": {
-      const update = toolStart(shown, event); // before it is known
-      return [withTool(shown, event.toolId), [update]];
+      const update = toToolStart(shown, event); // before `addTool` makes it known
+      return [addTool(shown, event.toolId), [update]];
     }
     case "tool.updated": {
-      const [said, update] = toolProgress(shown.tools.get(event.toolId) ?? "", event);
-      const silent = !live && event.title === undefined && event.locations === undefined; // its end says all of it
-      return [withTool(shown, event.toolId, said), silent ? [] : [update]];
+      const [said, update] = toToolProgress(shown.tools.get(event.toolId) ?? "", event);
+      const silent = !live && event.title === undefined && event.locations === undefined; // the final update has the whole output
+      return [addTool(shown, event.toolId, said), silent ? [] : [update]];
     }
     case "tool.ended":
-      return [shown, [toolEnd(event)]];
+      return [shown, [toToolEnd(event)]];
     case "plan.updated":
-      return [shown, [plan(event)]];
+      return [shown, [toPlan(event)]];
     case "usage.reported":
-      return [shown, usage(event, state)];
+      return [shown, toUsageUpdates(event, state)];
     case "notice":
-      return [shown, live ? notice(event) : []];
+      return [shown, live ? toNotices(event) : []];
     case "context.compacted": {
       const summary: acp.ContentBlock[] = [{ type: "text", text: event.summary }];
       const compactionId = `compaction-${event.seq}`;
@@ -61,18 +64,18 @@ export function show(
     }
     case "subagent.started":
     case "subagent.ended":
-      return [shown, [subagent(event)]];
+      return [shown, [toSubagentUpdate(event)]];
     case "output.text":
       if (event.from !== undefined) return [shown, []];
       return [shown, [{ sessionUpdate: "agent_thought_chunk", content: { type: "text", text: event.text } }]];
     case "mcp.status":
       if (!live || event.status !== "failed") return [shown, []];
-      return [shown, [mcpFailure(event)]];
+      return [shown, [toMcpFailureNotice(event)]];
     case "turn.parked":
       if (!live) return [shown, []];
-      return [shown, notice({ level: "warning", message: `${event.message}; the turn waits until ${event.until}` })];
+      return [shown, toNotices({ level: "warning", message: `${event.message}; the turn resumes at ${event.until}` })];
     case "turn.continued":
-      return [shown, live ? notice({ level: "info", message: event.message ?? "the turn goes on" }) : []];
+      return [shown, live ? toNotices({ level: "info", message: event.message ?? "the turn has resumed" }) : []];
     case "limit.reached":
     case "session.opened":
     case "session.closed":
@@ -95,32 +98,35 @@ export function show(
   }
 }
 
-function withTool(shown: Shown, toolId: string, said = ""): Shown {
+function addTool(shown: ShownContent, toolId: string, said = ""): ShownContent {
   shown.tools.set(toolId, said);
   return shown;
 }
 
-function toolStart(shown: Shown, event: EventOf<"tool.started">): acp.SessionUpdate {
-  const call = toolCall(event, "in_progress", event.locations);
+function toToolStart(shown: ShownContent, event: EventOf<"tool.started">): acp.SessionUpdate {
+  const call = toToolCall(event, "in_progress", event.locations);
   return shown.tools.has(event.toolId) ? ({ ...call, sessionUpdate: "tool_call_update" } as acp.SessionUpdate) : call;
 }
 
-function chunk(
+function toChunk(
   sessionUpdate: "agent_message_chunk" | "agent_thought_chunk",
   { messageId, text }: { readonly messageId: string; readonly text: string },
 ): acp.SessionUpdate {
   return { sessionUpdate, messageId, content: { type: "text", text } };
 }
 
-function plan({ entries }: EventOf<"plan.updated">): acp.SessionUpdate {
+function toPlan({ entries }: EventOf<"plan.updated">): acp.SessionUpdate {
   return {
     sessionUpdate: "plan",
     entries: entries.map(({ priority = "medium", ...entry }) => ({ ...entry, priority })),
   };
 }
 
-/** Without the context's size there is no update for it; the turn's answer has the numbers then. */
-function usage(event: EventOf<"usage.reported">, { usage: sum }: Pick<SessionState, "usage">): acp.SessionUpdate[] {
+/** Empty if the context size is unknown. The prompt response then reports the usage. */
+function toUsageUpdates(
+  event: EventOf<"usage.reported">,
+  { usage: sum }: Pick<SessionState, "usage">,
+): acp.SessionUpdate[] {
   const { contextSize: size, contextUsed } = event;
   if (size === undefined) return [];
   const used = contextUsed ?? event.inputTokens + event.outputTokens;
@@ -128,15 +134,18 @@ function usage(event: EventOf<"usage.reported">, { usage: sum }: Pick<SessionSta
   return [{ sessionUpdate: "usage_update", used, size, ...cost }];
 }
 
-function notice({ level, message }: Pick<EventOf<"notice">, "level" | "message">): acp.SessionUpdate[] {
+function toNotices({ level, message }: Pick<EventOf<"notice">, "level" | "message">): acp.SessionUpdate[] {
   return message === "" ? [] : [{ sessionUpdate: "notice", severity: level, title: message }];
 }
 
-function mcpFailure({ server, reason = "no reason was given" }: EventOf<"mcp.status">): acp.SessionUpdate {
+function toMcpFailureNotice({
+  server,
+  reason = "the server gave no reason",
+}: EventOf<"mcp.status">): acp.SessionUpdate {
   return { sessionUpdate: "notice", severity: "warning", title: `MCP server ${server} failed`, description: reason };
 }
 
-function subagent(event: EventOf<"subagent.started"> | EventOf<"subagent.ended">): acp.SessionUpdate {
+function toSubagentUpdate(event: EventOf<"subagent.started"> | EventOf<"subagent.ended">): acp.SessionUpdate {
   const toolCallId = event.childSessionId;
   if (event.type === "subagent.started") {
     return { sessionUpdate: "tool_call", toolCallId, title: event.title, kind: "think", status: "in_progress" };

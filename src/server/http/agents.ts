@@ -1,4 +1,4 @@
-/** Which agents there are for a folder, and what is known of their programs. */
+/** Lists the agents available in a folder, with the program that each one needs. */
 import { join } from "node:path";
 import type { FoundProgram } from "../../backends/installed/index.ts";
 import type { EnvironmentVariables } from "../../stdx/index.ts";
@@ -13,11 +13,11 @@ export interface AgentRow {
   readonly model?: string | undefined;
   readonly isDefault: boolean;
   readonly builtIn: boolean;
-  /** Left out where it needs none. */
+  /** Undefined if the agent needs no program. */
   readonly program?: FoundProgram | undefined;
 }
 
-/** Those of a repository that nobody trusts are left out. Rejects with `config_invalid` or `cwd_missing`. */
+/** Skips agents that an untrusted repository configures. Rejects with `config_invalid` or `cwd_missing`. */
 export async function listAgents(
   { cwd }: AgentsQuery,
   { env, home }: { readonly env: EnvironmentVariables; readonly home: string },

@@ -1,92 +1,108 @@
-/** The routes on Hono: each request is read, checked, done and answered, and whatever goes wrong becomes a problem. */
+/** The Hono app: parses each request, calls its route handler, and turns every error into a problem response. */
 import type { HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { Hono, type Context } from "hono";
 import { RookeryError, type MadeEvent } from "../../domain/index.ts";
 import type { EventMatcher } from "../../stdx/request-key.ts";
-import type { Door } from "./door.ts";
+import type { HandlerContext } from "./handler-context.ts";
 import { readBody, readParams, readQuery } from "./input.ts";
-import { doOnce } from "./kept-request.ts";
-import { PROBLEM_TYPE, Refusal, problemOf, reasonOf } from "./problem.ts";
-import type { Answer, Route } from "./route.ts";
+import { runWithKey } from "./kept-request.ts";
+import { PROBLEM_TYPE, HttpRefusal, toProblem, toLogReason } from "./problem.ts";
+import type { RouteResponse } from "./response.ts";
+import type { HttpRoute } from "./route.ts";
 import { ROUTES } from "./routes/index.ts";
-import type { Visit } from "./visit.ts";
+import type { RequestRecord } from "./request-record.ts";
 
-export type Bindings = HttpBindings & { readonly visit: Visit };
+export type Bindings = HttpBindings & { readonly record: RequestRecord };
 type App = Hono<{ Bindings: Bindings }>;
 
-export function makeApp(door: Door): App {
+export function makeApp(context: HandlerContext): App {
   const app: App = new Hono();
-  for (const row of ROUTES) {
-    app.on(row.method, row.path, async (c) => {
-      c.env.visit.route = row.path;
-      return responseTo(await answerOf(row, c, door));
+  for (const route of ROUTES) {
+    app.on(route.method, route.path, async (c) => {
+      c.env.record.route = route.path;
+      return toResponse(await handleCall(route, c, context));
     });
   }
-  app.notFound((c) => failed(c, unrouted(c)));
-  app.onError((error, c) => failed(c, error));
+  app.notFound((c) => toErrorResponse(c, toNoRouteError(c)));
+  app.onError((error, c) => toErrorResponse(c, error));
   return app;
 }
 
-async function answerOf(row: Route, c: Context<{ Bindings: Bindings }>, door: Door): Promise<Answer> {
+async function handleCall(
+  route: HttpRoute,
+  c: Context<{ Bindings: Bindings }>,
+  context: HandlerContext,
+): Promise<RouteResponse> {
   const { incoming: request, outgoing: response } = c.env;
-  const params = readParams(row, c.req.param());
+  const params = readParams(route, c.req.param());
   const search = new URL(c.req.url).searchParams;
-  const query = readQuery(row, search);
-  const body = await readBody(row, request);
-  const call = { door, params, query, body, request, response };
-  const work = (): Promise<Answer> => row.handle(call);
-  if (row.method === "GET") return work();
-  const key = keyOf(request.headers["idempotency-key"]);
-  const what = key === undefined ? "" : JSON.stringify([row.id, params, query, body]);
-  const waitMs = row.slow === true ? door.patienceMs : undefined;
-  const keyed = (digest: string): Promise<Answer> => {
-    if (key === undefined) return work();
-    const isMade: EventMatcher = (event, logId) => row.made?.isEvent(event, logId, call) ?? false;
-    const recall = (made: MadeEvent): Promise<Answer> => row.made?.recall(made, call) ?? work();
-    return doOnce(door.served.store, { key, digest, isMade, recall, work });
+  const query = readQuery(route, search);
+  const body = await readBody(route, request);
+  const call = { context, params, query, body, request, response };
+  const handle = (): Promise<RouteResponse> => route.handle(call);
+  if (route.method === "GET") return handle();
+  const key = readIdempotencyKey(request.headers["idempotency-key"]);
+  const fingerprint = key === undefined ? "" : JSON.stringify([route.id, params, query, body]);
+  const waitMs = route.slow === true ? context.slowWaitMs : undefined;
+  const handleWithKey = (digest: string): Promise<RouteResponse> => {
+    if (key === undefined) return handle();
+    const isCompletion: EventMatcher = (event, logId) => route.completion?.isEvent(event, logId, call) ?? false;
+    const recall = (made: MadeEvent): Promise<RouteResponse> => route.completion?.recall(made, call) ?? handle();
+    return runWithKey(context.rookery.store, { key, digest, isCompletion, recall, work: handle });
   };
-  return (await door.once.ask({ key, what, waitMs }, keyed)) ?? { status: 202, json: { pending: true } };
+  return (
+    (await context.requests.run({ key, fingerprint, waitMs }, handleWithKey)) ?? {
+      status: 202,
+      json: { pending: true },
+    }
+  );
 }
 
-function keyOf(given: string | string[] | undefined): string | undefined {
-  if (given === undefined || (typeof given === "string" && /^[\w-]{8,100}$/.test(given))) return given;
-  throw new Refusal("malformed", "Idempotency-Key: expected 8 to 100 letters, digits, - and _", {
+function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
+  if (header === undefined || (typeof header === "string" && /^[\w-]{8,100}$/.test(header))) return header;
+  throw new HttpRefusal("malformed", "the Idempotency-Key header is invalid: send 8 to 100 letters, digits, - or _", {
     at: "Idempotency-Key",
   });
 }
 
-const COMMON = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
+const COMMON_HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 
-function responseTo(answer: Answer): Response {
+function toResponse(answer: RouteResponse): Response {
   if (answer === "sent") return RESPONSE_ALREADY_SENT;
-  if ("text" in answer) return new Response(answer.text, { headers: { ...COMMON, "content-type": answer.type } });
-  const headers = { ...COMMON, "content-type": "application/json; charset=utf-8" };
+  if ("text" in answer)
+    return new Response(answer.text, { headers: { ...COMMON_HEADERS, "content-type": answer.type } });
+  const headers = { ...COMMON_HEADERS, "content-type": "application/json; charset=utf-8" };
   return new Response(JSON.stringify(answer.json), { status: answer.status ?? 200, headers });
 }
 
-function failed(c: Context<{ Bindings: Bindings }>, error: unknown): Response {
-  const { visit } = c.env;
-  visit.error = reasonOf(error);
-  const { body, headers, status } = refusalOf(error, visit.requestId);
+function toErrorResponse(c: Context<{ Bindings: Bindings }>, error: unknown): Response {
+  const { record } = c.env;
+  record.error = toLogReason(error);
+  const { body, headers, status } = encodeRefusal(error, record.requestId);
   return new Response(status === 204 ? null : body, { status, headers });
 }
 
-/** As bytes and headers, also for what is refused before it comes to a route. */
-export function refusalOf(
+/** Encodes an error response. Also used for requests that are refused before they reach a route. */
+export function encodeRefusal(
   error: unknown,
   requestId: string,
 ): { readonly body: string; readonly headers: Record<string, string>; readonly status: number } {
-  if (error instanceof Options) return { body: "", headers: { ...COMMON, allow: error.allow }, status: 204 };
-  const problem = problemOf(error, requestId);
+  if (error instanceof OptionsRequest)
+    return { body: "", headers: { ...COMMON_HEADERS, allow: error.allow }, status: 204 };
+  const problem = toProblem(error, requestId);
   const body = JSON.stringify(problem);
-  const more = error instanceof Refusal ? error.headers : {};
+  const more = error instanceof HttpRefusal ? error.headers : {};
   const challenge = problem.status === 401 && { "www-authenticate": 'Bearer realm="rookery"' };
-  return { body, headers: { ...COMMON, "content-type": PROBLEM_TYPE, ...challenge, ...more }, status: problem.status };
+  return {
+    body,
+    headers: { ...COMMON_HEADERS, "content-type": PROBLEM_TYPE, ...challenge, ...more },
+    status: problem.status,
+  };
 }
 
-/** Nothing went wrong: someone asks what there is. */
-class Options extends Error {
+/** Not an error: an OPTIONS request, answered with the allowed methods. */
+class OptionsRequest extends Error {
   readonly allow: string;
 
   constructor(allow: string) {
@@ -95,25 +111,31 @@ class Options extends Error {
   }
 }
 
-function unrouted(c: Context<{ Bindings: Bindings }>): Error {
+function toNoRouteError(c: Context<{ Bindings: Bindings }>): Error {
   const { method, path } = c.req;
   const methods = methodsAt(path);
   if (path === "/") {
-    return new Refusal("no_route", "there is no page here yet: the API is under /v1 and described at /openapi.json");
+    return new HttpRefusal("no_route", "there is no page at /: the API is under /v1, and /openapi.json describes it");
   }
-  if (methods.length === 0) return new Refusal("no_route", `there is no ${shortened(path)}: see /openapi.json`);
+  if (methods.length === 0)
+    return new HttpRefusal("no_route", `no route for ${truncatePath(path)}: /openapi.json lists the routes`);
   const allow = methods.join(", ");
-  if (method === "OPTIONS") return new Options(allow);
-  return new Refusal("wrong_method", `${shortened(path)} takes ${allow}, not ${method}`, {}, { allow });
+  if (method === "OPTIONS") return new OptionsRequest(allow);
+  return new HttpRefusal(
+    "wrong_method",
+    `${truncatePath(path)} does not support ${method}: use ${allow}`,
+    {},
+    { allow },
+  );
 }
 
 function methodsAt(path: string): string[] {
-  const given = path.split("/");
-  const rows = ROUTES.filter((row) => {
-    const wanted = row.path.split("/");
+  const parts = path.split("/");
+  const rows = ROUTES.filter((route) => {
+    const pattern = route.path.split("/");
     return (
-      wanted.length === given.length &&
-      wanted.every((part, at) => (part.startsWith(":") ? given[at] !== "" : part === given[at]))
+      pattern.length === parts.length &&
+      pattern.every((part, at) => (part.startsWith(":") ? parts[at] !== "" : part === parts[at]))
     );
   });
   const methods: string[] = [...new Set(rows.map(({ method }) => method))];
@@ -121,10 +143,10 @@ function methodsAt(path: string): string[] {
   return methods.length === 0 ? [] : [...methods, "OPTIONS"];
 }
 
-function shortened(path: string): string {
+function truncatePath(path: string): string {
   return path.length > 200 ? `${path.slice(0, 200)}…` : path;
 }
 
-export function closing(): RookeryError {
-  return new RookeryError("interrupted", "the server is closing: try again when it is back");
+export function toClosingError(): RookeryError {
+  return new RookeryError("interrupted", "the server is shutting down: try again after it restarts");
 }

@@ -8,7 +8,7 @@ const isWhole = process.env["ROOKERY_FUZZ"] === "all";
 const CASES = isWhole ? 2_000 : 60;
 const FIRST_SEED = Number(process.env["ROOKERY_FUZZ_SEED"] ?? 1);
 
-/** Valid bodies of all routes that take one; `:id` is a session's, `:task` is nobody's. */
+/** Valid bodies for all routes that accept one. `:id` stands for a session id, `:task` for the id of a missing task. */
 const BODIES: readonly [method: string, path: string, body: object][] = [
   ["POST", "/v1/sessions", { agent: "anthropic", permissions: "read", title: "a", cwd: "." }],
   ["POST", "/v1/sessions/:id/turns", { input: "hi" }],
@@ -27,7 +27,7 @@ const BODIES: readonly [method: string, path: string, body: object][] = [
 ];
 
 it(
-  "no changed body makes the server fail, and its sessions work afterwards",
+  "never responds with 500 to a mutated body, and its sessions still work afterwards",
   async () => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown) => void unhandled.push(reason);

@@ -1,7 +1,7 @@
 import { request, type IncomingMessage } from "node:http";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { Once } from "./once.ts";
-import type { Answer } from "./route.ts";
+import { IdempotentRequests } from "./idempotent-requests.ts";
+import type { RouteResponse } from "./response.ts";
 import { appendNotices, openHttp, type HttpScene } from "./test-scene.ts";
 
 const GRACE_MS = 20_000;
@@ -12,11 +12,11 @@ beforeEach(async () => {
 });
 afterEach(() => scene[Symbol.asyncDispose]());
 
-it("does not wait for a reader that stalls", async () => {
+it("closes without waiting for a stalled reader", async () => {
   const sessionId = await scene.written(0);
-  const headers = { authorization: `Bearer ${scene.door.token}`, accept: "text/event-stream" };
+  const headers = { authorization: `Bearer ${scene.server.token}`, accept: "text/event-stream" };
   const stalled = await new Promise<IncomingMessage>((resolve) => {
-    request(`${scene.door.url}/v1/sessions/${sessionId}/events`, { headers, agent: false }, resolve).end();
+    request(`${scene.server.url}/v1/sessions/${sessionId}/events`, { headers, agent: false }, resolve).end();
   });
   stalled.on("error", () => undefined).pause();
   await appendNotices(scene.store, sessionId, 1, 100_000);
@@ -32,11 +32,11 @@ it("does not wait for a reader that stalls", async () => {
     { timeout: 10_000, interval: 200 },
   );
   const begun = performance.now();
-  await scene.door.close();
+  await scene.server.close();
   expect(performance.now() - begun).toBeLessThan(GRACE_MS / 2);
 });
 
-it("waits for what was begun for someone who left", async () => {
+it("waits on close for work whose client has disconnected", async () => {
   let done = (): void => undefined;
   const remove = vi.fn(
     () => new Promise<{ id: string; freed: number }>((resolve) => (done = () => resolve({ id: "a", freed: 0 }))),
@@ -49,19 +49,20 @@ it("waits for what was begun for someone who left", async () => {
   await expect(asked).rejects.toThrow();
   await vi.waitFor(() => expect(scene.lines.join("\n")).toContain('"status":499'));
   let isClosed = false;
-  const closed = scene.door.close().then(() => (isClosed = true));
-  await vi.waitFor(() => expect(fetch(`${scene.door.url}/v1/health`)).rejects.toThrow());
+  const closed = scene.server.close().then(() => (isClosed = true));
+  await vi.waitFor(() => expect(fetch(`${scene.server.url}/v1/health`)).rejects.toThrow());
   await new Promise((resolve) => setImmediate(resolve));
   expect(isClosed).toBe(false);
   done();
   await closed;
 });
 
-it("keeps no more of the answers to what may be asked twice than it has room for", async () => {
-  const once = new Once();
-  const large = (): Promise<Answer> => Promise.resolve({ text: "x".repeat(7 * 1024 * 1024), type: "text/plain" });
+it("forgets the oldest remembered response when the size limit is reached", async () => {
+  const requests = new IdempotentRequests();
+  const large = (): Promise<RouteResponse> =>
+    Promise.resolve({ text: "x".repeat(7 * 1024 * 1024), type: "text/plain" });
   const work = vi.fn(large);
-  const ask = (key: string) => once.ask({ key, what: "it", waitMs: undefined }, work);
+  const ask = (key: string) => requests.run({ key, fingerprint: "it", waitMs: undefined }, work);
   for (const key of ["one", "two", "three", "three", "two"]) await ask(key);
   expect(work).toHaveBeenCalledTimes(3);
   await ask("one");

@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 const HEAD = "GET /v1/health HTTP/1.1\r\nHost: localhost\r\n";
-/** What peers without a token send before they fall silent. None of them reads, or ever closes its side. */
+/** Bytes that peers without a token send before they go silent. No peer reads or closes its connection. */
 const OPENINGS = {
   nothing: "",
   "half of the headers": `${HEAD}X: `,
@@ -32,30 +32,26 @@ const OPENINGS = {
   "many requests at once": `${HEAD}\r\n`.repeat(20),
 };
 
-it(
-  "lets a client with the token in at once while 1,400 peers without one hold connections",
-  { timeout: 60_000 },
-  async () => {
-    scene = await openHttp();
-    await openPeers(scene.door.port, 1_100);
-    expect((await scene.get("/v1/sessions")).status).toBe(200);
-    const stream = await scene.stream("/v1/events");
-    await openPeers(scene.door.port, 300);
-    expect((await scene.get("/v1/sessions")).status).toBe(200);
-    expect((await scene.get("/v1/health")).json).toMatchObject({ streams: 1 }); // its connection was not closed for theirs
-    expect((await countConnections())[1]).toBeLessThanOrEqual(CONNECTION_LIMITS.unauthenticated);
-    await stream.cancel();
-  },
-);
+it("accepts a client with the token while 1,400 peers without one hold connections", { timeout: 60_000 }, async () => {
+  scene = await openHttp();
+  await openPeers(scene.server.port, 1_100);
+  expect((await scene.get("/v1/sessions")).status).toBe(200);
+  const stream = await scene.stream("/v1/events");
+  await openPeers(scene.server.port, 300);
+  expect((await scene.get("/v1/sessions")).status).toBe(200);
+  expect((await scene.get("/v1/health")).json).toMatchObject({ streams: 1 }); // the stream connection stays open
+  expect((await countConnections())[1]).toBeLessThanOrEqual(CONNECTION_LIMITS.unauthenticated);
+  await stream.cancel();
+});
 
-it("closes every connection of peers that fall silent", { timeout: 60_000 }, async () => {
+it("closes every connection of peers that go silent", { timeout: 60_000 }, async () => {
   scene = await openHttp([], { times: { headers: 200, request: 300, stall: 400 } });
-  await openPeers(scene.door.port, 200);
+  await openPeers(scene.server.port, 200);
   await vi.waitFor(async () => expect((await countConnections())[1]).toBe(0), { timeout: 40 * SECONDS, interval: 200 });
 });
 
 it(
-  "closes the connection of a client that stops reading its stream, not of one that reads slowly",
+  "closes the connection of a client that stops reading its stream, but not of a slow reader",
   { timeout: 60_000 },
   async () => {
     scene = await openHttp([], { times: { stall: 1_500, heartbeat: 50 } });
@@ -85,7 +81,7 @@ it(
   },
 );
 
-it("keeps the connection of a client whose request takes longer than the limit for silence", async () => {
+it("keeps the connection of a client whose request takes longer than the stall timeout", async () => {
   const [asked, answered] = [deferred(), deferred()];
   const real = openMemoryStore();
   const store = new Proxy(real, {
@@ -104,16 +100,16 @@ it("keeps the connection of a client whose request takes longer than the limit f
   scene = await openHttp([], { store, times: { stall: 50 } });
   const answer = scene.get("/v1/sessions");
   await asked.promise;
-  const silent = connect(scene.door.port, "127.0.0.1").resume();
+  const silent = connect(scene.server.port, "127.0.0.1").resume();
   peers.push(silent);
-  await once(silent, "close"); // it fell silent later than the client
+  await once(silent, "close"); // it went silent after the client did
   answered.resolve();
   expect((await answer).status).toBe(200);
 });
 
-it("answers one request of a packet full of them, if its sender has no token", async () => {
+it("responds to only one of several pipelined requests without the token", async () => {
   scene = await openHttp();
-  const socket = connect(scene.door.port, "127.0.0.1").resume();
+  const socket = connect(scene.server.port, "127.0.0.1").resume();
   peers.push(socket);
   socket.on("error", () => undefined).write(`${HEAD}\r\n`.repeat(1_000));
   await once(socket, "close");
@@ -122,11 +118,11 @@ it("answers one request of a packet full of them, if its sender has no token", a
   expect(counts.map(([, count]) => Number(count))).toEqual([1]);
 });
 
-it("answers all requests of a packet whose sender has the token", async () => {
+it("responds to all pipelined requests with the token", async () => {
   scene = await openHttp();
-  const socket = connect(scene.door.port, "127.0.0.1");
+  const socket = connect(scene.server.port, "127.0.0.1");
   peers.push(socket);
-  const authorized = `${HEAD}Authorization: Bearer ${scene.door.token}\r\n`;
+  const authorized = `${HEAD}Authorization: Bearer ${scene.server.token}\r\n`;
   socket.write(`${authorized}\r\n`.repeat(19) + `${authorized}Connection: close\r\n\r\n`);
   let text = "";
   socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
@@ -134,35 +130,42 @@ it("answers all requests of a packet whose sender has the token", async () => {
   expect(text.split("HTTP/1.1 200").length - 1).toBe(20);
 });
 
-it("lets a client in while others with the token send requests that never end", { timeout: 60_000 }, async () => {
+it("accepts a client while others with the token send unfinished requests", { timeout: 60_000 }, async () => {
   scene = await openHttp();
   const head = HEAD.replace("GET /v1/health", "POST /v1/sessions");
-  const half = `${head}Authorization: Bearer ${scene.door.token}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`;
-  await openPeers(scene.door.port, CONNECTION_LIMITS.authenticated + 100, [half]);
+  const half = `${head}Authorization: Bearer ${scene.server.token}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`;
+  await openPeers(scene.server.port, CONNECTION_LIMITS.authenticated + 100, [half]);
   expect((await scene.get("/v1/sessions")).status).toBe(200);
 });
 
-it("refuses streams before they take the connections of other requests", { timeout: 60_000 }, async () => {
-  scene = await openHttp();
-  const authorization = `Authorization: Bearer ${scene.door.token}`;
-  const opening = `${HEAD.replace("health", "events")}Accept: text/event-stream\r\n${authorization}\r\n\r\n`;
-  await openPeers(scene.door.port, CONNECTION_LIMITS.authenticated + 100, [opening]);
-  await vi.waitFor(async () => expect((await scene?.get("/v1/health"))?.json).toMatchObject({ streams: MAX_STREAMS }), {
-    timeout: 40 * SECONDS,
-    interval: 200,
-  });
-  expect((await scene.get("/v1/sessions")).status).toBe(200);
-  const refused = await scene.get("/v1/events", { headers: { accept: "text/event-stream" } });
-  expect([refused.status, refused.text]).toEqual([503, expect.stringContaining("close streams") as unknown]);
-});
+it(
+  "refuses a stream with 503 when the rest of the connections is reserved for requests",
+  { timeout: 60_000 },
+  async () => {
+    scene = await openHttp();
+    const authorization = `Authorization: Bearer ${scene.server.token}`;
+    const opening = `${HEAD.replace("health", "events")}Accept: text/event-stream\r\n${authorization}\r\n\r\n`;
+    await openPeers(scene.server.port, CONNECTION_LIMITS.authenticated + 100, [opening]);
+    await vi.waitFor(
+      async () => expect((await scene?.get("/v1/health"))?.json).toMatchObject({ streams: MAX_STREAMS }),
+      {
+        timeout: 40 * SECONDS,
+        interval: 200,
+      },
+    );
+    expect((await scene.get("/v1/sessions")).status).toBe(200);
+    const refused = await scene.get("/v1/events", { headers: { accept: "text/event-stream" } });
+    expect([refused.status, refused.text]).toEqual([503, expect.stringContaining("close streams") as unknown]);
+  },
+);
 
-it("stops at once although peers without a token are connected", async () => {
+it("closes immediately while peers without a token are connected", async () => {
   scene = await openHttp([], { times: { grace: 300 * SECONDS } });
-  await openPeers(scene.door.port, 100);
-  await scene.door.close(); // the grace is longer than a test may take
+  await openPeers(scene.server.port, 100);
+  await scene.server.close(); // the grace period is longer than the test timeout
 });
 
-it("closes an idle connection for a new client, and refuses the client if all are in use", async () => {
+it("closes an idle connection for a new client, and refuses the client with 503 if none is idle", async () => {
   const server = createServer();
   const connections = new ServerConnections({ unauthenticated: 4, authenticated: 2 });
   connections.watch(server);
@@ -185,7 +188,7 @@ it("closes an idle connection for a new client, and refuses the client if all ar
   await new Promise((resolve) => server.close(resolve));
 });
 
-/** With the token, and without it. */
+/** The numbers of authenticated and unauthenticated connections. */
 async function countConnections(): Promise<[number, number]> {
   const text = (await scene?.get("/metrics"))?.text ?? "";
   const count = (authenticated: boolean): number =>
@@ -194,8 +197,8 @@ async function countConnections(): Promise<[number, number]> {
 }
 
 async function openStream(sessionId: string): Promise<IncomingMessage> {
-  const headers = { authorization: `Bearer ${scene?.door.token}`, accept: "text/event-stream" };
-  const url = `${scene?.door.url}/v1/sessions/${sessionId}/events`;
+  const headers = { authorization: `Bearer ${scene?.server.token}`, accept: "text/event-stream" };
+  const url = `${scene?.server.url}/v1/sessions/${sessionId}/events`;
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     request(url, { headers, agent: false }, resolve).on("error", reject).end();
   });
@@ -210,7 +213,7 @@ function send(server: Server, path: string): Socket {
   return socket.on("error", () => undefined);
 }
 
-/** Resolves when every peer was connected. */
+/** Resolves when every peer is connected. */
 async function openPeers(port: number, count: number, openings = Object.values(OPENINGS)): Promise<void> {
   await Promise.all(
     Array.from({ length: count }, async (_, at) => {

@@ -22,7 +22,7 @@ async function isIdle(path: string, turns: number): Promise<void> {
   await vi.waitFor(async () => expect((await scene.get(path)).json).toMatchObject({ status: "idle", turns }));
 }
 
-it("gives the turn that runs what is to steer it, at its next step", async () => {
+it("delivers steering input to the running turn at its next step", async () => {
   const path = await opened([call("bash", { command: "true" }), say("as you wish")]);
   await scene.post(`${path}/turns`, { input: "go" });
   await vi.waitFor(async () => expect((await scene.get(path)).json).toMatchObject({ status: "waiting" }));
@@ -33,7 +33,7 @@ it("gives the turn that runs what is to steer it, at its next step", async () =>
   expect(await typesOf(path)).toContain("input.delivered");
 });
 
-it("gives a session that another process drives what is queued for it, and still refuses a prompt", async () => {
+it("queues input for a session that another process drives, and refuses a prompt", async () => {
   const path = await opened([say("one")]);
   await using other = await Rookery.open({ env: scene.env, cwd: scene.cwd, store: scene.store });
   const session = await other.openSession({ agent: "anthropic" });
@@ -45,7 +45,7 @@ it("gives a session that another process drives what is queued for it, and still
   expect(session.state.turns).toBe(1);
 });
 
-it("goes on with another agent or policy, at the end of a turn that runs, and says what cannot be had", async () => {
+it("changes the agent or the policy after the running turn, and rejects invalid changes", async () => {
   const path = await opened([WAITS, say("two")]);
   expect((await scene.call("PATCH", path, { permissions: "all" })).json).toMatchObject({ status: "idle" });
   await scene.post(`${path}/turns`, { input: "go" });
@@ -60,7 +60,7 @@ it("goes on with another agent or policy, at the end of a turn that runs, and sa
   expect((await scene.call("PATCH", path, { colour: "red" })).status).toBe(400);
 });
 
-it("puts another conversation in the place of the one that there is", async () => {
+it("replaces the conversation of a session", async () => {
   const path = await opened([WAITS, say("two")]);
   await scene.call("PATCH", path, { permissions: "all" });
   await scene.post(`${path}/turns`, { input: "go" });
@@ -84,7 +84,7 @@ it("puts another conversation in the place of the one that there is", async () =
   });
 });
 
-it("forks a session, which can be prompted then", async () => {
+it("forks a session that accepts prompts", async () => {
   const path = await opened([say("one"), say("two")]);
   await scene.post(`${path}/turns`, { input: "first" });
   await isIdle(path, 1);

@@ -11,7 +11,7 @@ it("is a valid OpenAPI 3.1 document", async () => {
   expect(result).toEqual({ valid: true });
 });
 
-it("describes every route, with every problem that it may answer", () => {
+it("describes every route with all its error codes", () => {
   const { paths } = openApiDocument("1") as { paths: Paths };
   const described = Object.values(paths).flatMap((methods) => Object.values(methods));
   expect(described.map(({ operationId }) => operationId).sort()).toEqual(ROUTES.map(({ id }) => id).sort());
@@ -23,7 +23,7 @@ it("describes every route, with every problem that it may answer", () => {
   });
 });
 
-it("has the events as unions of their types, and no reference that leads nowhere", () => {
+it("describes events as unions and has no dangling references", () => {
   const text = JSON.stringify(openApiDocument("1"));
   const { components } = openApiDocument("1") as { components: { schemas: Record<string, { oneOf?: unknown[] }> } };
   expect(components.schemas["SessionEvent"]?.oneOf?.length).toBeGreaterThan(30);
@@ -33,7 +33,7 @@ it("has the events as unions of their types, and no reference that leads nowhere
   expect(text).not.toContain("$defs");
 });
 
-it("is served to who has the token", async () => {
+it("is served to clients with the token", async () => {
   await using scene = await openHttp();
   const { json, headers } = await scene.get("/openapi.json");
   expect(json).toMatchObject({ openapi: "3.1.0", info: { version: "1.2.3" } });

@@ -1,7 +1,7 @@
-/** The OpenAPI document, made from the same table and the same schemas that requests are checked with. */
+/** Builds the OpenAPI document from the same route table and schemas that validate requests. */
 import { z } from "zod";
 import { SessionEvent, TaskEvent, type ErrorCode } from "../../domain/index.ts";
-import type { Described, Route, Shape } from "./route.ts";
+import type { ResponseDescription, HttpRoute, ParamShape } from "./route.ts";
 import { ROUTES } from "./routes/index.ts";
 import * as common from "./schema/common.ts";
 import * as server from "./schema/server.ts";
@@ -9,8 +9,8 @@ import * as session from "./schema/session.ts";
 import * as task from "./schema/task.ts";
 import { REFUSED, STATUS } from "./status.ts";
 
-/** What the document calls each schema. */
-const NAMES: Readonly<Record<string, z.ZodType>> = {
+/** The name of each schema in the document. */
+const SCHEMA_NAMES: Readonly<Record<string, z.ZodType>> = {
   Problem: common.ProblemSchema,
   Usage: common.UsageSchema,
   Pending: common.PendingSchema,
@@ -53,111 +53,132 @@ export function openApiDocument(version: string): Json {
     info: {
       title: "Rookery",
       version,
-      description: "One durable runtime for coding agents: sessions, tasks, and the log of everything.",
+      description: "One durable runtime for coding agents: sessions, tasks and their event logs.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/" }],
     security: [{ token: [] }],
     tags: [
-      { name: "server", description: "The server itself." },
+      { name: "server", description: "Health, agents, metrics and this document." },
       { name: "sessions", description: "Conversations with agents." },
-      { name: "tasks", description: "Work given to agents, each in its own worktree." },
-      { name: "events", description: "The logs, as pages and as streams." },
+      { name: "tasks", description: "Work that agents do, each task in its own worktree." },
+      { name: "events", description: "Event logs, as pages and as streams." },
     ],
-    paths: paths(),
+    paths: buildPaths(),
     components: {
       securitySchemes: {
-        token: { type: "http", scheme: "bearer", description: "In the file `token` of the server's home." },
+        token: {
+          type: "http",
+          scheme: "bearer",
+          description: "The token is in the file `token` in the server's home directory.",
+        },
       },
-      schemas: components(),
+      schemas: buildComponents(),
     },
   };
 }
 
-function paths(): Json {
+function buildPaths(): Json {
   const found: Record<string, Record<string, unknown>> = {};
-  for (const row of ROUTES) {
-    const path = row.path.replaceAll(/:(\w+)/g, "{$1}");
-    found[path] = { ...found[path], [row.method.toLowerCase()]: operation(row) };
+  for (const route of ROUTES) {
+    const path = route.path.replaceAll(/:(\w+)/g, "{$1}");
+    found[path] = { ...found[path], [route.method.toLowerCase()]: buildOperation(route) };
   }
   return found;
 }
 
-function operation(row: Route): Json {
+function buildOperation(route: HttpRoute): Json {
   return {
-    operationId: row.id,
-    summary: row.summary,
-    tags: [row.tag],
-    parameters: [...parameters(row.params, "path"), ...parameters(row.query, "query"), ...headers(row)],
-    ...(row.body !== undefined && { requestBody: { required: isRequired(row.body), content: jsonContent(row.body) } }),
-    responses: { ...answers(row), ...problems(row) },
-    ...(row.open === true && { security: [{}, { token: [] }] }),
+    operationId: route.id,
+    summary: route.summary,
+    tags: [route.tag],
+    parameters: [
+      ...buildParameters(route.params, "path"),
+      ...buildParameters(route.query, "query"),
+      ...buildHeaders(route),
+    ],
+    ...(route.body !== undefined && {
+      requestBody: { required: isRequired(route.body), content: jsonContent(route.body) },
+    }),
+    responses: { ...buildResponses(route), ...buildProblems(route) },
+    ...(route.open === true && { security: [{}, { token: [] }] }),
   };
 }
 
-function parameters(shape: Shape | undefined, place: "path" | "query"): Json[] {
+function buildParameters(shape: ParamShape | undefined, location: "path" | "query"): Json[] {
   return Object.entries(shape ?? {}).map(([name, schema]) => {
-    const { description, ...rest } = inline(schema);
-    const many = place === "query" && rest["type"] === "array" && { style: "form", explode: true };
-    const told = typeof description === "string" && { description };
-    return { name, in: place, required: place === "path", ...told, ...many, schema: rest };
+    const { description, ...rest } = toInlineSchema(schema);
+    const many = location === "query" && rest["type"] === "array" && { style: "form", explode: true };
+    const described = typeof description === "string" && { description };
+    return { name, in: location, required: location === "path", ...described, ...many, schema: rest };
   });
 }
 
-function headers({ method, stream, slow }: Route): Json[] {
+function buildHeaders({ method, stream, slow }: HttpRoute): Json[] {
   const cursor = {
     name: "Last-Event-ID",
     in: "header",
     schema: { type: "string" },
-    description: "Of a stream: the last event one has.",
+    description: "For streams: the id of the last event that the client has received.",
   };
   const key = { name: "Idempotency-Key", in: "header", schema: { type: "string", minLength: 8, maxLength: 100 } };
-  const why =
-    slow === true ? "With one, slow work answers 202 and is asked for again." : "What has the same is done once.";
-  return [...(stream === undefined ? [] : [cursor]), ...(method === "GET" ? [] : [{ ...key, description: why }])];
+  const description =
+    slow === true
+      ? "Makes retries safe. If the work is slow, the server responds with 202: repeat the request with the same key."
+      : "Makes retries safe: the server handles requests with the same key once.";
+  return [...(stream === undefined ? [] : [cursor]), ...(method === "GET" ? [] : [{ ...key, description }])];
 }
 
-const STREAMED = {
+const STREAM_SCHEMA = {
   type: "string",
   description:
-    "Each event has its cursor as `id` and its JSON as `data`. One named `gone` or `failed` has a problem as `data`, and is the last.",
+    "Each event has its cursor as `id` and its JSON as `data`. The stream ends with an event named `gone` or `failed` if it fails; its `data` is a problem.",
 };
 
-function answers({ answers: told, stream }: Route): Json {
-  const described = ({ description, schema, type = "text/plain" }: Described): Json => {
+function buildResponses({ responses, stream }: HttpRoute): Json {
+  const describe = ({ description, schema, type = "text/plain" }: ResponseDescription): Json => {
     const plain = schema === undefined ? { [type]: { schema: { type: "string" } } } : jsonContent(schema);
-    const events = stream && { "text/event-stream": { schema: STREAMED, "x-event-data": reference(stream) } };
+    const events = stream && {
+      "text/event-stream": { schema: STREAM_SCHEMA, "x-event-data": toSchemaReference(stream) },
+    };
     return { description, content: { ...plain, ...events } };
   };
-  return Object.fromEntries(Object.entries(told).map(([status, answer]) => [status, described(answer)]));
+  return Object.fromEntries(Object.entries(responses).map(([status, response]) => [status, describe(response)]));
 }
 
-function problems(row: Route): Json {
-  const content = { "application/problem+json": { schema: reference(common.ProblemSchema) } };
+function buildProblems(route: HttpRoute): Json {
+  const content = { "application/problem+json": { schema: toSchemaReference(common.ProblemSchema) } };
   const entries = Array.from(
-    codesOf(row),
+    listProblemCodes(route),
     ([status, codes]) => [status, { description: `Code ${[...codes].sort().join(", ")}.`, content }] as const,
   );
   return Object.fromEntries(entries);
 }
 
-/** By status: those that each route may answer by what it takes, and its own. */
-export function codesOf(row: Route): ReadonlyMap<number, ReadonlySet<string>> {
-  const told = new Map<number, Set<string>>();
-  const tell = (status: number, code: string): unknown => told.set(status, (told.get(status) ?? new Set()).add(code));
-  for (const code of [...row.errors, ...OF_ALL, ...(row.method === "GET" ? [] : OF_CHANGES)]) tell(STATUS[code], code);
-  for (const why of Object.keys(REFUSED) as (keyof typeof REFUSED)[])
-    if (mayHappen(why, row)) tell(REFUSED[why].status, REFUSED[why].code);
-  if (row.body !== undefined) tell(STATUS.input_too_large, "input_too_large");
-  return told;
+/** The error codes that a route can respond with, by HTTP status. */
+export function listProblemCodes(route: HttpRoute): ReadonlyMap<number, ReadonlySet<string>> {
+  const codes = new Map<number, Set<string>>();
+  const add = (status: number, code: string): unknown => codes.set(status, (codes.get(status) ?? new Set()).add(code));
+  for (const code of [...route.errors, ...COMMON_CODES, ...(route.method === "GET" ? [] : WRITE_CODES)])
+    add(STATUS[code], code);
+  for (const reason of Object.keys(REFUSED) as (keyof typeof REFUSED)[])
+    if (canRefuse(reason, route)) add(REFUSED[reason].status, REFUSED[reason].code);
+  if (route.body !== undefined) add(STATUS.input_too_large, "input_too_large");
+  return codes;
 }
 
-/** Also where no token is needed, a wrong one is refused. */
-const OF_ALL: readonly ErrorCode[] = ["unauthorized", "internal", "store_unavailable", "store_closed", "store_locked"];
-const OF_CHANGES: readonly ErrorCode[] = ["store_full", "store_readonly"];
+/** Includes `unauthorized` for routes that need no token, because a wrong token is refused there too. */
+const COMMON_CODES: readonly ErrorCode[] = [
+  "unauthorized",
+  "internal",
+  "store_unavailable",
+  "store_closed",
+  "store_locked",
+];
+const WRITE_CODES: readonly ErrorCode[] = ["store_full", "store_readonly"];
 
-function mayHappen(why: keyof typeof REFUSED, { body, stream }: Route): boolean {
-  switch (why) {
+function canRefuse(reason: keyof typeof REFUSED, { body, stream }: HttpRoute): boolean {
+  switch (reason) {
     case "malformed":
     case "forbidden":
     case "closing":
@@ -171,40 +192,40 @@ function mayHappen(why: keyof typeof REFUSED, { body, stream }: Route): boolean 
     case "wrong_method":
     case "too_slow":
     case "headers_too_large":
-      return false; // of no route in particular
+      return false; // these happen before a route is found
   }
 }
 
 function jsonContent(schema: z.ZodType): Json {
-  return { "application/json": { schema: reference(schema) } };
+  return { "application/json": { schema: toSchemaReference(schema) } };
 }
 
-function reference(schema: z.ZodType): Json {
-  const [name] = Object.entries(NAMES).find(([, named]) => named === schema) ?? [];
-  return name === undefined ? inline(schema) : { $ref: `#/components/schemas/${name}` };
+function toSchemaReference(schema: z.ZodType): Json {
+  const [name] = Object.entries(SCHEMA_NAMES).find(([, named]) => named === schema) ?? [];
+  return name === undefined ? toInlineSchema(schema) : { $ref: `#/components/schemas/${name}` };
 }
 
-/** Where nothing at all would do. */
+/** Whether an empty body is invalid. */
 function isRequired(schema: z.ZodType): boolean {
   return !schema.safeParse({}).success;
 }
 
-function inline(schema: z.ZodType): Record<string, unknown> {
+function toInlineSchema(schema: z.ZodType): Record<string, unknown> {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
-  if (rest.type === "integer") delete rest.pattern; // a number in a query is text
+  if (rest.type === "integer") delete rest.pattern; // a number in a query arrives as text
   if (rest.type === "boolean") delete rest.enum;
   return rest;
 }
 
-function components(): Json {
+function buildComponents(): Json {
   const registry = z.registry<{ id: string }>();
-  for (const [id, schema] of Object.entries(NAMES)) registry.add(schema, { id });
+  for (const [id, schema] of Object.entries(SCHEMA_NAMES)) registry.add(schema, { id });
   const { schemas } = z.toJSONSchema(registry, {
     io: "input",
     unrepresentable: "any",
     uri: (id) => `#/components/schemas/${id}`,
     override: ({ jsonSchema }) => {
-      if (jsonSchema.format === "date-time") delete jsonSchema.pattern; // the format says it
+      if (jsonSchema.format === "date-time") delete jsonSchema.pattern; // the format implies it
     },
   });
   return Object.fromEntries(

@@ -1,75 +1,88 @@
-/** Who may speak to the door at all: by the Host they call, the Origin they come from and the token they carry. */
+/** Access control: checks the Host header, the Origin header and the bearer token of every request. */
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { RookeryError } from "../../domain/index.ts";
-import { Refusal } from "./problem.ts";
-import { isToken } from "./token.ts";
+import { HttpRefusal } from "./problem.ts";
+import { tokensEqual } from "./token.ts";
 
-export interface Guarded {
+export interface AccessRules {
   readonly token: string;
-  /** What the door was told to listen on. */
+  /** The address that the server listens on. */
   readonly host: string;
-  /** More names by which it may be called. */
+  /** Additional host names that clients may use. */
   readonly allowHosts: readonly string[];
 }
 
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
-/** Nothing of anyone's is said there. */
-const OPEN = ["/", "/v1/health"];
+/** Paths that reveal nothing and need no token. */
+const OPEN_PATHS = ["/", "/v1/health"];
 
-/** Returns whether the request carries the token: some paths need none. Throws what to answer. */
-export function guard(request: IncomingMessage, path: string, guarded: Guarded): boolean {
-  const host = refuseForeignHost(request, guarded);
+/** Returns whether the request carries the token. Throws an `HttpRefusal` or `unauthorized` if access is denied. */
+export function checkAccess(request: IncomingMessage, path: string, rules: AccessRules): boolean {
+  const host = refuseForeignHost(request, rules);
   refuseForeignOrigin(request, host);
-  const known = carriesToken(request, guarded.token);
-  if (!known && !OPEN.includes(path)) throw missing(request);
-  return known;
+  const hasToken = carriesToken(request, rules.token);
+  if (!hasToken && !OPEN_PATHS.includes(path)) throw toMissingTokenError(request);
+  return hasToken;
 }
 
-/** Throws `unauthorized` where it carries another one. */
+/** False if the request has no Authorization header. Throws `unauthorized` if it has a wrong token. */
 export function carriesToken({ headers }: IncomingMessage, token: string): boolean {
   const { authorization } = headers;
   if (authorization === undefined) return false;
-  const given = /^Bearer +([^\s]+)$/i.exec(authorization)?.[1];
-  if (given !== undefined && isToken(given, token)) return true;
-  throw new RookeryError("unauthorized", "the token is not this server's: it is in the file `token` of its home");
+  const sent = /^Bearer +([^\s]+)$/i.exec(authorization)?.[1];
+  if (sent !== undefined && tokensEqual(sent, token)) return true;
+  throw new RookeryError(
+    "unauthorized",
+    "the token is wrong: use the one in the file `token` in the server's home directory",
+  );
 }
 
-function missing({ url = "" }: IncomingMessage): RookeryError {
+function toMissingTokenError({ url = "" }: IncomingMessage): RookeryError {
   const misplaced = /[?&](?:access_)?token=/.test(url)
-    ? "; in the address it would end up in logs, so it is not read"
+    ? "; a token in the URL is ignored, because URLs end up in logs"
     : "";
-  return new RookeryError("unauthorized", `send the header Authorization: Bearer TOKEN${misplaced}`);
+  return new RookeryError(
+    "unauthorized",
+    `the request has no token: send the header Authorization: Bearer TOKEN${misplaced}`,
+  );
 }
 
-/** A page of another site can give its name our address; it cannot give itself our name. */
-function refuseForeignHost(request: IncomingMessage, { host: bound, allowHosts }: Guarded): string {
+/** Prevents DNS rebinding: another site can point its name to this address, but it cannot use this server's names. */
+function refuseForeignHost(request: IncomingMessage, { host: bound, allowHosts }: AccessRules): string {
   const hosts = request.headersDistinct.host ?? [];
   const [host] = hosts;
-  if (host === undefined || hosts.length > 1) throw new Refusal("malformed", "send exactly one Host header");
-  const name = nameOf(host);
-  if (name === undefined) throw new Refusal("malformed", "the Host header is not a host");
+  if (host === undefined || hosts.length > 1)
+    throw new HttpRefusal("malformed", "the request has no Host header or several: send exactly one");
+  const name = parseHostName(host);
+  if (name === undefined) throw new HttpRefusal("malformed", "the Host header is invalid: send HOST or HOST:PORT");
   if (
     LOOPBACK.includes(name) ||
-    name === bracketed(bound) ||
-    allowHosts.some((other) => nameOf(bracketed(other)) === name)
+    name === toUrlHost(bound) ||
+    allowHosts.some((other) => parseHostName(toUrlHost(other)) === name)
   )
     return host;
-  if (isAny(bound) && name === bracketed(localAddress(request))) return host;
-  throw new Refusal("forbidden", `this server does not answer to ${name}: allow it with --allow-host ${name}`);
+  if (isWildcardAddress(bound) && name === toUrlHost(localAddress(request))) return host;
+  throw new HttpRefusal(
+    "forbidden",
+    `this server does not accept requests for the host ${name}: start it with --allow-host ${name}`,
+  );
 }
 
 function refuseForeignOrigin({ headers: { origin } }: IncomingMessage, host: string): void {
   if (origin === undefined || origin.toLowerCase() === `http://${host.toLowerCase()}`) return;
-  throw new Refusal("forbidden", "pages of other sites may not use this server");
+  throw new HttpRefusal(
+    "forbidden",
+    "the request comes from a page of another site: only pages of this server may call it",
+  );
 }
 
-/** Without its port; undefined where it is none. */
-function nameOf(host: string): string | undefined {
+/** The host name without the port. Undefined if the header is invalid. */
+function parseHostName(host: string): string | undefined {
   return /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i.exec(host)?.[1]?.toLowerCase().replace(/\.$/, "");
 }
 
-function isAny(bound: string): boolean {
+function isWildcardAddress(bound: string): boolean {
   return bound === "0.0.0.0" || bound === "::";
 }
 
@@ -77,7 +90,7 @@ function localAddress({ socket }: IncomingMessage): string {
   return (socket.localAddress ?? "").replace(/^::ffff:/, "");
 }
 
-/** As it stands in a Host header. */
-export function bracketed(host: string): string {
+/** The host as URLs and Host headers write it: IPv6 addresses in brackets. */
+export function toUrlHost(host: string): string {
   return (isIP(host) === 6 ? `[${host}]` : host).toLowerCase();
 }

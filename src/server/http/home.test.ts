@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => folder[Symbol.asyncDispose]());
 
-it("makes a token once, for its owner alone", async () => {
+it("creates a token once, readable by its owner only", async () => {
   const token = readOrMakeToken(home);
   expect(token).toMatch(/^[\w-]{43}$/);
   expect(readOrMakeToken(home)).toBe(token);
@@ -23,16 +23,16 @@ it("makes a token once, for its owner alone", async () => {
   expect(await readdir(home)).toEqual(["token"]);
 });
 
-it("keeps the token of whoever was faster", async () => {
+it("keeps the first token when two processes create one", async () => {
   await mkdir(home);
   await writeFile(join(home, "token"), `${"f".repeat(43)}\n`, { mode: 0o600 });
   expect(readOrMakeToken(home)).toBe("f".repeat(43));
 });
 
 it.each([
-  ["that others may read", (file: string) => chmod(file, 0o644)],
+  ["that other users can read", (file: string) => chmod(file, 0o644)],
   [
-    "that is a link",
+    "that is a symbolic link",
     async (file: string) => {
       await rm(file);
       await writeFile(`${file}-elsewhere`, "x".repeat(43), { mode: 0o600 });
@@ -40,7 +40,7 @@ it.each([
     },
   ],
   ["that is empty", (file: string) => writeFile(file, "", { mode: 0o600 })],
-])("refuses a token %s, and says what to do", async (_, spoil) => {
+])("rejects a token file %s with unauthorized and a fix", async (_, spoil) => {
   readOrMakeToken(home);
   await spoil(join(home, "token"));
   expect(() => readOrMakeToken(home)).toThrow(
@@ -48,21 +48,21 @@ it.each([
   );
 });
 
-it("tells where it runs, refuses a second one, and tells it no more when it is closed", async () => {
+it("announces its URL, refuses a second server, and removes the announcement on close", async () => {
   await using scene = await openHttp();
-  const { url, token } = scene.door;
+  const { url, token } = scene.server;
   expect(findServer(scene.home)).toMatchObject({ url, token, pid: process.pid, version: "1.2.3" });
   expect((await stat(join(scene.home, "server.json"))).mode & 0o777).toBe(0o600);
   await expect(scene.serve()).rejects.toMatchObject({ code: "server_running", message: expect.stringContaining(url) });
   expect(findServer(scene.home)).toMatchObject({ url });
-  await scene.door.close();
-  await scene.door.close();
+  await scene.server.close();
+  await scene.server.close();
   expect(findServer(scene.home)).toBeUndefined();
   await using again = await scene.serve();
   expect(findServer(scene.home)).toMatchObject({ url: again.url });
 });
 
-it("takes no notice of what a dead server left, nor of what is no announcement", async () => {
+it("ignores the announcement of a dead server and an invalid file", async () => {
   await mkdir(home);
   const left = { url: "http://127.0.0.1:1", token: "x", version: "0", pid: ownIdentity().pid, startTime: "long ago" };
   for (const text of [JSON.stringify(left), "{", '{"url":1}']) {
@@ -74,18 +74,18 @@ it("takes no notice of what a dead server left, nor of what is no announcement",
   expect(await readdir(home)).toEqual([]);
 });
 
-it("believes no announcement that others could have written", async () => {
+it("ignores an announcement that other users could have written", async () => {
   using _ = announceServer(home, { url: "http://127.0.0.1:2", token: "y", version: "1" });
   await chmod(join(home, "server.json"), 0o666);
   expect(findServer(home)).toBeUndefined();
   expect(JSON.parse(await readFile(join(home, "server.json"), "utf8"))).toMatchObject({ token: "y" });
 });
 
-it("says which port is in use, and which host is none of this machine", async () => {
+it("names the port that is in use, and rejects a host that is not on this machine", async () => {
   await using scene = await openHttp();
   await using other = await openHttp();
-  await other.door.close();
-  await expect(other.serve({ port: scene.door.port })).rejects.toMatchObject({ code: "port_unavailable" });
+  await other.server.close();
+  await expect(other.serve({ port: scene.server.port })).rejects.toMatchObject({ code: "port_unavailable" });
   await expect(other.serve({ host: "192.0.2.1" })).rejects.toMatchObject({ code: "input_invalid" });
   await expect(other.serve({ token: "short" })).rejects.toMatchObject({ code: "input_invalid" });
   expect(findServer(other.home)).toBeUndefined();

@@ -8,15 +8,15 @@ beforeEach(async () => {
 });
 afterEach(() => scene[Symbol.asyncDispose]());
 
-it("says that it is there to everyone, and more to who has the token", async () => {
-  const stranger = await fetch(`${scene.door.url}/v1/health`);
+it("reports health to everyone, and its state to clients with the token", async () => {
+  const stranger = await fetch(`${scene.server.url}/v1/health`);
   expect(await stranger.json()).toEqual({ ok: true, version: "1.2.3" });
   const { status, json } = await scene.get("/v1/health");
   expect(status).toBe(200);
   expect(json).toMatchObject({ ok: true, pid: process.pid, streams: 0, tasks: { queued: 0 } });
 });
 
-it("lists the agents, with the programs they need", async () => {
+it("lists agents with the programs that they need", async () => {
   const { json } = await scene.get("/v1/agents");
   expect(json.agents).toContainEqual(expect.objectContaining({ name: "anthropic", backend: "api", isDefault: true }));
   expect(json.agents.find(({ name }) => name === "codex")).toHaveProperty("program.program", "codex");
@@ -24,7 +24,7 @@ it("lists the agents, with the programs they need", async () => {
   expect(nowhere).toMatchObject({ status: 422, json: { code: "cwd_missing" } });
 });
 
-it("opens a session, takes a prompt, and tells what came of it in pages and in a stream", async () => {
+it("opens a session, runs a prompt, and returns its events as pages and as a stream", async () => {
   const opened = await scene.post("/v1/sessions", { agent: "anthropic", title: "greeting", cwd: scene.cwd });
   expect(opened).toMatchObject({
     status: 201,
@@ -52,7 +52,7 @@ it("opens a session, takes a prompt, and tells what came of it in pages and in a
   });
 });
 
-it("lists what waits for a person, and takes the answer", async () => {
+it("lists pending requests and accepts an answer", async () => {
   await scene[Symbol.asyncDispose]();
   scene = await openHttp([call("bash", { command: "echo hi" }), say("done")]);
   const { id } = (await scene.post("/v1/sessions", { agent: "anthropic", cwd: scene.cwd })).json;
@@ -78,7 +78,7 @@ it("lists what waits for a person, and takes the answer", async () => {
   expect((await scene.get("/v1/requests")).json.requests).toEqual([]);
 });
 
-it("lists what waits although one of those who wait is deleted meanwhile", async () => {
+it("lists pending requests while one of the sessions is deleted", async () => {
   const { id } = (await scene.post("/v1/sessions", { agent: "anthropic", cwd: scene.cwd })).json;
   const summary = await scene.store.summary(id);
   if (summary === undefined) throw new Error("it was just opened");
@@ -86,7 +86,7 @@ it("lists what waits although one of those who wait is deleted meanwhile", async
   expect(await scene.get("/v1/requests")).toMatchObject({ status: 200, json: { requests: [] } });
 });
 
-it("cancels a turn, refuses a second one meanwhile, and queues one that may wait", async () => {
+it("refuses a second turn, queues an input, and cancels the running turn", async () => {
   await scene[Symbol.asyncDispose]();
   scene = await openHttp([call("bash", { command: "sleep 60" }), say("later")]);
   const { id } = (await scene.post("/v1/sessions", { agent: "anthropic", cwd: scene.cwd })).json;
@@ -102,9 +102,9 @@ it("cancels a turn, refuses a second one meanwhile, and queues one that may wait
   expect((await scene.post(`${path}/cancel`)).status).toBe(200);
 });
 
-it("opens a session again that nobody drives any more", async () => {
+it("reopens a stored session for a prompt", async () => {
   const { id } = (await scene.post("/v1/sessions", { agent: "anthropic", cwd: scene.cwd })).json;
-  await scene.door.close();
+  await scene.server.close();
   await using again = await scene.serve();
   const headers = { authorization: `Bearer ${again.token}`, "content-type": "application/json" };
   const body = JSON.stringify({ input: "hi" });
@@ -113,7 +113,7 @@ it("opens a session again that nobody drives any more", async () => {
   await vi.waitFor(async () => expect(await scene.store.summary(id)).toMatchObject({ lastOutcome: "done" }));
 });
 
-it("does once what is asked twice with the same key", async () => {
+it("handles repeated requests with the same key once", async () => {
   const headers = { "idempotency-key": "once-and-never-again" };
   const body = { agent: "anthropic", cwd: scene.cwd };
   const [one, other] = await Promise.all([
@@ -127,7 +127,7 @@ it("does once what is asked twice with the same key", async () => {
   });
 });
 
-it("counts what it does, and writes a line for each request", async () => {
+it("counts requests and logs a line for each", async () => {
   await scene.get("/v1/sessions?limit=1");
   const { text } = await scene.get("/metrics");
   expect(text).toContain('rookery_http_requests_total{method="GET",route="/v1/sessions",status="200"} 1');

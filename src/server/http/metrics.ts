@@ -1,6 +1,6 @@
-/** What is counted, as Prometheus reads it. */
+/** Counts requests and formats metrics as Prometheus text. */
 
-/** In seconds. */
+/** Upper bounds of the histogram buckets, in seconds. */
 const BUCKETS = [0.005, 0.02, 0.1, 0.5, 2, 10];
 
 interface Timing {
@@ -17,43 +17,43 @@ export interface Sample {
 }
 
 export class Metrics {
-  /** By method, route and status: as many as the table has rows, times the statuses. */
+  /** Keyed by method, route and status. The route table bounds the number of keys. */
   readonly #requests = new Map<string, number>();
   readonly #timings = new Map<string, Timing>();
 
-  counted(method: string, route: string, status: number, seconds: number): void {
-    const where = `method="${method}",route="${route}"`;
-    const key = `${where},status="${status}"`;
+  countRequest(method: string, route: string, status: number, seconds: number): void {
+    const labels = `method="${method}",route="${route}"`;
+    const key = `${labels},status="${status}"`;
     this.#requests.set(key, (this.#requests.get(key) ?? 0) + 1);
-    const timing = this.#timings.get(where) ?? { counts: BUCKETS.map(() => 0), sum: 0, count: 0 };
-    this.#timings.set(where, timing);
+    const timing = this.#timings.get(labels) ?? { counts: BUCKETS.map(() => 0), sum: 0, count: 0 };
+    this.#timings.set(labels, timing);
     for (const [index, bound] of BUCKETS.entries())
       if (seconds <= bound) timing.counts[index] = (timing.counts[index] ?? 0) + 1;
     timing.sum += seconds;
     timing.count += 1;
   }
 
-  text(samples: readonly Sample[]): string {
+  format(samples: readonly Sample[]): string {
     const requests = {
       name: "rookery_http_requests_total",
-      help: "Requests that were answered.",
+      help: "HTTP requests, by method, route and status.",
       type: "counter",
       values: [...this.#requests],
     } as const;
-    return [requests, ...samples].map(lines).join("") + this.#durations();
+    return [requests, ...samples].map(formatSample).join("") + this.#durations();
   }
 
   #durations(): string {
     const name = "rookery_http_request_duration_seconds";
-    const series = Array.from(this.#timings, ([where, { counts, sum, count }]) => [
-      ...BUCKETS.map((bound, index) => `${name}_bucket{${where},le="${bound}"} ${counts[index] ?? 0}\n`),
-      `${name}_bucket{${where},le="+Inf"} ${count}\n${name}_sum{${where}} ${sum}\n${name}_count{${where}} ${count}\n`,
+    const series = Array.from(this.#timings, ([labels, { counts, sum, count }]) => [
+      ...BUCKETS.map((bound, index) => `${name}_bucket{${labels},le="${bound}"} ${counts[index] ?? 0}\n`),
+      `${name}_bucket{${labels},le="+Inf"} ${count}\n${name}_sum{${labels}} ${sum}\n${name}_count{${labels}} ${count}\n`,
     ]);
-    return `# HELP ${name} How long answers took; of streams, until their end.\n# TYPE ${name} histogram\n${series.flat().join("")}`;
+    return `# HELP ${name} Duration of HTTP requests; for streams, until they end.\n# TYPE ${name} histogram\n${series.flat().join("")}`;
   }
 }
 
-function lines({ name, help, type, values }: Sample): string {
+function formatSample({ name, help, type, values }: Sample): string {
   const samples = values.map(([labels, value]) => `${name}${labels === "" ? "" : `{${labels}}`} ${value}\n`);
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${samples.join("")}`;
 }

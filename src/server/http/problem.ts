@@ -1,4 +1,4 @@
-/** Errors as they leave the door: problem+json, with the code that a caller acts on. */
+/** Converts errors to problem+json responses, with the error code that clients act on. */
 import { STATUS_CODES } from "node:http";
 import { isRookeryError, messageOf, type ErrorCode } from "../../domain/index.ts";
 import { REFUSED, STATUS } from "./status.ts";
@@ -11,23 +11,23 @@ export interface Problem {
   readonly status: number;
   readonly detail: string;
   readonly code: ErrorCode;
-  /** Where in the input: `body.budget.usd`. */
+  /** The path of the invalid input, such as `body.budget.usd`. */
   readonly at?: string | undefined;
-  /** The last position there is, where a later one was asked for. */
+  /** The last position of the log, if the request asked for a later one. */
   readonly head?: number | undefined;
   readonly requestId?: string | undefined;
 }
 
-export type Why = keyof typeof REFUSED;
+export type HttpRefusalReason = keyof typeof REFUSED;
 
-/** The door itself refuses. */
-export class Refusal extends Error {
-  readonly why: Why;
+/** The HTTP layer refuses a request before it reaches a handler. */
+export class HttpRefusal extends Error {
+  readonly why: HttpRefusalReason;
   readonly more: Pick<Problem, "at" | "head">;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
-    why: Why,
+    why: HttpRefusalReason,
     message: string,
     more: Pick<Problem, "at" | "head"> = {},
     headers: Readonly<Record<string, string>> = {},
@@ -39,30 +39,30 @@ export class Refusal extends Error {
   }
 }
 
-export function tooManyConnections(): Refusal {
-  const fix = "close streams that are no longer read, then try again";
-  return new Refusal("too_many_connections", `all connections that the server has room for are in use: ${fix}`);
+export function toTooManyConnections(): HttpRefusal {
+  const fix = "close streams that you no longer read, then try again";
+  return new HttpRefusal("too_many_connections", `the server is at its connection limit: ${fix}`);
 }
 
-/** Of what nobody foresaw, only that it happened is told: the rest is in the server's log. */
-export function problemOf(error: unknown, requestId?: string): Problem {
-  if (error instanceof Refusal) {
+/** Hides the message of unexpected errors, which may hold secrets. The server's log has it. */
+export function toProblem(error: unknown, requestId?: string): Problem {
+  if (error instanceof HttpRefusal) {
     const { status, code } = REFUSED[error.why];
-    return problem(status, code, error.message, { ...error.more, requestId });
+    return buildProblem(status, code, error.message, { ...error.more, requestId });
   }
-  if (isRookeryError(error)) return problem(STATUS[error.code], error.code, error.message, { requestId });
-  const detail = "something unexpected went wrong: the server's log has it under this request's id";
-  return problem(500, "internal", detail, { requestId });
+  if (isRookeryError(error)) return buildProblem(STATUS[error.code], error.code, error.message, { requestId });
+  const detail = "an unexpected error occurred: look up this request id in the server's log";
+  return buildProblem(500, "internal", detail, { requestId });
 }
 
-/** For the log, where it is not the caller's doing. */
-export function reasonOf(error: unknown): string | undefined {
-  if (error instanceof Refusal) return undefined;
+/** The text for the server's log. Undefined if the client caused the error. */
+export function toLogReason(error: unknown): string | undefined {
+  if (error instanceof HttpRefusal) return undefined;
   if (isRookeryError(error)) return STATUS[error.code] < 500 ? undefined : `${error.code}: ${error.message}`;
   return error instanceof Error ? (error.stack ?? error.message) : messageOf(error);
 }
 
-function problem(status: number, code: ErrorCode, detail: string, more: Partial<Problem>): Problem {
+function buildProblem(status: number, code: ErrorCode, detail: string, more: Partial<Problem>): Problem {
   const known = Object.fromEntries(Object.entries(more).filter(([, value]) => value !== undefined));
   return { type: `urn:rookery:error:${code}`, title: STATUS_CODES[status] ?? "Error", status, detail, code, ...known };
 }

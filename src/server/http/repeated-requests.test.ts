@@ -1,11 +1,11 @@
-/** What a client gets that lost the response to a kill and asks again with its key, from a server that knows only the store. */
+/** Retries with an idempotency key after a kill: the next server knows only the store. */
 import { expect, it } from "vitest";
 import type { Store } from "../../domain/index.ts";
 import { openMemoryStore } from "../../store/index.ts";
 import { call, say, temporaryRepository } from "../../testing/index.ts";
 import { openHttp } from "./test-scene.ts";
 
-/** Keeps no response, as if each server was killed between the effect and the response. */
+/** Stores no responses, as if each server were killed between the effect and the response. */
 function withoutResponses(store: Store): Store {
   return new Proxy(store, {
     get(target, name) {
@@ -20,59 +20,59 @@ async function openRepeated(model: "talking" | "asking" = "talking") {
   const scene = await openHttp(() => (model === "asking" ? call("bash", { command: "true" }) : say("Hello.")), {
     store: withoutResponses(openMemoryStore()),
   });
-  /** Asks this server, or the one that comes after it. */
-  const ask = async (door: { url: string; token: string }, method: string, path: string, body?: object) => {
-    const headers = { authorization: `Bearer ${door.token}`, "content-type": "application/json" };
+  /** Sends a request with an idempotency key to this server or to the next one. */
+  const send = async (server: { url: string; token: string }, method: string, path: string, body?: object) => {
+    const headers = { authorization: `Bearer ${server.token}`, "content-type": "application/json" };
     const request = {
       method,
       headers: { ...headers, "idempotency-key": `key-of-${method}-${path.replaceAll(/\W/g, "-")}` },
     };
-    const response = await fetch(door.url + path, { ...request, ...(body && { body: JSON.stringify(body) }) });
+    const response = await fetch(server.url + path, { ...request, ...(body && { body: JSON.stringify(body) }) });
     return { status: response.status, json: (await response.json()) as Record<string, unknown> };
   };
-  return { scene, ask };
+  return { scene, send };
 }
 
-it("a deleted session is not missing for who asks for its deletion again", async () => {
-  const { scene, ask } = await openRepeated();
+it("repeats the response of a deletion instead of session_not_found", async () => {
+  const { scene, send } = await openRepeated();
   await using _ = scene;
-  const { id } = (await scene.post("/v1/sessions", { cwd: scene.cwd, permissions: "ask" })).json;
-  const first = await ask(scene.door, "DELETE", `/v1/sessions/${id}`);
+  const { id } = (await scene.post("/v1/sessions", { cwd: scene.cwd, permissions: "send" })).json;
+  const first = await send(scene.server, "DELETE", `/v1/sessions/${id}`);
   expect(first).toEqual({ status: 200, json: { id } });
-  await scene.door[Symbol.asyncDispose]();
+  await scene.server[Symbol.asyncDispose]();
   await using next = await scene.serve();
-  expect(await ask(next, "DELETE", `/v1/sessions/${id}`)).toEqual(first);
+  expect(await send(next, "DELETE", `/v1/sessions/${id}`)).toEqual(first);
   expect(await scene.store.summary(id)).toBeUndefined();
 });
 
-it("a stopped task is stopped for who asks again", async () => {
-  const { scene, ask } = await openRepeated();
+it("repeats the response of a stop without stopping the task again", async () => {
+  const { scene, send } = await openRepeated();
   await using _ = scene;
   await using repository = await temporaryRepository({ "a.txt": "one\n" });
   const task = { prompt: "work", cwd: repository.path, agent: "anthropic" };
   const created = await scene.post("/v1/tasks", task);
   expect(created.json).toMatchObject({ status: "queued" });
   const { id } = created.json;
-  const first = await ask(scene.door, "POST", `/v1/tasks/${id}/stop`, {});
+  const first = await send(scene.server, "POST", `/v1/tasks/${id}/stop`, {});
   expect(first).toMatchObject({ status: 200, json: { id } });
-  await scene.door[Symbol.asyncDispose]();
+  await scene.server[Symbol.asyncDispose]();
   await using next = await scene.serve();
-  expect(await ask(next, "POST", `/v1/tasks/${id}/stop`, {})).toMatchObject({ status: 200, json: { id } });
+  expect(await send(next, "POST", `/v1/tasks/${id}/stop`, {})).toMatchObject({ status: 200, json: { id } });
   const { events } = await scene.store.readTask({ taskId: id });
   expect(events.filter(({ type }) => type === "task.stop_asked")).toHaveLength(1);
 });
 
-it("a turn that began after the cancelled one goes on if the cancellation is asked for again", async () => {
-  const { scene, ask } = await openRepeated("asking");
+it("does not cancel a later turn when a cancellation is repeated", async () => {
+  const { scene, send } = await openRepeated("asking");
   await using _ = scene;
-  const { id } = (await scene.post("/v1/sessions", { cwd: scene.cwd, permissions: "ask" })).json;
+  const { id } = (await scene.post("/v1/sessions", { cwd: scene.cwd, permissions: "send" })).json;
   const path = `/v1/sessions/${id}`;
   await scene.post(`${path}/turns`, { input: "wait" });
-  expect(await ask(scene.door, "POST", `${path}/cancel`, {})).toMatchObject({ status: 200, json: { id } });
-  await scene.door[Symbol.asyncDispose]();
+  expect(await send(scene.server, "POST", `${path}/cancel`, {})).toMatchObject({ status: 200, json: { id } });
+  await scene.server[Symbol.asyncDispose]();
   await using next = await scene.serve();
-  expect((await ask(next, "POST", `${path}/turns`, { input: "wait" })).status).toBe(202);
-  expect(await ask(next, "POST", `${path}/cancel`, {})).toMatchObject({ status: 200, json: { id } });
+  expect((await send(next, "POST", `${path}/turns`, { input: "wait" })).status).toBe(202);
+  expect(await send(next, "POST", `${path}/cancel`, {})).toMatchObject({ status: 200, json: { id } });
   const { events } = await scene.store.read({ sessionId: id });
   expect(events.filter(({ type }) => type === "turn.started")).toHaveLength(2);
   expect(events.filter(({ type }) => type === "turn.ended")).toHaveLength(1);

@@ -1,82 +1,76 @@
-/** A route as a row of a table: what it takes, what it answers, and what is done. The document is made from the same rows. */
+/** The type of a route: its parameters, responses and handler. The OpenAPI document uses the same data. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { z } from "zod";
 import type { ErrorCode, MadeEvent } from "../../domain/index.ts";
-import type { Door } from "./door.ts";
+import type { HandlerContext } from "./handler-context.ts";
+import type { RouteResponse } from "./response.ts";
 
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-export type Shape = Readonly<Record<string, z.ZodType>>;
-type Read<S extends Shape> = { readonly [Key in keyof S]: z.infer<S[Key]> };
+export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+export type ParamShape = Readonly<Record<string, z.ZodType>>;
+type Parsed<S extends ParamShape> = { readonly [Key in keyof S]: z.infer<S[Key]> };
 
-export interface Call<P extends Shape = Shape, Q extends Shape = Shape, B = unknown> {
-  readonly door: Door;
-  readonly params: Read<P>;
-  readonly query: Partial<Read<Q>>;
+export interface RouteCall<P extends ParamShape = ParamShape, Q extends ParamShape = ParamShape, B = unknown> {
+  readonly context: HandlerContext;
+  readonly params: Parsed<P>;
+  readonly query: Partial<Parsed<Q>>;
   readonly body: B;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
 
-/** `sent`: the handler wrote it itself. */
-export type Answer =
-  { readonly status?: number; readonly json: unknown } | { readonly text: string; readonly type: string } | "sent";
-
-export interface RouteSpec<P extends Shape, Q extends Shape, B> {
-  readonly method: Method;
-  /** With `:name` for parameters. */
+export interface RouteSpec<P extends ParamShape, Q extends ParamShape, B> {
+  readonly method: HttpMethod;
+  /** Parameters are written as `:name`. */
   readonly path: string;
-  /** What the client calls it. */
+  /** The operation id in the OpenAPI document. */
   readonly id: string;
   readonly summary: string;
   readonly tag: "server" | "sessions" | "tasks" | "events";
   readonly params?: P;
   readonly query?: Q;
   readonly body?: z.ZodType<B>;
-  /** In bytes; MAX_BODY if not said. */
+  /** In bytes. Default: `MAX_BODY`. */
   readonly maxBody?: number;
-  readonly answers: Readonly<Record<number, Described>>;
-  /** Beside those that every route has. */
+  /** Successful responses, by status. */
+  readonly responses: Readonly<Record<number, ResponseDescription>>;
+  /** Error codes in addition to those that every route has. */
   readonly errors: readonly ErrorCode[];
-  /** Also sent as a stream, where the caller accepts one: what its data are. */
+  /** Schema of the events, if the route can also respond with a stream. */
   readonly stream?: z.ZodType;
-  /** No token is needed. */
+  /** Whether the route works without a token. Default: false. */
   readonly open?: boolean;
-  /** May take longer than a caller waits: it is told so then, and asks once more with the same Idempotency-Key. */
+  /** Whether the server responds with 202 if the work takes long. The client then repeats the request with its key. */
   readonly slow?: boolean;
-  /** What it makes: with an Idempotency-Key it is made once, also if the server is killed before it responds. */
-  readonly made?: Made<P, Q, B>;
-  handle(call: Call<P, Q, B>): Promise<Answer>;
+  /** Makes a request with an Idempotency-Key run once, even if the server is killed before it responds. */
+  readonly completion?: RouteCompletion<P, Q, B>;
+  handle(call: RouteCall<P, Q, B>): Promise<RouteResponse>;
 }
 
-export interface Made<P extends Shape, Q extends Shape, B> {
-  /** Whether the event, appended to this session or task, is what the call makes. */
-  isEvent(event: { readonly type: string }, logId: string, call: Call<P, Q, B>): boolean;
-  /** The response to a call that made this event earlier. */
-  recall(event: MadeEvent, call: Call<P, Q, B>): Promise<Answer>;
+export interface RouteCompletion<P extends ParamShape, Q extends ParamShape, B> {
+  /** Whether this event, appended to the log of this session or task, completes the call. */
+  isEvent(event: { readonly type: string }, logId: string, call: RouteCall<P, Q, B>): boolean;
+  /** Builds the response of a call that an earlier server completed with this event. */
+  recall(event: MadeEvent, call: RouteCall<P, Q, B>): Promise<RouteResponse>;
 }
 
-export interface Described {
+export interface ResponseDescription {
   readonly description: string;
-  /** Left out where it is not JSON. */
+  /** Undefined if the response is not JSON. */
   readonly schema?: z.ZodType;
   readonly type?: string;
 }
 
-export type Route = RouteSpec<Shape, Shape, unknown>;
+export type HttpRoute = RouteSpec<ParamShape, ParamShape, unknown>;
 
-/** Checks the handler against what the row says it takes, and forgets it: a table has rows of one type. */
-export function route<P extends Shape = Shape, Q extends Shape = Shape, B = undefined>(
+/** Checks the handler against the schemas of the route, and returns the route with its type parameters erased. */
+export function route<P extends ParamShape = ParamShape, Q extends ParamShape = ParamShape, B = undefined>(
   spec: RouteSpec<P, Q, B>,
-): Route {
+): HttpRoute {
   return spec;
 }
 
-export function json(value: unknown, status = 200): Answer {
-  return { status, json: value };
-}
-
-/** A whole number in a query; what the document says of it is beside it. */
-export function wholeNumber(description: string): z.ZodType<number> {
+/** A non-negative integer in a query. */
+export function wholeNumberParam(description: string): z.ZodType<number> {
   return z
     .string()
     .regex(/^\d{1,15}$/, "expected a whole number")
@@ -84,13 +78,13 @@ export function wholeNumber(description: string): z.ZodType<number> {
     .meta({ type: "integer", minimum: 0, description });
 }
 
-export function flag(description: string): z.ZodType<boolean> {
+export function flagParam(description: string): z.ZodType<boolean> {
   return z
     .enum(["true", "false"])
     .transform((value) => value === "true")
     .meta({ type: "boolean", description });
 }
 
-export function text(description: string): z.ZodType<string> {
+export function textParam(description: string): z.ZodType<string> {
   return z.string().min(1).max(4_096).meta({ description });
 }

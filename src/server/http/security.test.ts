@@ -9,25 +9,25 @@ beforeAll(async () => {
     times: { headers: 500, request: 700 },
     allowHosts: ["rook.example", "Bird.example:8443"],
   });
-  ({ token } = scene.door);
+  ({ token } = scene.server);
 });
 afterAll(() => scene[Symbol.asyncDispose]());
 
 const GET = (path: string, ...headers: string[]) =>
   `GET ${path} HTTP/1.1\r\n${["Connection: close", ...headers].join("\r\n")}\r\n\r\n`;
-const host = () => `Host: 127.0.0.1:${scene.door.port}`;
+const host = () => `Host: 127.0.0.1:${scene.server.port}`;
 const bearer = () => `Authorization: Bearer ${token}`;
 const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]);
 const problemOf = (answer: string) => JSON.parse(/\{.*\}/s.exec(answer)?.[0] ?? "{}") as Record<string, unknown>;
 
 describe("the token", () => {
   it.each([
-    ["none", () => []],
-    ["another", () => [`Authorization: Bearer ${"x".repeat(43)}`]],
-    ["its beginning", () => [`Authorization: Bearer ${token.slice(0, -1)}`]],
-    ["more than it", () => [`Authorization: Bearer ${token}x`]],
-    ["it in another scheme", () => [`Authorization: Basic ${token}`]],
-    ["it in a cookie", () => [`Cookie: token=${token}`]],
+    ["a missing token", () => []],
+    ["another token", () => [`Authorization: Bearer ${"x".repeat(43)}`]],
+    ["a prefix of the token", () => [`Authorization: Bearer ${token.slice(0, -1)}`]],
+    ["the token with a suffix", () => [`Authorization: Bearer ${token}x`]],
+    ["the token in another scheme", () => [`Authorization: Basic ${token}`]],
+    ["the token in a cookie", () => [`Cookie: token=${token}`]],
   ])("refuses %s", async (_, headers) => {
     const answer = await scene.raw(GET("/v1/sessions", host(), ...headers()));
     expect(statusOf(answer)).toBe(401);
@@ -36,7 +36,7 @@ describe("the token", () => {
     expect(answer).not.toContain(token);
   });
 
-  it("is not read from the address, and not written to the log", async () => {
+  it("is ignored in the URL and never written to the log", async () => {
     const answer = await scene.raw(GET(`/v1/sessions?token=${token}`, host()));
     expect(statusOf(answer)).toBe(401);
     await scene.raw(GET(`/v1/sessions?token=${token}`, host(), bearer()));
@@ -44,13 +44,13 @@ describe("the token", () => {
     expect(scene.lines.join("\n")).not.toContain(token);
   });
 
-  it("is wanted before anyone is told to go on with a body", async () => {
+  it("is checked before 100 Continue is sent", async () => {
     const head = `POST /v1/tasks HTTP/1.1\r\n${host()}\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n`;
     const answer = await scene.raw(head, { keep: true });
     expect(statusOf(answer)).toBe(401);
   });
 
-  it("is wanted everywhere but where nothing is said", async () => {
+  it("is required for every path that reveals something", async () => {
     for (const path of ["/v1/tasks", "/v1/events", "/metrics", "/openapi.json", "/nothing", "/v1/health/"]) {
       expect([path, statusOf(await scene.raw(GET(path, host())))]).toEqual([path, 401]);
     }
@@ -61,7 +61,7 @@ describe("the token", () => {
   });
 });
 
-describe("who calls", () => {
+describe("Host and Origin headers", () => {
   it.each([
     ["evil.example", 403],
     ["127.0.0.1.evil.example", 403],
@@ -77,11 +77,11 @@ describe("who calls", () => {
     ["rook.example", 200],
     ["bird.example", 200],
     ["localhost.:7433", 200],
-  ])("by the name %s gets %i", async (name, status) => {
+  ])("responds to the host %s with %i", async (name, status) => {
     expect(statusOf(await scene.raw(GET("/v1/sessions", `Host: ${name}`, bearer())))).toBe(status);
   });
 
-  it("by no name, or by two, is refused", async () => {
+  it("refuses a request with no Host header or with two", async () => {
     expect(statusOf(await scene.raw(GET("/v1/sessions", bearer())))).toBe(400);
     expect(statusOf(await scene.raw(GET("/v1/sessions", host(), "Host: evil.example", bearer())))).toBe(400);
   });
@@ -92,8 +92,8 @@ describe("who calls", () => {
     ["https://127.0.0.1", 403],
     ["http://127.0.0.1:1", 403],
     ["own", 200],
-  ])("from a page of %s gets %i", async (origin, status) => {
-    const from = origin === "own" ? scene.door.url : origin;
+  ])("responds to the origin %s with %i", async (origin, status) => {
+    const from = origin === "own" ? scene.server.url : origin;
     const answer = await scene.raw(GET("/v1/sessions", host(), bearer(), `Origin: ${from}`));
     expect(statusOf(answer)).toBe(status);
     expect(answer.toLowerCase()).not.toContain("access-control");
@@ -124,14 +124,14 @@ describe("paths and methods", () => {
     ["/v1/sessions?__proto__=a", 400],
     ["/v1/sessions?cwd=%2Ftmp%2F%00", 400],
     ["/v1/agents?cwd=%2Ftmp%2F%00", 400],
-  ])("GET %s is answered %i, as a problem", async (path, status) => {
+  ])("responds to GET %s with a problem and status %i", async (path, status) => {
     const answer = await scene.raw(GET(path, host(), bearer()));
     expect(statusOf(answer)).toBe(status);
     expect(answer).toContain("application/problem+json");
     expect(problemOf(answer)).toMatchObject({ status, code: expect.any(String), detail: expect.any(String) });
   });
 
-  it("says which methods there are where it is another", async () => {
+  it("lists the allowed methods for an unsupported one", async () => {
     const { status, headers, json } = await scene.call("PUT", "/v1/tasks/a");
     expect({ status, allow: headers.get("allow"), code: json.code }).toEqual({
       status: 405,
@@ -144,7 +144,7 @@ describe("paths and methods", () => {
     expect([head.status, head.text]).toEqual([200, ""]);
   });
 
-  it("takes no other method for the one that was sent", async () => {
+  it("ignores method override headers", async () => {
     const sessionId = await scene.written(0);
     const headers = { "x-http-method-override": "DELETE", "x-method-override": "DELETE" };
     expect((await scene.get(`/v1/sessions/${sessionId}?`, { headers })).status).toBe(200);
@@ -158,32 +158,26 @@ describe("bodies", () => {
     scene.call("POST", path, undefined, { body, headers: { "content-type": "application/json", ...headers } });
 
   it.each([
-    ["not JSON", "{", {}, 400, "body"],
-    ["not UTF-8", "\ud800", { "content-type": "application/json; charset=utf-16" }, 415, undefined],
-    ["not said to be JSON", '{"prompt":"x"}', { "content-type": "text/plain" }, 415, undefined],
-    ["packed", '{"prompt":"x"}', { "content-encoding": "gzip" }, 415, undefined],
-    ["of another type", "[]", {}, 400, "body"],
-    ["without what is needed", "{}", {}, 400, "body.prompt"],
-    ["with what is not known", '{"prompt":"x","promt":1}', {}, 400, "body.promt"],
-    ["with a wrong type deep in it", '{"prompt":"x","budget":{"usd":"1"}}', {}, 400, "body.budget.usd"],
+    ["that is not JSON", "{", {}, 400, "body"],
+    ["that is not UTF-8", "\ud800", { "content-type": "application/json; charset=utf-16" }, 415, undefined],
+    ["without a JSON content type", '{"prompt":"x"}', { "content-type": "text/plain" }, 415, undefined],
+    ["compressed", '{"prompt":"x"}', { "content-encoding": "gzip" }, 415, undefined],
+    ["that is an array", "[]", {}, 400, "body"],
+    ["without a required field", "{}", {}, 400, "body.prompt"],
+    ["with an unknown field", '{"prompt":"x","promt":1}', {}, 400, "body.promt"],
+    ["with a wrong type in a nested field", '{"prompt":"x","budget":{"usd":"1"}}', {}, 400, "body.budget.usd"],
     ["with an id that is a path", '{"prompt":"x","id":"../../etc"}', {}, 400, "body.id"],
     ["with a relative folder", '{"prompt":"x","cwd":"."}', {}, 400, "body.cwd"],
-    ["with a folder that no system has", '{"prompt":"x","cwd":"/tmp/\\u0000"}', {}, 400, "body.cwd"],
-    ["with a base that no command can be given", '{"prompt":"x","base":"a\\u0000b"}', {}, 400, "body.base"],
-    [
-      "too deep to be written down",
-      `{"prompt":"x","budget":${"[".repeat(50_000)}${"]".repeat(50_000)}}`,
-      {},
-      400,
-      "body",
-    ],
-    ["that would change prototypes", '{"prompt":"x","__proto__":{"id":"a"}}', {}, 400, "body.__proto__"],
-  ])("%s: refused, and where", async (_, body, headers, status, at) => {
+    ["with a NUL in a folder", '{"prompt":"x","cwd":"/tmp/\\u0000"}', {}, 400, "body.cwd"],
+    ["with a NUL in a branch name", '{"prompt":"x","base":"a\\u0000b"}', {}, 400, "body.base"],
+    ["nested too deeply", `{"prompt":"x","budget":${"[".repeat(50_000)}${"]".repeat(50_000)}}`, {}, 400, "body"],
+    ["with a __proto__ key", '{"prompt":"x","__proto__":{"id":"a"}}', {}, 400, "body.__proto__"],
+  ])("refuses a body %s and names the field", async (_, body, headers, status, at) => {
     const answer = await post("/v1/tasks", body, headers);
     expect(answer).toMatchObject({ status, json: { status, code: "input_invalid", ...(at !== undefined && { at }) } });
   });
 
-  it("of a gigabyte that is claimed is refused before it is sent", async () => {
+  it("refuses a Content-Length of one gigabyte before the body is sent", async () => {
     const head = `POST /v1/tasks HTTP/1.1\r\n${host()}\r\n${bearer()}\r\nContent-Type: application/json\r\nContent-Length: 1073741824\r\n`;
     for (const more of ["", "Expect: 100-continue\r\n"]) {
       const answer = await scene.raw(`${head}${more}\r\n`, { keep: true });
@@ -192,9 +186,9 @@ describe("bodies", () => {
     }
   });
 
-  it("that does not end is refused when it is too much, however it comes", async () => {
+  it("refuses an endless chunked body at the size limit", async () => {
     const sent = await new Promise<{ bytes: number; answer: string }>((resolve) => {
-      const socket = connect(scene.door.port, "127.0.0.1");
+      const socket = connect(scene.server.port, "127.0.0.1");
       const chunk = Buffer.from(`10000\r\n${"x".repeat(0x10000)}\r\n`);
       let bytes = 0;
       let answer = "";
@@ -210,20 +204,20 @@ describe("bodies", () => {
       );
       more();
     });
-    expect(sent.bytes).toBeLessThan(256 * 1024 * 1024); // some is thrown away unread, so that the answer is
+    expect(sent.bytes).toBeLessThan(256 * 1024 * 1024); // some of it is discarded unread
     expect(statusOf(sent.answer)).toBe(413);
   });
 });
 
-describe("what is not HTTP as it should be", () => {
+describe("malformed HTTP", () => {
   it.each([
-    ["two lengths", "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello!", 400],
-    ["a length and chunks", "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400],
-    ["a length that is none", "Content-Length: -1\r\n\r\n", 400],
+    ["two Content-Length headers", "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello!", 400],
+    ["Content-Length with a chunked body", "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400],
+    ["a negative Content-Length", "Content-Length: -1\r\n\r\n", 400],
     ["a space before the colon", "Content-Length : 5\r\n\r\nhello", 400],
-    ["a header without an end", `X: ${"y".repeat(64 * 1024)}\r\n\r\n`, 431],
-    ["a flood of headers", `${Array.from({ length: 5_000 }, (_, at) => `X-${at}: y`).join("\r\n")}\r\n\r\n`, 431],
-  ])("%s: refused", async (_, rest, status) => {
+    ["an oversized header", `X: ${"y".repeat(64 * 1024)}\r\n\r\n`, 431],
+    ["too many headers", `${Array.from({ length: 5_000 }, (_, at) => `X-${at}: y`).join("\r\n")}\r\n\r\n`, 431],
+  ])("refuses %s", async (_, rest, status) => {
     const answer = await scene.raw(`POST /v1/tasks HTTP/1.1\r\n${host()}\r\n${bearer()}\r\n${rest}`);
     expect(statusOf(answer)).toBe(status);
     expect(answer.match(/HTTP\/1\.1 /g)).toHaveLength(1);
@@ -236,12 +230,12 @@ describe("what is not HTTP as it should be", () => {
       () =>
         `POST /v1/sessions HTTP/1.1\r\n${host()}\r\n${bearer()}\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{`,
     ],
-  ])("%s that never come to an end are not waited for", async (_, bytes) => {
+  ])("times out for %s that never end", async (_, bytes) => {
     expect([400, 408]).toContain(statusOf(await scene.raw(bytes(), { keep: true })));
   });
 });
 
-it("tells of what nobody foresaw only that it happened", async () => {
+it("hides the message of an unexpected error from the client", async () => {
   const broken = vi.spyOn(scene.store, "list").mockRejectedValueOnce(new Error("the secret is 42"));
   const { status, json, text } = await scene.get("/v1/sessions");
   expect({ status, code: json.code }).toEqual({ status: 500, code: "internal" });

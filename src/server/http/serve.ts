@@ -1,51 +1,52 @@
-/** The HTTP door: listens, lets in who may come, and closes without breaking off what was begun. */
+/** Starts the HTTP server, and closes it after running requests have finished. */
 import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { RookeryError } from "../../domain/index.ts";
 import { DisposeStack, ServerConnections } from "../../stdx/index.ts";
 import { listAgents } from "./agents.ts";
-import type { Door } from "./door.ts";
-import { Driving } from "./driving.ts";
-import { openEntrance, type Times } from "./entrance.ts";
-import { bracketed } from "./guard.ts";
+import type { HandlerContext } from "./handler-context.ts";
+import { DrivenSessions } from "./driven-sessions.ts";
+import { createHttpListener, type HttpTimeouts } from "./listener.ts";
+import { toUrlHost } from "./guard.ts";
 import { Metrics } from "./metrics.ts";
-import { Once } from "./once.ts";
-import { announceServer, refuseSecond } from "./running.ts";
-import type { Served } from "./served.ts";
+import { IdempotentRequests } from "./idempotent-requests.ts";
+import { announceServer, refuseSecondServer } from "./running.ts";
+import type { ServedRookery } from "./served-rookery.ts";
 import { Streams } from "./stream/streams.ts";
 import { checkToken, readOrMakeToken } from "./token.ts";
-import { writeLine, type Log } from "./visit.ts";
+import { writeLogEntry, type WriteLogLine } from "./request-record.ts";
 
 export interface HttpOptions {
+  /** Default: 127.0.0.1. */
   readonly host?: string | undefined;
-  /** 0 for any that is free. */
+  /** 0 for any free port. Default: 7433. */
   readonly port?: number | undefined;
-  /** That of the home if not said. */
+  /** Default: the token in the home directory. */
   readonly token?: string | undefined;
   readonly version: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** More names by which it may be called. */
+  /** Additional host names that clients may use. */
   readonly allowHosts?: readonly string[] | undefined;
-  /** Is given one line of JSON at a time. */
-  readonly log?: Log | undefined;
-  /** Closes it. */
+  /** Receives one line of JSON at a time. */
+  readonly log?: WriteLogLine | undefined;
+  /** Closes the server when it aborts. */
   readonly signal?: AbortSignal | undefined;
-  readonly times?: Partial<Times> | undefined;
+  readonly times?: Partial<HttpTimeouts> | undefined;
 }
 
-export interface HttpDoor extends AsyncDisposable {
+export interface HttpServer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   readonly token: string;
-  /** Is it heard by other machines? */
+  /** Whether other machines can reach the server. */
   readonly exposed: boolean;
-  /** Resolves when everything that was begun has ended, or was given its time. */
+  /** Resolves when all running requests have finished or the grace period is over. */
   close(): Promise<void>;
 }
 
 export const DEFAULT_PORT = 7433;
-const TIMES: Times = {
+const TIMES: HttpTimeouts = {
   heartbeat: 15_000,
   headers: 10_000,
   request: 60_000,
@@ -54,43 +55,49 @@ const TIMES: Times = {
   patience: 60_000,
 };
 
-/** Rejects with `server_running`, `port_unavailable`, `unauthorized` where the token's file is not safe, or `input_invalid`. */
-export async function serveHttp(served: Served, options: HttpOptions): Promise<HttpDoor> {
+/**
+ * Rejects with `server_running`, `port_unavailable`, `unauthorized` if other users can read the token file, or
+ * `input_invalid` for a bad host, port or token.
+ */
+export async function serveHttp(rookery: ServedRookery, options: HttpOptions): Promise<HttpServer> {
   const { host = "127.0.0.1", port = DEFAULT_PORT, version, env, allowHosts = [], log = () => undefined } = options;
   const times = { ...TIMES, ...options.times };
-  refuseSecond(served.home);
-  const token = options.token === undefined ? readOrMakeToken(served.home) : checkToken(options.token);
+  refuseSecondServer(rookery.home);
+  const token = options.token === undefined ? readOrMakeToken(rookery.home) : checkToken(options.token);
   await using opening = new DisposeStack();
-  const door: Door = {
-    served,
+  const context: HandlerContext = {
+    rookery,
     token,
     version,
     startedAt: new Date().toISOString(),
-    driving: opening.use(new Driving(served)),
+    sessions: opening.use(new DrivenSessions(rookery)),
     streams: new Streams(times.heartbeat),
     connections: new ServerConnections(),
-    once: new Once(),
+    requests: new IdempotentRequests(),
     metrics: new Metrics(),
-    patienceMs: times.patience,
-    agents: (query) => listAgents(query, { env, home: served.home }),
+    slowWaitMs: times.patience,
+    agents: (query) => listAgents(query, { env, home: rookery.home }),
   };
-  const entrance = openEntrance(door, { guarded: { token, host, allowHosts }, log, times });
-  const bound = await listen(entrance.server, host, port);
-  opening.defer(() => entrance.close());
-  const url = `http://${bracketed(reachable(host))}:${bound.port}`;
-  opening.use(announceServer(served.home, { url, token, version }));
+  const listener = createHttpListener(context, { access: { token, host, allowHosts }, log, times });
+  const bound = await listen(listener.server, host, port);
+  opening.defer(() => listener.close());
+  const url = `http://${toUrlHost(toReachableHost(host))}:${bound.port}`;
+  opening.use(announceServer(rookery.home, { url, token, version }));
   const exposed = !isLoopback(host);
-  writeLine(log, { message: "listening", url, version, pid: process.pid });
+  writeLogEntry(log, { message: "listening", url, version, pid: process.pid });
   if (exposed)
-    writeLine(log, { level: "warning", message: `${host} can be reached by other machines, without encryption` });
+    writeLogEntry(log, {
+      level: "warning",
+      message: `${host} is reachable from other machines, and the connection is not encrypted`,
+    });
   const owned = opening.move();
-  let over: Promise<void> | undefined;
+  let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     options.signal?.removeEventListener("abort", onAbort);
-    return (over ??= owned[Symbol.asyncDispose]());
+    return (closing ??= owned[Symbol.asyncDispose]());
   };
   const onAbort = (): void =>
-    void close().catch((error: unknown) => writeLine(log, { level: "error", error: String(error) }));
+    void close().catch((error: unknown) => writeLogEntry(log, { level: "error", error: String(error) }));
   options.signal?.addEventListener("abort", onAbort, { once: true });
   if (options.signal?.aborted === true) onAbort();
   return { url, port: bound.port, token, exposed, close, [Symbol.asyncDispose]: close };
@@ -105,17 +112,17 @@ async function listen(server: Server, host: string, port: number): Promise<Addre
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === "EADDRINUSE" || code === "EACCES") {
-      const why = code === "EACCES" ? "may not be used by this account" : "is in use";
-      const fix = "give another with --port, or 0 for any that is free";
+      const why = code === "EACCES" ? "requires more privileges" : "is in use";
+      const fix = "choose another with --port, or 0 for any free port";
       throw new RookeryError("port_unavailable", `port ${port} of ${host} ${why}: ${fix}`, { cause });
     }
-    const fix = "give an address of this machine with --host, and a port up to 65535";
+    const fix = "pass an address of this machine with --host and a port up to 65535 with --port";
     throw new RookeryError("input_invalid", `cannot listen on ${host}, port ${port}: ${fix}`, { cause });
   }
 }
 
-/** Where commands of this machine find it. */
-function reachable(host: string): string {
+/** The address that clients on this machine can connect to. */
+function toReachableHost(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   return host === "::" ? "::1" : host;
 }

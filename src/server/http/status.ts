@@ -1,4 +1,4 @@
-/** What HTTP calls each error: the only place that knows. A new code does not compile until it is listed. */
+/** The HTTP status of each error code. A new code does not compile until it is listed here. */
 import type { ErrorCode } from "../../domain/index.ts";
 
 export const STATUS: Record<ErrorCode, number> = {
@@ -83,7 +83,7 @@ export const STATUS: Record<ErrorCode, number> = {
   internal: 500,
 };
 
-/** What goes wrong before anything of ours is asked: only HTTP has it. */
+/** Errors of the HTTP layer itself, before a handler runs. */
 export const REFUSED = {
   malformed: { status: 400, code: "input_invalid" },
   forbidden: { status: 403, code: "unauthorized" },

@@ -1,4 +1,4 @@
-/** For tests: a whole Rookery behind its HTTP door, and ways to speak to it as politely or as rudely as one likes. */
+/** Test setup: a Rookery with a scripted model behind an HTTP server, and helpers for valid and malformed requests. */
 import { connect } from "node:net";
 import { newId, type EventDraft, type Store } from "../../domain/index.ts";
 import { Rookery } from "../../rookery.ts";
@@ -6,19 +6,19 @@ import { DisposeStack } from "../../stdx/index.ts";
 import { openMemoryStore } from "../../store/index.ts";
 import { builtEnvironment, startModelServer, temporaryFolder, type Script } from "../../testing/index.ts";
 import { serveHttp, type HttpOptions } from "./index.ts";
-import { codesOf } from "./document.ts";
-import type { Route } from "./route.ts";
+import { listProblemCodes } from "./document.ts";
+import type { HttpRoute } from "./route.ts";
 import { ROUTES } from "./routes/index.ts";
 
-export interface Said {
+export interface HttpResult {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  readonly json: Anything;
+  readonly json: AnyJson;
 }
 
-/** What tests look for in answers of all kinds. */
-export interface Anything {
+/** The response fields that tests read. */
+export interface AnyJson {
   readonly id: string;
   readonly head: number;
   readonly seq: number;
@@ -48,27 +48,27 @@ export async function openHttp(script: Script = [], options: Partial<HttpOptions
   const { store: _, ...http } = options;
   const serve = (more: Partial<HttpOptions> = {}) =>
     serveHttp(rookery, { port: 0, version: "1.2.3", env, log: (line) => void lines.push(line), ...http, ...more });
-  const door = opening.use(await serve());
+  const server = opening.use(await serve());
   const owned = opening.move();
-  const call = async (method: string, path: string, body?: unknown, init: RequestInit = {}): Promise<Said> => {
-    const response = await fetch(`${door.url}${path}`, {
+  const call = async (method: string, path: string, body?: unknown, init: RequestInit = {}): Promise<HttpResult> => {
+    const response = await fetch(`${server.url}${path}`, {
       method,
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...init,
       headers: {
-        authorization: `Bearer ${door.token}`,
+        authorization: `Bearer ${server.token}`,
         ...(body !== undefined && { "content-type": "application/json" }),
         ...(init.headers as Record<string, string> | undefined),
       },
     });
     const text = await response.text();
     const isJson = response.headers.get("content-type")?.includes("json") === true && text !== "";
-    const json = (isJson ? JSON.parse(text) : undefined) as Anything;
-    if (json !== undefined) (response.ok ? checkAnswer : checkProblem)(method, path, response.status, json);
+    const json = (isJson ? JSON.parse(text) : undefined) as AnyJson;
+    if (json !== undefined) (response.ok ? checkResponse : checkProblem)(method, path, response.status, json);
     return { status: response.status, headers: response.headers, text, json };
   };
   return {
-    door,
+    server,
     rookery,
     store,
     model,
@@ -80,70 +80,71 @@ export async function openHttp(script: Script = [], options: Partial<HttpOptions
     call,
     get: (path: string, init?: RequestInit) => call("GET", path, undefined, init),
     post: (path: string, body?: unknown, init?: RequestInit) => call("POST", path, body, init),
-    /** A session of the log with so many small events after its opening. */
+    /** Writes a session with this many small events after `session.opened`. */
     written: (events: number) => writeSession(store, events),
-    /** A stream, as text that comes; `ended` when there is no more. */
+    /** Opens an event stream and collects its events. `ended` resolves when the stream ends. */
     stream: async (path: string, { signal, last }: { signal?: AbortSignal; last?: string } = {}) => {
       const headers = {
-        authorization: `Bearer ${door.token}`,
+        authorization: `Bearer ${server.token}`,
         accept: "text/event-stream",
         ...(last && { "last-event-id": last }),
       };
-      const response = await fetch(`${door.url}${path}`, { headers, ...(signal && { signal }) });
-      return { response, ...readingOf(response) };
+      const response = await fetch(`${server.url}${path}`, { headers, ...(signal && { signal }) });
+      return { response, ...readEventStream(response) };
     },
-    /** Bytes as they are, and all that comes back until the other side ends it. */
-    raw: (bytes: string, { keep = false } = {}) => rawly(door.port, bytes, keep),
+    /** Sends raw bytes and returns everything received until the server closes the connection. */
+    raw: (bytes: string, { keep = false } = {}) => sendRawBytes(server.port, bytes, keep),
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
 }
 
-/** What is sent is what the document says: nothing else in it, and nothing missing. */
-function checkAnswer(method: string, path: string, status: number, json: unknown): void {
-  const row = rowOf(method, path);
-  const schema = row?.answers[status]?.schema;
-  if (schema === undefined) throw new Error(`${method} ${path} answered ${status}, which its row does not have`);
-  const parsed = JSON.stringify(sorted(schema.parse(json)));
-  if (parsed !== JSON.stringify(sorted(json)))
-    throw new Error(`${method} ${path} answered more than its row says: ${JSON.stringify(json)}`);
+/** Throws if a response does not match its schema exactly. */
+function checkResponse(method: string, path: string, status: number, json: unknown): void {
+  const route = findRoute(method, path);
+  const schema = route?.responses[status]?.schema;
+  if (schema === undefined)
+    throw new Error(`${method} ${path} responded with ${status}, which its route does not declare`);
+  const parsed = JSON.stringify(sortKeys(schema.parse(json)));
+  if (parsed !== JSON.stringify(sortKeys(json)))
+    throw new Error(`${method} ${path} responded with undeclared fields: ${JSON.stringify(json)}`);
 }
 
-function checkProblem(method: string, path: string, status: number, { code }: Anything): void {
-  const row = rowOf(method, path);
-  if (row === undefined || codesOf(row).get(status)?.has(code) === true) return;
-  throw new Error(`${method} ${path} answered ${status} ${code}, which the document does not have`);
+function checkProblem(method: string, path: string, status: number, { code }: AnyJson): void {
+  const route = findRoute(method, path);
+  if (route === undefined || listProblemCodes(route).get(status)?.has(code) === true) return;
+  throw new Error(`${method} ${path} responded with ${status} ${code}, which the document does not declare`);
 }
 
-function rowOf(method: string, path: string): Route | undefined {
-  const given = path.split("?")[0]?.split("/") ?? [];
+function findRoute(method: string, path: string): HttpRoute | undefined {
+  const parts = path.split("?")[0]?.split("/") ?? [];
   return ROUTES.find((route) => {
-    const wanted = route.path.split("/");
+    const pattern = route.path.split("/");
     return (
       route.method === method &&
-      wanted.length === given.length &&
-      wanted.every((part, at) => part.startsWith(":") || part === given[at])
+      pattern.length === parts.length &&
+      pattern.every((part, at) => part.startsWith(":") || part === parts[at])
     );
   });
 }
 
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
       .sort(([one], [other]) => (one < other ? -1 : 1))
-      .map(([key, inner]) => [key, sorted(inner)]),
+      .map(([key, inner]) => [key, sortKeys(inner)]),
   );
 }
 
-export interface Received {
+export interface ReceivedEvent {
   readonly id: string | undefined;
   readonly event: string | undefined;
   readonly data: string;
 }
 
-function readingOf(response: Response) {
-  const events: Received[] = [];
+function readEventStream(response: Response) {
+  const events: ReceivedEvent[] = [];
   const comments: string[] = [];
   const reader = response.body?.getReader();
   const ended = (async () => {
@@ -165,7 +166,7 @@ function readingOf(response: Response) {
   return { events, comments, ended, cancel: () => reader?.cancel() };
 }
 
-function rawly(port: number, bytes: string, keep: boolean): Promise<string> {
+function sendRawBytes(port: number, bytes: string, keep: boolean): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");
     const chunks: Buffer[] = [];

@@ -1,15 +1,15 @@
-/** The token that every request carries: made once for a home, for its owner's eyes only. */
+/** The bearer token of a home directory. Created once, readable by its owner only. */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { linkSync, lstatSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { RookeryError } from "../../domain/index.ts";
 import { makeFolder } from "../../stdx/index.ts";
 
-const SHORTEST = 16;
+const MIN_TOKEN_LENGTH = 16;
 
 /**
- * Two that start at once agree: a file appears whole or not at all, and the first stays. One that others may read is
- * refused rather than repaired, because whoever has read it still has it. Throws `unauthorized`.
+ * Reads the token, or creates it. Concurrent callers get the same token, because the file is created atomically.
+ * Throws `unauthorized` if other users can read the file. Changing the mode is not enough: they may know the token.
  */
 export function readOrMakeToken(home: string): string {
   const file = join(home, "token");
@@ -21,23 +21,26 @@ export function readOrMakeToken(home: string): string {
   try {
     linkSync(draft, file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error; // another was faster
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error; // another process created it first
   } finally {
     rmSync(draft, { force: true });
   }
   return readToken(file) ?? readOrMakeToken(home);
 }
 
-/** One that a person chose. Throws `input_invalid`. */
+/** Validates a token that the user chose. Throws `input_invalid`. */
 export function checkToken(token: string): string {
-  if (token.length >= SHORTEST && /^[\x21-\x7e]+$/.test(token)) return token;
-  const fix = `give at least ${SHORTEST} printable characters without spaces, or none: one is made then`;
-  throw new RookeryError("input_invalid", `the token is too short, or cannot be sent in a header: ${fix}`);
+  if (token.length >= MIN_TOKEN_LENGTH && /^[\x21-\x7e]+$/.test(token)) return token;
+  const fix = `use at least ${MIN_TOKEN_LENGTH} printable ASCII characters without spaces, or omit it to have one generated`;
+  throw new RookeryError(
+    "input_invalid",
+    `the token is too short or has characters that a header cannot carry: ${fix}`,
+  );
 }
 
-/** Takes the same time whatever is compared, and tells nothing of the length. */
-export function isToken(given: string, token: string): boolean {
-  return timingSafeEqual(digest(given), digest(token));
+/** Compares in constant time, so that timing reveals neither the token nor its length. */
+export function tokensEqual(sent: string, token: string): boolean {
+  return timingSafeEqual(hashToken(sent), hashToken(token));
 }
 
 function readToken(file: string): string | undefined {
@@ -45,14 +48,14 @@ function readToken(file: string): string | undefined {
   if (stats === undefined) return undefined;
   const own = process.getuid?.() ?? stats.uid;
   if (!stats.isFile() || (stats.mode & 0o077) !== 0 || stats.uid !== own) {
-    const fix = `remove it (rm ${file}) and start again: a new one is made, and clients need the new one`;
-    throw new RookeryError("unauthorized", `${file} can be read or was put there by others, who may know it: ${fix}`);
+    const fix = `remove it (rm ${file}) and start again, which creates a new token for all clients`;
+    throw new RookeryError("unauthorized", `${file} is not private: other users may know the token; ${fix}`);
   }
   const token = readFileSync(file, "utf8").trim();
-  if (token.length >= SHORTEST) return token;
-  throw new RookeryError("unauthorized", `${file} holds no token: remove it and start again`);
+  if (token.length >= MIN_TOKEN_LENGTH) return token;
+  throw new RookeryError("unauthorized", `${file} holds no valid token: remove it and start again`);
 }
 
-function digest(text: string): Buffer {
+function hashToken(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }

@@ -1,9 +1,9 @@
-/** The contract of blobs: named by what is in them. */
+/** Contract of blobs: named by their content. */
 import assert from "node:assert/strict";
-import { inStore, refuses } from "./scene.ts";
+import { storeCase, assertRejectsWith } from "./scene.ts";
 
 export const blobCases = [
-  inStore("a blob comes back by its name, which follows from its bytes", async (store) => {
+  storeCase("returns a blob by the hash of its bytes", async (store) => {
     const bytes = Uint8Array.from({ length: 100_000 }, (_, index) => (index * 7) % 256);
     const ref = await store.putBlob(bytes);
     assert.match(ref.hash, /^sha256:[0-9a-f]{64}$/);
@@ -13,14 +13,14 @@ export const blobCases = [
     assert.notEqual((await store.putBlob(bytes.subarray(1))).hash, ref.hash);
   }),
 
-  inStore("an empty blob is a blob, and an unknown name is none", async (store) => {
+  storeCase("stores an empty blob, and returns undefined for an unknown hash", async (store) => {
     const { hash } = await store.putBlob(new Uint8Array());
     assert.equal((await store.getBlob(hash))?.length, 0);
     assert.equal(await store.getBlob(`sha256:${"0".repeat(64)}`), undefined);
     assert.equal(await store.getBlob("nonsense"), undefined);
   }),
 
-  inStore("changing the bytes afterwards changes no blob", async (store) => {
+  storeCase("keeps a blob unchanged when the caller changes its bytes", async (store) => {
     const bytes = Uint8Array.of(1, 2, 3);
     const written = store.putBlob(bytes);
     bytes.fill(9);
@@ -29,7 +29,7 @@ export const blobCases = [
     assert.deepEqual(Uint8Array.from((await store.getBlob(hash)) ?? []), Uint8Array.of(1, 2, 3));
   }),
 
-  inStore("a blob of more than 64 MB is refused", async (store) => {
-    await refuses("input_too_large", store.putBlob(new Uint8Array(64 * 1024 * 1024 + 1)));
+  storeCase("rejects a blob larger than 64 MB with input_too_large", async (store) => {
+    await assertRejectsWith("input_too_large", store.putBlob(new Uint8Array(64 * 1024 * 1024 + 1)));
   }),
 ];

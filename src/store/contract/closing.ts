@@ -1,11 +1,21 @@
-/** The contract of closing: what was begun is finished, and nothing is begun any more. */
+/** Contract of closing: running appends finish, and new calls are rejected. */
 import assert from "node:assert/strict";
-import { appendOf, createTask, inStore, numbers, openSession, refuses, says, SESSION, TASK } from "./scene.ts";
+import {
+  newAppend,
+  createTask,
+  storeCase,
+  numbers,
+  writeTestSession,
+  assertRejectsWith,
+  outputText,
+  SESSION,
+  TASK,
+} from "./scene.ts";
 
 export const closingCases = [
-  inStore("closing waits for the appends that were made before it", async (store) => {
-    await openSession(store);
-    const appends = numbers(1, 50).map((head) => store.append(appendOf(head, [says(String(head))])));
+  storeCase("waits for earlier appends on close", async (store) => {
+    await writeTestSession(store);
+    const appends = numbers(1, 50).map((head) => store.append(newAppend(head, [outputText(String(head))])));
     await store[Symbol.asyncDispose]();
     assert.deepEqual(
       (await Promise.all(appends)).map(({ head }) => head),
@@ -13,8 +23,8 @@ export const closingCases = [
     );
   }),
 
-  inStore("closing ends every follower quietly", async (store) => {
-    await openSession(store);
+  storeCase("ends every follower without an error on close", async (store) => {
+    await writeTestSession(store);
     const waiting = store.follow({ sessionId: SESSION, after: 1 })[Symbol.asyncIterator]();
     const begun = store.follow({ sessionId: SESSION, after: 0 })[Symbol.asyncIterator]();
     const next = waiting.next();
@@ -26,13 +36,13 @@ export const closingCases = [
     assert.deepEqual(await late.next(), { done: true, value: undefined });
   }),
 
-  inStore("closing twice is fine, also at once, and everything else is refused afterwards", async (store) => {
-    await openSession(store);
+  storeCase("can be closed twice, and rejects every later call with store_closed", async (store) => {
+    await writeTestSession(store);
     const lease = await store.acquireLease({ sessionId: SESSION, owner: "a", now: 0, until: 1 });
     await Promise.all([store[Symbol.asyncDispose](), store[Symbol.asyncDispose]()]);
     await store[Symbol.asyncDispose]();
     const late = [
-      () => store.append(appendOf(1, [says("late")])),
+      () => store.append(newAppend(1, [outputText("late")])),
       () => store.read({ sessionId: SESSION }),
       () => store.summary(SESSION),
       () => store.list(),
@@ -52,6 +62,6 @@ export const closingCases = [
       () => store.claimTask({ owner: "a", now: 0, until: 1, choose: () => undefined }),
       () => store.readFeed({ after: 0 }),
     ];
-    for (const call of late) await refuses("store_closed", call());
+    for (const call of late) await assertRejectsWith("store_closed", call());
   }),
 ];

@@ -1,23 +1,32 @@
-/** The contract of following: every event once, in order, as it is committed, until someone ends it. */
+/** Contract of followers: every event once, in order, until the follower stops. */
 import assert from "node:assert/strict";
 import type { SessionEvent, SessionStore } from "../../domain/index.ts";
-import { appendOf, inStore, numbers, openSession, refuses, says, SESSION, take } from "./scene.ts";
+import {
+  newAppend,
+  storeCase,
+  numbers,
+  writeTestSession,
+  assertRejectsWith,
+  outputText,
+  SESSION,
+  takeNextEvents,
+} from "./scene.ts";
 
 function following(store: SessionStore, after = 0, signal?: AbortSignal): AsyncIterator<SessionEvent> {
   return store.follow({ sessionId: SESSION, after, signal })[Symbol.asyncIterator]();
 }
 
 async function seqsOf(events: AsyncIterator<SessionEvent>, count: number): Promise<number[]> {
-  return (await take(events, count)).map(({ seq }) => seq);
+  return (await takeNextEvents(events, count)).map(({ seq }) => seq);
 }
 
 async function say(store: SessionStore, from: number, to: number): Promise<void> {
-  await Promise.all(numbers(from, to).map((seq) => store.append(appendOf(seq - 1, [says(String(seq))]))));
+  await Promise.all(numbers(from, to).map((seq) => store.append(newAppend(seq - 1, [outputText(String(seq))]))));
 }
 
 export const followCases = [
-  inStore("a follower sees what is there and then what comes", async (store) => {
-    await openSession(store, ["2", "3"]);
+  storeCase("yields existing and then new events to a follower", async (store) => {
+    await writeTestSession(store, ["2", "3"]);
     const events = following(store);
     assert.deepEqual(await seqsOf(events, 3), [1, 2, 3]);
     const next = seqsOf(events, 4);
@@ -27,15 +36,15 @@ export const followCases = [
     await events.return?.();
   }),
 
-  inStore("a follower starts in the middle where it is told to", async (store) => {
-    await openSession(store, ["2", "3", "4"]);
+  storeCase("starts a follower at its cursor", async (store) => {
+    await writeTestSession(store, ["2", "3", "4"]);
     const events = following(store, 2);
     assert.deepEqual(await seqsOf(events, 2), [3, 4]);
     await events.return?.();
   }),
 
-  inStore("a follower that starts beyond the head waits for what is behind its cursor", async (store) => {
-    await openSession(store);
+  storeCase("makes a follower beyond the head wait for its cursor", async (store) => {
+    await writeTestSession(store);
     const events = following(store, 3);
     const next = seqsOf(events, 2);
     await say(store, 2, 5);
@@ -43,8 +52,8 @@ export const followCases = [
     await events.return?.();
   }),
 
-  inStore("a slow follower misses nothing and holds nobody up", async (store) => {
-    await openSession(store);
+  storeCase("yields every event to a slow follower without blocking writers", async (store) => {
+    await writeTestSession(store);
     const events = following(store);
     assert.deepEqual(await seqsOf(events, 1), [1]);
     await say(store, 2, 2_500);
@@ -52,8 +61,8 @@ export const followCases = [
     await events.return?.();
   }),
 
-  inStore("many followers each see everything", async (store) => {
-    await openSession(store);
+  storeCase("yields every event to each of many followers", async (store) => {
+    await writeTestSession(store);
     const followers = numbers(1, 40).map(() => following(store));
     const seen = followers.map((events) => seqsOf(events, 300));
     await say(store, 2, 150);
@@ -62,22 +71,22 @@ export const followCases = [
     for (const events of followers) await events.return?.();
   }),
 
-  inStore("a follower sees an append that is made while it looks", async (store) => {
-    await openSession(store);
+  storeCase("yields an append that is made during a read", async (store) => {
+    await writeTestSession(store);
     const events = following(store);
     for (const seq of numbers(2, 200)) {
       const next = seqsOf(events, 1);
       if (seq % 3 === 0) await Promise.resolve();
       if (seq % 5 === 0) await new Promise((resolve) => setImmediate(resolve));
-      const appended = store.append(appendOf(seq - 1, [says(String(seq))]));
+      const appended = store.append(newAppend(seq - 1, [outputText(String(seq))]));
       assert.deepEqual(await next, [seq - 1]);
       await appended;
     }
     await events.return?.();
   }),
 
-  inStore("a signal ends a follower quietly, whether it waits, reads or has not begun", async (store) => {
-    await openSession(store, ["2", "3"]);
+  storeCase("ends a follower without an error on abort, in every state", async (store) => {
+    await writeTestSession(store, ["2", "3"]);
     const waiting = new AbortController();
     const waits = following(store, 3, waiting.signal);
     const next = waits.next();
@@ -92,15 +101,15 @@ export const followCases = [
     assert.deepEqual(await following(store, 0, AbortSignal.abort()).next(), { done: true, value: undefined });
   }),
 
-  inStore("leaving a follower ends it although it waits", async (store) => {
-    await openSession(store);
+  storeCase("ends a waiting follower when its consumer returns", async (store) => {
+    await writeTestSession(store);
     const events = following(store, 1);
     const next = events.next();
     await events.return?.();
     assert.deepEqual(await next, { done: true, value: undefined });
   }),
 
-  inStore("following a session that does not exist is refused at the first step", async (store) => {
-    await refuses("session_not_found", following(store).next());
+  storeCase("rejects the first read of a missing session with session_not_found", async (store) => {
+    await assertRejectsWith("session_not_found", following(store).next());
   }),
 ];

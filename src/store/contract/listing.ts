@@ -1,7 +1,7 @@
-/** The contract of summaries: kept with each append, listed newest first. */
+/** Contract of summaries: updated with each append, listed newest first. */
 import assert from "node:assert/strict";
 import type { ListQuery, SessionStore } from "../../domain/index.ts";
-import { appendOf, AT, draft, inStore, numbers, opening, openSession, SESSION } from "./scene.ts";
+import { newAppend, AT, toEventDraft, storeCase, numbers, sessionOpened, writeTestSession, SESSION } from "./scene.ts";
 
 async function ids(store: SessionStore, query?: ListQuery): Promise<string[]> {
   return (await store.list(query)).map(({ id }) => id);
@@ -13,12 +13,14 @@ async function open(
   more: { cwd?: string; parent?: string; agent?: string } = {},
 ) {
   const { agent, ...body } = more;
-  await store.append(appendOf(0, [{ ...opening(body), ...(agent === undefined ? {} : { agent }) }], { sessionId }));
+  await store.append(
+    newAppend(0, [{ ...sessionOpened(body), ...(agent === undefined ? {} : { agent }) }], { sessionId }),
+  );
 }
 
 export const listCases = [
-  inStore("a summary follows the log", async (store) => {
-    await openSession(store);
+  storeCase("updates the summary with the log", async (store) => {
+    await writeTestSession(store);
     assert.deepEqual(await store.summary(SESSION), {
       id: SESSION,
       head: 1,
@@ -32,43 +34,43 @@ export const listCases = [
       waitingFor: [],
     });
     const later = "2026-01-03T00:00:00.000Z";
-    const start = draft({ type: "turn.started", input: [{ type: "text", text: "Fix it\nplease" }] });
-    const ask = draft({ type: "question.asked", requestId: "req_1", message: "Which?" });
-    await store.append(appendOf(1, [start, { ...ask, turnId: "trn_1", at: later }]));
+    const start = toEventDraft({ type: "turn.started", input: [{ type: "text", text: "Fix it\nplease" }] });
+    const ask = toEventDraft({ type: "question.asked", requestId: "req_1", message: "Which?" });
+    await store.append(newAppend(1, [start, { ...ask, turnId: "trn_1", at: later }]));
     const waiting = await store.summary(SESSION);
     assert.deepEqual(
       [waiting?.status, waiting?.title, waiting?.turns, waiting?.waitingFor, waiting?.updatedAt, waiting?.createdAt],
       ["waiting", "Fix it", 1, ["req_1"], later, AT],
     );
-    await store.append(appendOf(3, [draft({ type: "turn.ended", outcome: { status: "done" } })]));
-    await store.append(appendOf(4, [draft({ type: "session.closed" })]));
+    await store.append(newAppend(3, [toEventDraft({ type: "turn.ended", outcome: { status: "done" } })]));
+    await store.append(newAppend(4, [toEventDraft({ type: "session.closed" })]));
     const closed = await store.summary(SESSION);
     assert.deepEqual([closed?.status, closed?.lastOutcome, closed?.head], ["closed", "done", 5]);
     assert.deepEqual(await store.list(), [closed]);
   }),
 
-  inStore("what was asked between turns outlasts the turns, and makes no turn wait", async (store) => {
-    await openSession(store);
-    const ask = draft({ type: "question.asked", requestId: "req_1", message: "Which?" });
-    const start = draft({ type: "turn.started", input: [] });
-    const end = draft({ type: "turn.ended", outcome: { status: "done" } });
-    const permit = draft({ type: "question.asked", requestId: "req_2", message: "Sure?" });
+  storeCase("keeps requests outside of a turn pending across turns", async (store) => {
+    await writeTestSession(store);
+    const ask = toEventDraft({ type: "question.asked", requestId: "req_1", message: "Which?" });
+    const start = toEventDraft({ type: "turn.started", input: [] });
+    const end = toEventDraft({ type: "turn.ended", outcome: { status: "done" } });
+    const permit = toEventDraft({ type: "question.asked", requestId: "req_2", message: "Sure?" });
     const seen = async () => {
       const summary = await store.summary(SESSION);
       return [summary?.status, ...(summary?.waitingFor ?? [])];
     };
-    await store.append(appendOf(1, [ask]));
+    await store.append(newAppend(1, [ask]));
     assert.deepEqual(await seen(), ["idle", "req_1"]);
-    await store.append(appendOf(2, [start, { ...permit, turnId: "trn_1" }]));
+    await store.append(newAppend(2, [start, { ...permit, turnId: "trn_1" }]));
     assert.deepEqual(await seen(), ["waiting", "req_1", "req_2"]);
-    await store.append(appendOf(4, [end]));
+    await store.append(newAppend(4, [end]));
     assert.deepEqual(await seen(), ["idle", "req_1"]);
-    const answer = draft({ type: "question.answered", requestId: "req_1", action: "accept", by: "person" });
-    await store.append(appendOf(5, [answer]));
+    const answer = toEventDraft({ type: "question.answered", requestId: "req_1", action: "accept", by: "person" });
+    await store.append(newAppend(5, [answer]));
     assert.deepEqual(await seen(), ["idle"]);
   }),
 
-  inStore("sessions are listed newest first and by pages", async (store) => {
+  storeCase("lists sessions newest first and in pages", async (store) => {
     const all = numbers(1, 7).map((number) => `ses_${number}`);
     for (const id of ["ses_3", "ses_1", "ses_7", "ses_2", "ses_6", "ses_5", "ses_4"]) await open(store, id);
     assert.deepEqual(await ids(store), all.toReversed());
@@ -78,13 +80,13 @@ export const listCases = [
     assert.deepEqual(await ids(store, { before: "ses_1" }), []);
   }),
 
-  inStore("sessions are listed by agent, folder, parent and status, alone and together", async (store) => {
+  storeCase("filters sessions by agent, folder, parent and status", async (store) => {
     await open(store, "ses_1", { cwd: "/a", agent: "claude" });
     await open(store, "ses_2", { cwd: "/b", agent: "codex", parent: "ses_1" });
     await open(store, "ses_3", { cwd: "/a", agent: "codex", parent: "ses_1" });
-    await store.append(appendOf(1, [draft({ type: "turn.started", input: [] })], { sessionId: "ses_3" }));
+    await store.append(newAppend(1, [toEventDraft({ type: "turn.started", input: [] })], { sessionId: "ses_3" }));
     await store.append(
-      appendOf(1, [draft({ type: "agent.switched", from: "claude", to: "codex" })], { sessionId: "ses_1" }),
+      newAppend(1, [toEventDraft({ type: "agent.switched", from: "claude", to: "codex" })], { sessionId: "ses_1" }),
     );
     assert.deepEqual(await ids(store, { agent: "codex" }), ["ses_3", "ses_2", "ses_1"]);
     assert.deepEqual(await ids(store, { agent: "claude" }), []);
@@ -96,22 +98,22 @@ export const listCases = [
     assert.deepEqual(await ids(store, { agent: "nobody" }), []);
   }),
 
-  inStore("half a copy is listed only by that status, until it is opened as a whole", async (store) => {
-    const opened = opening({ parent: "ses_9" });
-    await store.append(appendOf(0, [{ ...opened, copying: true } as typeof opened], { sessionId: "ses_1" }));
+  storeCase("lists an incomplete copy only under its own status", async (store) => {
+    const opened = sessionOpened({ parent: "ses_9" });
+    await store.append(newAppend(0, [{ ...opened, copying: true } as typeof opened], { sessionId: "ses_1" }));
     const turn = [
-      draft({ type: "turn.started", input: [] }),
-      draft({ type: "question.asked", requestId: "r1", message: "?" }),
-      draft({ type: "question.answered", requestId: "r1", action: "accept", by: "person" }),
-      draft({ type: "turn.ended", outcome: { status: "done" } }),
+      toEventDraft({ type: "turn.started", input: [] }),
+      toEventDraft({ type: "question.asked", requestId: "r1", message: "?" }),
+      toEventDraft({ type: "question.answered", requestId: "r1", action: "accept", by: "person" }),
+      toEventDraft({ type: "turn.ended", outcome: { status: "done" } }),
     ];
     for (const [index, event] of turn.entries()) {
-      await store.append(appendOf(1 + index, [event], { sessionId: "ses_1" }));
+      await store.append(newAppend(1 + index, [event], { sessionId: "ses_1" }));
       assert.deepEqual(await ids(store), []);
       assert.deepEqual(await ids(store, { parent: "ses_9" }), []);
       assert.deepEqual(await ids(store, { status: "copying" }), ["ses_1"]);
     }
-    await store.append(appendOf(5, [opening()], { sessionId: "ses_1" }));
+    await store.append(newAppend(5, [sessionOpened()], { sessionId: "ses_1" }));
     assert.deepEqual(await ids(store, { status: "copying" }), []);
     assert.deepEqual(await ids(store, { parent: "ses_9", status: "idle" }), ["ses_1"]);
   }),

@@ -1,4 +1,4 @@
-/** What the cases of the contract are made of: a store to themselves, and short ways to write and read it. */
+/** Helpers for the contract cases: a fresh store for each case, and short functions to write and read it. */
 import assert from "node:assert/strict";
 import type {
   Append,
@@ -16,16 +16,16 @@ import type {
 } from "../../domain/index.ts";
 
 export interface StoreContractCase {
-  /** A sentence. */
+  /** A test title in the present tense. */
   readonly name: string;
-  /** Closes what it opened; throws where the store breaks its promise. Every store that `open` gives is empty. */
+  /** Throws if the store violates the contract. `open` must return a new, empty store; the case closes it. */
   readonly run: (open: () => Promise<Store>) => Promise<void>;
 }
 
 export const AT = "2026-01-02T03:04:05.678Z";
 export const SESSION = "ses_0000000001aaaaaaaaaaaa";
 
-export function inStore(name: string, scene: (store: Store) => Promise<void>): StoreContractCase {
+export function storeCase(name: string, scene: (store: Store) => Promise<void>): StoreContractCase {
   return {
     name,
     async run(open) {
@@ -39,21 +39,21 @@ export function inStore(name: string, scene: (store: Store) => Promise<void>): S
   };
 }
 
-/** Stamped by the same agent at the same time. */
-export function draft(body: EventBody): EventDraft {
+/** Adds a fixed time and agent. */
+export function toEventDraft(body: EventBody): EventDraft {
   return { at: AT, agent: "coder", ...body };
 }
 
-export function says(text: string): EventDraft {
-  return draft({ type: "output.text", text });
+export function outputText(text: string): EventDraft {
+  return toEventDraft({ type: "output.text", text });
 }
 
-export function opening(more: { cwd?: string; parent?: string; title?: string; task?: string } = {}): EventDraft {
-  return draft({ type: "session.opened", cwd: "/repo", backend: "api", permissions: "ask", ...more });
+export function sessionOpened(more: { cwd?: string; parent?: string; title?: string; task?: string } = {}): EventDraft {
+  return toEventDraft({ type: "session.opened", cwd: "/repo", backend: "api", permissions: "ask", ...more });
 }
 
-/** An append with a fresh id, unless it is given one. */
-export function appendOf(expectedHead: number, events: readonly EventDraft[], more: Partial<Append> = {}): Append {
+/** An append with a new id, unless `more` has one. */
+export function newAppend(expectedHead: number, events: readonly EventDraft[], more: Partial<Append> = {}): Append {
   counter += 1;
   return { sessionId: SESSION, id: `app_${counter}`, expectedHead, events, ...more };
 }
@@ -62,8 +62,8 @@ let counter = 0;
 
 export const TASK = "add-pages";
 
-/** Alone on its agent, in the only repository there is. */
-export function specOf(more: Partial<TaskSpec> = {}): TaskSpec {
+/** A task spec with defaults: one stage, one repository, no limits. */
+export function newTaskSpec(more: Partial<TaskSpec> = {}): TaskSpec {
   return {
     prompt: "Add pages",
     title: "Add pages",
@@ -80,11 +80,11 @@ export function specOf(more: Partial<TaskSpec> = {}): TaskSpec {
   };
 }
 
-export function happens(body: TaskEventBody, at = AT): TaskEventDraft {
+export function toTaskEventDraft(body: TaskEventBody, at = AT): TaskEventDraft {
   return { ...body, at };
 }
 
-export function taskAppendOf(
+export function newTaskAppend(
   expectedHead: number,
   events: readonly TaskEventDraft[],
   more: Partial<TaskAppend> = {},
@@ -94,39 +94,41 @@ export function taskAppendOf(
 }
 
 export async function createTask(store: Store, taskId = TASK, more: Partial<TaskSpec> = {}): Promise<Appended> {
-  return store.appendTask(taskAppendOf(0, [happens({ type: "task.created", spec: specOf(more) })], { taskId }));
+  return store.appendTask(
+    newTaskAppend(0, [toTaskEventDraft({ type: "task.created", spec: newTaskSpec(more) })], { taskId }),
+  );
 }
 
-/** Appends to a task wherever its head is. */
-export async function tell(store: Store, taskId: string, ...bodies: TaskEventBody[]): Promise<Appended> {
+/** Appends events at the current head of a task. */
+export async function appendTaskEvents(store: Store, taskId: string, ...bodies: TaskEventBody[]): Promise<Appended> {
   const head = (await store.task(taskId))?.head ?? 0;
-  const events = bodies.map((body) => happens(body));
-  return store.appendTask(taskAppendOf(head, events, { taskId }));
+  const events = bodies.map((body) => toTaskEventDraft(body));
+  return store.appendTask(newTaskAppend(head, events, { taskId }));
 }
 
-/** Opens the session and says the texts; the head is then one more than their number. */
-export async function openSession(store: SessionStore, texts: readonly string[] = []): Promise<Appended> {
-  return store.append(appendOf(0, [opening(), ...texts.map(says)]));
+/** Writes a session with one event per text. The head is the number of texts plus one. */
+export async function writeTestSession(store: SessionStore, texts: readonly string[] = []): Promise<Appended> {
+  return store.append(newAppend(0, [sessionOpened(), ...texts.map(outputText)]));
 }
 
-export async function textsIn(store: SessionStore): Promise<string[]> {
+export async function readSessionTexts(store: SessionStore): Promise<string[]> {
   const { events } = await store.read({ sessionId: SESSION });
-  return events.map(textOfEvent);
+  return events.map(toTextOrType);
 }
 
-export function textOfEvent(event: SessionEvent): string {
+export function toTextOrType(event: SessionEvent): string {
   return event.type === "output.text" ? event.text : event.type;
 }
 
-export async function refuses(code: ErrorCode, work: Promise<unknown>): Promise<void> {
+export async function assertRejectsWith(code: ErrorCode, work: Promise<unknown>): Promise<void> {
   await assert.rejects(work, (error: Error & { code?: unknown }) => {
     assert.equal(error.code, code, error.stack ?? error.message);
     return true;
   });
 }
 
-/** The next `count` events of a follower. */
-export async function take(events: AsyncIterator<SessionEvent>, count: number): Promise<SessionEvent[]> {
+/** Reads the next `count` events of a follower, or fewer if it ends. */
+export async function takeNextEvents(events: AsyncIterator<SessionEvent>, count: number): Promise<SessionEvent[]> {
   const taken: SessionEvent[] = [];
   while (taken.length < count) {
     const next = await events.next();

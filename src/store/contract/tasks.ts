@@ -1,21 +1,21 @@
-/** The contract of tasks: a log each, by the rules of sessions, and what they are now without reading it. */
+/** Contract of tasks: each has a log with the same rules as sessions, and a state without reading the log. */
 import assert from "node:assert/strict";
 import { applyTask, type Store, type TaskEvent, type TaskQuery, type TaskState } from "../../domain/index.ts";
 import {
-  appendOf,
+  newAppend,
   AT,
   createTask,
-  happens,
-  inStore,
+  toTaskEventDraft,
+  storeCase,
   numbers,
-  openSession,
-  opening,
-  refuses,
-  says,
-  specOf,
+  writeTestSession,
+  sessionOpened,
+  assertRejectsWith,
+  outputText,
+  newTaskSpec,
   TASK,
-  taskAppendOf,
-  tell,
+  newTaskAppend,
+  appendTaskEvents,
 } from "./scene.ts";
 
 async function ids(store: Store, query?: TaskQuery): Promise<string[]> {
@@ -23,16 +23,19 @@ async function ids(store: Store, query?: TaskQuery): Promise<string[]> {
 }
 
 function prints(text: string) {
-  return happens({ type: "output.text", from: "setup", text });
+  return toTaskEventDraft({ type: "output.text", from: "setup", text });
 }
 
 export const taskCases = [
-  inStore("a task is created, and read back with its place in its log", async (store) => {
+  storeCase("creates a task and reads its events back with sequence numbers", async (store) => {
     assert.deepEqual(await createTask(store), { head: 1, repeated: false });
-    assert.deepEqual(await store.appendTask(taskAppendOf(1, [prints("a"), prints("b")])), { head: 3, repeated: false });
+    assert.deepEqual(await store.appendTask(newTaskAppend(1, [prints("a"), prints("b")])), {
+      head: 3,
+      repeated: false,
+    });
     assert.deepEqual(await store.readTask({ taskId: TASK }), {
       events: [
-        { type: "task.created", spec: specOf(), at: AT, seq: 1, taskId: TASK },
+        { type: "task.created", spec: newTaskSpec(), at: AT, seq: 1, taskId: TASK },
         { ...prints("a"), seq: 2, taskId: TASK },
         { ...prints("b"), seq: 3, taskId: TASK },
       ],
@@ -42,24 +45,24 @@ export const taskCases = [
     assert.deepEqual([events.map(({ seq }) => seq), head], [[2], 3]);
   }),
 
-  inStore("the first append to a task is its creation alone, and the only one", async (store) => {
-    const created = happens({ type: "task.created", spec: specOf() });
-    await refuses("task_not_found", store.appendTask(taskAppendOf(0, [prints("a")])));
-    await refuses("task_not_found", store.appendTask(taskAppendOf(0, [created, prints("a")])));
-    await refuses("task_not_found", store.appendTask(taskAppendOf(0, [])));
-    await refuses("task_not_found", store.appendTask(taskAppendOf(2, [created])));
-    await refuses("task_not_found", store.readTask({ taskId: TASK }));
+  storeCase("requires task.created alone as the first append, and only there", async (store) => {
+    const created = toTaskEventDraft({ type: "task.created", spec: newTaskSpec() });
+    await assertRejectsWith("task_not_found", store.appendTask(newTaskAppend(0, [prints("a")])));
+    await assertRejectsWith("task_not_found", store.appendTask(newTaskAppend(0, [created, prints("a")])));
+    await assertRejectsWith("task_not_found", store.appendTask(newTaskAppend(0, [])));
+    await assertRejectsWith("task_not_found", store.appendTask(newTaskAppend(2, [created])));
+    await assertRejectsWith("task_not_found", store.readTask({ taskId: TASK }));
     assert.equal(await store.task(TASK), undefined);
     await createTask(store);
-    await refuses("append_conflict", store.appendTask(taskAppendOf(0, [created])));
-    await refuses("append_conflict", store.appendTask(taskAppendOf(1, [prints("a"), created])));
+    await assertRejectsWith("append_conflict", store.appendTask(newTaskAppend(0, [created])));
+    await assertRejectsWith("append_conflict", store.appendTask(newTaskAppend(1, [prints("a"), created])));
     assert.equal((await store.task(TASK))?.head, 1);
   }),
 
-  inStore("an append at the head of a task comes after whatever is there, once", async (store) => {
+  storeCase("appends at the current head of a task once", async (store) => {
     const append = (id: string, text: string) =>
       store.appendTaskAtHead({ taskId: TASK, id, decide: ({ head }) => [prints(`${text} after ${head}`)] });
-    await refuses("task_not_found", append("x", "a"));
+    await assertRejectsWith("task_not_found", append("x", "a"));
     await createTask(store);
     assert.deepEqual(await append("x", "a"), { head: 2, repeated: false });
     assert.deepEqual(await append("y", "b"), { head: 3, repeated: false });
@@ -72,7 +75,7 @@ export const taskCases = [
     assert.equal((await store.task(TASK))?.head, 3);
   }),
 
-  inStore("of two tasks of one id that are created at once one is", async (store) => {
+  storeCase("creates one of two concurrent tasks with the same id", async (store) => {
     const both = await Promise.allSettled([createTask(store), createTask(store)]);
     assert.deepEqual(
       both.map(({ status }) => status),
@@ -80,30 +83,30 @@ export const taskCases = [
     );
   }),
 
-  inStore(
-    "an append to a task is refused at another head and under an older lease, and repeated without harm",
-    async (store) => {
-      await createTask(store);
-      const lease = await store.acquireLease({ sessionId: TASK, owner: "a", now: 0, until: 10 });
-      const append = taskAppendOf(1, [prints("a")], { fence: lease.generation });
-      assert.deepEqual(await store.appendTask(append), { head: 2, repeated: false });
-      await refuses("append_conflict", store.appendTask(taskAppendOf(1, [prints("late")])));
-      await store.acquireLease({ sessionId: TASK, owner: "b", now: 20, until: 30 });
-      await refuses("lease_lost", store.appendTask(taskAppendOf(2, [prints("lost")], { fence: lease.generation })));
-      assert.deepEqual(await store.appendTask(append), { head: 2, repeated: true });
-      assert.equal((await store.readTask({ taskId: TASK })).events.length, 2);
-    },
-  ),
+  storeCase("rejects a task append with a wrong head or an old lease, and accepts a repeated one", async (store) => {
+    await createTask(store);
+    const lease = await store.acquireLease({ sessionId: TASK, owner: "a", now: 0, until: 10 });
+    const append = newTaskAppend(1, [prints("a")], { fence: lease.generation });
+    assert.deepEqual(await store.appendTask(append), { head: 2, repeated: false });
+    await assertRejectsWith("append_conflict", store.appendTask(newTaskAppend(1, [prints("late")])));
+    await store.acquireLease({ sessionId: TASK, owner: "b", now: 20, until: 30 });
+    await assertRejectsWith(
+      "lease_lost",
+      store.appendTask(newTaskAppend(2, [prints("lost")], { fence: lease.generation })),
+    );
+    assert.deepEqual(await store.appendTask(append), { head: 2, repeated: true });
+    assert.equal((await store.readTask({ taskId: TASK })).events.length, 2);
+  }),
 
-  inStore("appends to tasks and sessions are made together, each to its own log", async (store) => {
+  storeCase("appends to tasks and sessions concurrently, each to its own log", async (store) => {
     const answers = await Promise.allSettled([
-      openSession(store),
+      writeTestSession(store),
       createTask(store, "a"),
-      store.append(appendOf(1, [says("one")])),
-      store.appendTask(taskAppendOf(1, [prints("one")], { taskId: "a" })),
-      store.appendTask(taskAppendOf(7, [prints("wrong")], { taskId: "a" })),
+      store.append(newAppend(1, [outputText("one")])),
+      store.appendTask(newTaskAppend(1, [prints("one")], { taskId: "a" })),
+      store.appendTask(newTaskAppend(7, [prints("wrong")], { taskId: "a" })),
       createTask(store, "b"),
-      ...numbers(2, 50).map((head) => store.appendTask(taskAppendOf(head, [prints(String(head))], { taskId: "a" }))),
+      ...numbers(2, 50).map((head) => store.appendTask(newTaskAppend(head, [prints(String(head))], { taskId: "a" }))),
     ]);
     assert.deepEqual(
       answers.map((answer) => (answer.status === "fulfilled" ? answer.value.head : "refused")),
@@ -113,25 +116,25 @@ export const taskCases = [
     assert.equal((await store.readTask({ taskId: "b" })).head, 1);
   }),
 
-  inStore("a task of the same name as a session is another log", async (store) => {
-    await store.append(appendOf(0, [opening(), says("session")], { sessionId: "same" }));
+  storeCase("keeps a task and a session with the same id separate", async (store) => {
+    await store.append(newAppend(0, [sessionOpened(), outputText("session")], { sessionId: "same" }));
     await createTask(store, "same");
     assert.equal((await store.read({ sessionId: "same" })).head, 2);
     assert.equal((await store.readTask({ taskId: "same" })).head, 1);
   }),
 
-  inStore("the state of a task is the fold of its log, whatever the drafts say of their place", async (store) => {
+  storeCase("derives the task state from its log and ignores the seq of drafts", async (store) => {
     await createTask(store);
-    const stray = { ...happens({ type: "task.started", run: 1, owner: "me" }), seq: 77, taskId: "stray" };
-    await store.appendTask(taskAppendOf(1, [stray]));
-    await tell(
+    const stray = { ...toTaskEventDraft({ type: "task.started", run: 1, owner: "me" }), seq: 77, taskId: "stray" };
+    await store.appendTask(newTaskAppend(1, [stray]));
+    await appendTaskEvents(
       store,
       TASK,
       { type: "task.stop_asked", reason: "enough" },
       { type: "output.text", from: "setup", text: "ready" },
       { type: "stage.started", stage: 0, name: "coder", attempt: 1, sessionId: "ses_1", turns: 0 },
     );
-    await tell(store, TASK, { type: "task.ended", outcome: "done" });
+    await appendTaskEvents(store, TASK, { type: "task.ended", outcome: "done" });
     const { events } = await store.readTask({ taskId: TASK });
     const fold = events.reduce<TaskState | undefined>((state, event) => applyTask(state, event), undefined);
     assert.deepEqual(await store.task(TASK), JSON.parse(JSON.stringify(fold)));
@@ -141,7 +144,7 @@ export const taskCases = [
     );
   }),
 
-  inStore("tasks are listed newest first, by what they are, and page by page", async (store) => {
+  storeCase("lists tasks newest first, with filters and in pages", async (store) => {
     for (const id of ["c", "a", "b"]) await createTask(store, id, { repository: `/${id}`, agent: `agent-${id}` });
     assert.deepEqual(await ids(store), ["b", "a", "c"]);
     assert.deepEqual(await ids(store, { limit: 2 }), ["b", "a"]);
@@ -149,28 +152,28 @@ export const taskCases = [
     assert.deepEqual(await ids(store, { before: "none" }), []);
     assert.deepEqual(await ids(store, { repository: "/a" }), ["a"]);
     assert.deepEqual(await ids(store, { agent: "agent-b" }), ["b"]);
-    await tell(store, "a", { type: "task.ended", outcome: "failed" });
-    await tell(store, "b", { type: "task.parked", until: AT, message: "later" });
+    await appendTaskEvents(store, "a", { type: "task.ended", outcome: "failed" });
+    await appendTaskEvents(store, "b", { type: "task.parked", until: AT, message: "later" });
     assert.deepEqual(await ids(store, { phases: ["failed", "parked"] }), ["b", "a"]);
     assert.deepEqual(await ids(store, { phases: [] }), []);
     assert.deepEqual(await ids(store, { phases: ["queued"], repository: "/c", agent: "agent-c", before: "b" }), ["c"]);
   }),
 
-  inStore("tasks whose merge has not ended are found", async (store) => {
+  storeCase("finds tasks with an open merge", async (store) => {
     for (const id of ["a", "b", "c"]) await createTask(store, id);
     const asked = { type: "merge.asked", how: "squash", into: "main" } as const;
-    await tell(store, "a", { ...asked, mergeId: "m1" });
-    await tell(store, "b", { ...asked, mergeId: "m2" });
+    await appendTaskEvents(store, "a", { ...asked, mergeId: "m1" });
+    await appendTaskEvents(store, "b", { ...asked, mergeId: "m2" });
     assert.deepEqual(await ids(store, { merging: true }), ["b", "a"]);
-    await tell(store, "b", { type: "merge.ended", mergeId: "m2", outcome: "merged" });
+    await appendTaskEvents(store, "b", { type: "merge.ended", mergeId: "m2", outcome: "merged" });
     assert.deepEqual(await ids(store, { merging: true }), ["a"]);
     assert.deepEqual(await ids(store, { merging: false }), ["c", "b"]);
   }),
 
-  inStore("a task that was removed is listed and counted only where that is asked for", async (store) => {
+  storeCase("lists removed tasks only on request and does not count them", async (store) => {
     for (const id of ["a", "b", "c"]) await createTask(store, id);
-    await tell(store, "b", { type: "task.ended", outcome: "stopped" }, { type: "task.removed" });
-    await tell(store, "c", { type: "task.ended", outcome: "stopped" });
+    await appendTaskEvents(store, "b", { type: "task.ended", outcome: "stopped" }, { type: "task.removed" });
+    await appendTaskEvents(store, "c", { type: "task.ended", outcome: "stopped" });
     assert.deepEqual(await ids(store), ["c", "a"]);
     assert.deepEqual(await ids(store, { removed: true }), ["c", "b", "a"]);
     const none = { queued: 0, preparing: 0, running: 0, parked: 0, done: 0, failed: 0, stopped: 0 };
@@ -178,22 +181,22 @@ export const taskCases = [
     assert.equal((await store.task("b"))?.removed, true);
   }),
 
-  inStore("the sessions of a task are listed by it", async (store) => {
+  storeCase("lists the sessions of a task", async (store) => {
     await createTask(store);
     const open = (sessionId: string, task?: string) =>
-      store.append(appendOf(0, [opening(task === undefined ? {} : { task })], { sessionId }));
+      store.append(newAppend(0, [sessionOpened(task === undefined ? {} : { task })], { sessionId }));
     await open("ses_1", TASK);
     await open("ses_2");
     await open("ses_3", TASK);
     await open("ses_4", "another");
     const listed = async (task: string) => (await store.list({ task })).map(({ id }) => id);
     assert.deepEqual(await listed(TASK), ["ses_3", "ses_1"]);
-    assert.deepEqual(await listed("another"), []); // which is not there
+    assert.deepEqual(await listed("another"), []); // a missing task
     assert.deepEqual(
       (await store.list({ task: TASK, limit: 1, before: "ses_3" })).map(({ id }) => id),
       ["ses_1"],
     );
-    await store.append(appendOf(1, [opening({ task: TASK })], { sessionId: "ses_2" }));
+    await store.append(newAppend(1, [sessionOpened({ task: TASK })], { sessionId: "ses_2" }));
     assert.deepEqual(await listed(TASK), ["ses_3", "ses_2", "ses_1"]);
   }),
 ];

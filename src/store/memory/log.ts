@@ -1,12 +1,12 @@
-/** A log in memory: events as JSON, so that nobody holds a part of the store in hand. */
+/** An in-memory log. Stores events as JSON text, so that callers never share objects with the store. */
 import type { Appended, LogEvent, ReadQuery } from "../../domain/index.ts";
 import { nextLoopSlice } from "../../stdx/index.ts";
-import { admit, type Admissible, type LogKind } from "../admission.ts";
-import { clampBytes, fitRange, rangeOf } from "../page.ts";
-import { completed, endingOf } from "../text.ts";
+import { checkAppend, type PreparedAppend, type LogKind } from "../admission.ts";
+import { clampBytes, fitRange, toEventRange } from "../page.ts";
+import { completeEventText, eventSuffix } from "../event-text.ts";
 
-/** Parsed in one piece while others wait: some 2 ms of work. */
-const SLICE_CHARACTERS = 256 * 1024;
+/** Text parsed per event loop slice. Takes about 2 ms. */
+const MAX_SLICE_CHARACTERS = 256 * 1024;
 
 export class MemoryLog {
   readonly kind: LogKind;
@@ -23,31 +23,31 @@ export class MemoryLog {
     return this.#bodies.length;
   }
 
-  /** The answer to an append of this id, if there was one. */
-  repeated(id: string): Appended | undefined {
+  /** The result of an earlier append with this id, if there was one. */
+  findRepeated(id: string): Appended | undefined {
     const head = this.#appends.get(id);
     return head === undefined ? undefined : { head, repeated: true };
   }
 
-  /** Throws why it is refused. What is repeated changes nothing. */
-  append(admissible: Admissible, generation: number | undefined): Appended {
-    const { append, bodies, head } = admissible;
-    const repeated = this.repeated(append.id);
+  /** Appends once per append id. Throws the errors of `checkAppend`. */
+  append(prepared: PreparedAppend, generation: number | undefined): Appended {
+    const { append, bodies, head } = prepared;
+    const repeated = this.findRepeated(append.id);
     if (repeated !== undefined) return repeated;
-    admit(admissible, { head: this.head, generation });
+    checkAppend(prepared, { head: this.head, generation });
     for (const body of bodies) this.#bodies.push(body);
     this.#appends.set(append.id, head);
     return { head, repeated: false };
   }
 
-  /** The events that a query asks for, oldest first, as many as fit into a page. Parsed in pieces. */
+  /** Returns a page of events, oldest first. Yields to the event loop while parsing. */
   async page<Event extends LogEvent>(query: Omit<ReadQuery, "sessionId">): Promise<Event[]> {
     const events: Event[] = [];
     let characters = 0;
     for (const { text } of this.texts(query)) {
       characters += text.length;
-      const slice = characters > SLICE_CHARACTERS ? nextLoopSlice() : undefined;
-      if (characters > SLICE_CHARACTERS) characters = text.length;
+      const slice = characters > MAX_SLICE_CHARACTERS ? nextLoopSlice() : undefined;
+      if (characters > MAX_SLICE_CHARACTERS) characters = text.length;
       if (slice !== undefined) await slice;
       events.push(JSON.parse(text) as Event);
     }
@@ -56,7 +56,7 @@ export class MemoryLog {
 
   texts(query: Omit<ReadQuery, "sessionId">): { seq: number; text: string }[] {
     const bytes = (range: { first: number; last: number }) => this.#bytes(range.first, range.last);
-    const { first, last } = fitRange(rangeOf(query, this.head), query.order, bytes, clampBytes(query.maxBytes));
+    const { first, last } = fitRange(toEventRange(query, this.head), query.order, bytes, clampBytes(query.maxBytes));
     return this.#bodies.slice(Math.max(first - 1, 0), Math.max(last, 0)).map((_, index) => {
       const seq = first + index;
       return { seq, text: this.text(seq) };
@@ -64,7 +64,7 @@ export class MemoryLog {
   }
 
   text(seq: number): string {
-    return completed(this.#bodies[seq - 1] ?? "{}", endingOf(this.kind, this.id));
+    return completeEventText(this.#bodies[seq - 1] ?? "{}", eventSuffix(this.kind, this.id));
   }
 
   #bytes(first: number, last: number): number {

@@ -1,4 +1,4 @@
-/** Requests with an idempotency key in memory. */
+/** The in-memory record of idempotent requests. */
 import { KEPT_REQUEST_MS, MAX_KEPT_REQUESTS, type KeptRequest } from "../../domain/index.ts";
 import type { RequestKey } from "../../stdx/request-key.ts";
 
@@ -9,21 +9,21 @@ export class MemoryRequests {
     return this.#kept.get(key);
   }
 
-  /** What is known of the key already stays. */
-  addMade(request: KeptRequest): void {
-    this.#forgetOld(request.at);
+  /** Records a completed request. Does nothing if the key is already known. */
+  addCompleted(request: KeptRequest): void {
+    this.#deleteOld(request.at);
     if (!this.#kept.has(request.key)) this.#kept.set(request.key, request);
   }
 
   addResponse(request: RequestKey, response: string): void {
-    this.#forgetOld(request.at);
+    this.#deleteOld(request.at);
     const { key, digest, at } = request;
     const known = this.#kept.get(key) ?? { key, digest, at };
     if (known.digest === digest) this.#kept.set(key, { ...known, response });
   }
 
-  /** The oldest come first. */
-  #forgetOld(now: number): void {
+  /** The map is in insertion order, so the oldest requests come first. */
+  #deleteOld(now: number): void {
     for (const [key, { at }] of this.#kept) {
       if (at >= now - KEPT_REQUEST_MS && this.#kept.size < MAX_KEPT_REQUESTS) return;
       this.#kept.delete(key);

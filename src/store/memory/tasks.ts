@@ -1,4 +1,4 @@
-/** Tasks in memory as they are found and offered. */
+/** Finds tasks in memory: lists, busy tasks and candidates for claims. */
 import {
   isHeld,
   type Busy,
@@ -7,14 +7,14 @@ import {
   type TaskQuery,
   type TaskState,
 } from "../../domain/index.ts";
-import type { KeptLease } from "../lease.ts";
+import type { StoredLease } from "../lease.ts";
 import { clampLimit } from "../page.ts";
-import { isMerging, isWaiting, laneOf, notBeforeOf } from "../task-facts.ts";
+import { hasOpenMerge, isClaimableTask, taskLane, taskNotBefore } from "../task-facts.ts";
 
-/** In the order in which they were created. */
-export type KeptTasks = ReadonlyMap<string, { readonly order: number; readonly state: TaskState }>;
+/** In creation order. */
+export type MemoryTasks = ReadonlyMap<string, { readonly order: number; readonly state: TaskState }>;
 
-export function listed(tasks: KeptTasks, query: TaskQuery): TaskState[] {
+export function filterTasks(tasks: MemoryTasks, query: TaskQuery): TaskState[] {
   const { phases, repository, agent, merging, removed = false, before, limit } = query;
   const older = before === undefined ? Infinity : (tasks.get(before)?.order ?? 0);
   return Array.from(tasks.values())
@@ -24,37 +24,37 @@ export function listed(tasks: KeptTasks, query: TaskQuery): TaskState[] {
     .filter(({ phase }) => phases?.includes(phase) ?? true)
     .filter(({ spec }) => repository === undefined || spec.repository === repository)
     .filter(({ spec }) => agent === undefined || spec.agent === agent)
-    .filter((state) => merging === undefined || isMerging(state) === merging)
+    .filter((state) => merging === undefined || hasOpenMerge(state) === merging)
     .reverse()
     .slice(0, clampLimit(limit));
 }
 
-export function busyTasks(tasks: KeptTasks): Busy[] {
+export function busyTasks(tasks: MemoryTasks): Busy[] {
   return Array.from(tasks.values(), ({ state }) => state)
     .filter((state) => isHeld(state) && !state.removed)
-    .map(busyOf);
+    .map(toBusyTask);
 }
 
-export function candidatesOf(
-  tasks: KeptTasks,
-  leases: ReadonlyMap<string, KeptLease>,
+export function findCandidates(
+  tasks: MemoryTasks,
+  leases: ReadonlyMap<string, StoredLease>,
   { only, now, owner }: TaskClaim,
 ): Candidate[] {
-  const isFree = (lease: KeptLease | undefined) =>
+  const isFree = (lease: StoredLease | undefined) =>
     lease === undefined || lease.released || lease.owner === owner || lease.until <= now;
   const lanes = new Map<string, Candidate>();
   for (const { order, state } of tasks.values()) {
     const { id, spec } = state;
     if (only !== undefined && id !== only) continue;
-    if (!isWaiting(state) || notBeforeOf(state) > now || !isFree(leases.get(id))) continue;
+    if (!isClaimableTask(state) || taskNotBefore(state) > now || !isFree(leases.get(id))) continue;
     if (!spec.needs.every((needed) => tasks.get(needed)?.state.phase === "done")) continue;
-    const first = lanes.get(laneOf(spec));
+    const first = lanes.get(taskLane(spec));
     if (first !== undefined && first.priority >= spec.priority) continue;
-    lanes.set(laneOf(spec), { ...busyOf(state), priority: spec.priority, order, limits: spec.limits });
+    lanes.set(taskLane(spec), { ...toBusyTask(state), priority: spec.priority, order, limits: spec.limits });
   }
   return Array.from(lanes.values());
 }
 
-function busyOf({ id, spec: { repository, agent, provider } }: TaskState): Busy {
+function toBusyTask({ id, spec: { repository, agent, provider } }: TaskState): Busy {
   return { id, repository, agent, provider };
 }

@@ -1,4 +1,4 @@
-/** Taking a task: who could be taken, and taking one. Runs inside a transaction. */
+/** Claims tasks: finds candidates and grants a lease on one. Runs inside a transaction. */
 import {
   isRookeryError,
   type Busy,
@@ -8,33 +8,34 @@ import {
   type TaskState,
 } from "../../domain/index.ts";
 import { prepareTaskAppend } from "../admission.ts";
-import { grantLease, leaseOf } from "../lease.ts";
-import { chosen, startOf } from "../task-facts.ts";
+import { grantLease, toLease } from "../lease.ts";
+import { chooseCandidate, toStartAppend } from "../task-facts.ts";
 import { writeAppends } from "./appends.ts";
 import { decodeJson, decodeNumber, decodeText, numberColumn, textColumn } from "./columns.ts";
 import type { Cell, Database, Row } from "./database.ts";
-import { isFields } from "./records.ts";
-import { keepLease, readLease } from "./tables.ts";
+import { isObjectValue } from "./records.ts";
+import { writeLease, readLease } from "./tables.ts";
 import { readTask } from "./tasks.ts";
 
-export function claim(db: Database, request: TaskClaim): ClaimedTask | undefined {
+/** Undefined if there is no candidate or the claim chooses none. */
+export function claimNextTask(db: Database, request: TaskClaim): ClaimedTask | undefined {
   const { owner, now, until } = request;
-  const before = choose(db, request);
-  if (before === undefined) return undefined;
-  const lease = grantLease(readLease(db, before.id), { sessionId: before.id, owner, now, until });
-  keepLease(db, lease);
-  const [verdict] = writeAppends(db, [prepareTaskAppend(startOf(before, request, lease.generation))]);
+  const task = chooseReadableTask(db, request);
+  if (task === undefined) return undefined;
+  const lease = grantLease(readLease(db, task.id), { sessionId: task.id, owner, now, until });
+  writeLease(db, lease);
+  const [verdict] = writeAppends(db, [prepareTaskAppend(toStartAppend(task, request, lease.generation))]);
   if (verdict === undefined || "refused" in verdict) throw verdict?.refused;
-  return { state: readTask(db, before.id) as ClaimedTask["state"], lease: leaseOf(lease) as ClaimedTask["lease"] };
+  return { state: readTask(db, task.id) as ClaimedTask["state"], lease: toLease(lease) as ClaimedTask["lease"] };
 }
 
-/** A task whose state or lease is damaged is passed over, so that others are not held up by it. */
-function choose(db: Database, request: TaskClaim): TaskState | undefined {
+/** Skips tasks whose state or lease is damaged, so that they do not block the others. */
+function chooseReadableTask(db: Database, request: TaskClaim): TaskState | undefined {
   const { only } = request;
   const damaged = new Set<string>();
   for (;;) {
     const candidates = only === undefined ? firstOfEachLane(db, request, damaged) : oneCandidate(db, only, request);
-    const id = chosen(request, candidates, candidates.length === 0 ? [] : busyTasks(db));
+    const id = chooseCandidate(request, candidates, candidates.length === 0 ? [] : busyTasks(db));
     if (id === undefined) return undefined;
     try {
       readLease(db, id);
@@ -46,13 +47,13 @@ function choose(db: Database, request: TaskClaim): TaskState | undefined {
   }
 }
 
-const NEXT_LANE = `
+const NEXT_LANE_SQL = `
   select ${textColumn("min(lane)")} from task indexed by task_waiting
   where waiting = 1 and blocked = 0 and lane > cast(? as text)`;
 
 const CANDIDATE = `
   select ${textColumn("id")}, ${textColumn("lane")}, ${numberColumn("priority")}, no, ${textColumn("limits")} from task`;
-/** Its time has come, and nobody else holds it. */
+/** The task can start now, and no other owner holds its lease. */
 const FREE = `
   not_before <= ?2 and not exists (
     select 1 from lease where session_id = id and released = 0 and owner <> ?3 and until > ?2
@@ -65,18 +66,18 @@ const BUSY = `
   select ${textColumn("id")}, ${textColumn("lane")} from task indexed by task_phase
   where removed = 0 and phase in ('preparing', 'running')`;
 
-/** From lane to lane by the index: how many wait in one costs nothing. */
+/** Jumps from lane to lane with the index, so the cost does not depend on the length of the lanes. */
 function firstOfEachLane(db: Database, request: TaskClaim, damaged: ReadonlySet<string>): Candidate[] {
   const candidates: Candidate[] = [];
   for (let lane: Uint8Array = new Uint8Array(0); ;) {
-    const next = db.get(NEXT_LANE, lane)?.[0];
+    const next = db.get(NEXT_LANE_SQL, lane)?.[0];
     if (!(next instanceof Uint8Array) || isSameLane(next, lane)) return candidates;
     lane = next;
     candidates.push(...firstOfLane(db, lane, request, damaged));
   }
 }
 
-/** A lane that is no text in the file is found again and again. */
+/** If the lane column is damaged and not text, the query returns the same lane forever. */
 function isSameLane(next: Uint8Array, lane: Uint8Array): boolean {
   return Buffer.compare(next, lane) === 0;
 }
@@ -90,29 +91,29 @@ function firstOfLane(
   for (let offset = 0; ; offset += 1) {
     const row = db.get(FIRST, lane, now, owner, offset);
     if (row === undefined) return [];
-    const candidate = candidateOf(row);
+    const candidate = decodeCandidate(row);
     if (candidate !== undefined && !damaged.has(candidate.id)) return [candidate];
   }
 }
 
 function oneCandidate(db: Database, id: string, { now, owner }: TaskClaim): Candidate[] {
-  return db.all(ONE, id, now, owner).flatMap((row) => candidateOf(row) ?? []);
+  return db.all(ONE, id, now, owner).flatMap((row) => decodeCandidate(row) ?? []);
 }
 
 function busyTasks(db: Database): Busy[] {
-  return db.all(BUSY).flatMap(([id, lane]) => busyOf(id, lane) ?? []);
+  return db.all(BUSY).flatMap(([id, lane]) => decodeBusyTask(id, lane) ?? []);
 }
 
 /** Undefined if the row is damaged. */
-function candidateOf([id, lane, priorityCell, no, limitsCell]: Row): Candidate | undefined {
-  const busy = busyOf(id, lane);
+function decodeCandidate([id, lane, priorityCell, no, limitsCell]: Row): Candidate | undefined {
+  const busy = decodeBusyTask(id, lane);
   const [priority, order] = [decodeNumber(priorityCell), decodeNumber(no)];
-  const limits = decodeJson(limitsCell, isFields) as Candidate["limits"] | undefined;
+  const limits = decodeJson(limitsCell, isObjectValue) as Candidate["limits"] | undefined;
   if (busy === undefined || priority === undefined || order === undefined || limits === undefined) return undefined;
   return { ...busy, priority, order, limits };
 }
 
-function busyOf(idCell: Cell | undefined, laneCell: Cell | undefined): Busy | undefined {
+function decodeBusyTask(idCell: Cell | undefined, laneCell: Cell | undefined): Busy | undefined {
   const id = decodeText(idCell);
   const lane = decodeJson(laneCell, isLane);
   return id === undefined || lane === undefined

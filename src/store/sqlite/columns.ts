@@ -1,6 +1,6 @@
 /**
- * Columns as they are selected and decoded. A damaged file can hold anything in any column, and libsql 0.5.29 aborts
- * the process on text that is not UTF-8. Queries therefore select text as bytes and check the type of numbers.
+ * Selects and decodes columns safely. A damaged file can hold any value in any column, and libsql 0.5.29 aborts the
+ * process on invalid UTF-8. Queries therefore select text as bytes and check the type of numbers.
  */
 import { isUtf8 } from "node:buffer";
 import { RookeryError } from "../../domain/index.ts";
@@ -16,18 +16,18 @@ export function numberColumn(expression: string): string {
   return `iif(typeof(${expression}) in ('integer', 'real'), ${expression}, null)`;
 }
 
-/** Undefined if the cell is no text, or text that is not UTF-8. */
+/** Undefined if the cell is not text, or is not valid UTF-8. */
 export function decodeText(cell: Cell | undefined): string | undefined {
   if (!(cell instanceof Uint8Array) || !isUtf8(cell)) return undefined;
   return Buffer.from(cell.buffer, cell.byteOffset, cell.byteLength).toString("utf8");
 }
 
-/** Undefined if the cell is no number. */
+/** Undefined if the cell is not a number. */
 export function decodeNumber(cell: Cell | undefined): number | undefined {
   return typeof cell === "number" ? cell : undefined;
 }
 
-/** Undefined if the cell is not the text of a JSON value that passes the check. */
+/** Undefined if the cell is not valid JSON or the value fails the check. */
 export function decodeJson<T>(cell: Cell | undefined, check: (value: unknown) => value is T): T | undefined {
   const text = decodeText(cell);
   if (text === undefined) return undefined;
@@ -40,9 +40,9 @@ export function decodeJson<T>(cell: Cell | undefined, check: (value: unknown) =>
 }
 
 export const DAMAGE_ADVICE =
-  "save the rest with `rookery doctor --repair`, or restore a copy; until then, everything else in it can be used";
+  "recover the rest with `rookery doctor --repair`, or restore a backup; the undamaged data stays usable";
 
-/** The error for a damaged part of the file, such as "the summary of session X". */
-export function damageIn(path: string, what: string): RookeryError {
+/** A `log_corrupt` error for a damaged part of the file, such as "the summary of session X". */
+export function toDamageError(path: string, what: string): RookeryError {
   return new RookeryError("log_corrupt", `${what} is damaged in ${path}: ${DAMAGE_ADVICE}`);
 }

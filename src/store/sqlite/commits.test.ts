@@ -1,50 +1,50 @@
 import Libsql from "libsql";
 import { describe, expect, it } from "vitest";
-import { appendOf, numbers, openSession, says } from "../contract/scene.ts";
+import { newAppend, numbers, writeTestSession, outputText } from "../contract/scene.ts";
 import { databasePaths } from "./fixtures/folder.ts";
 import { openSqliteStore } from "./open.ts";
 
 const newPath = databasePaths();
 
-describe("commits of the SQLite store", () => {
-  it("hold the appends that are made at once together", async () => {
+describe("the commit queue of the SQLite store", () => {
+  it("commits concurrent appends together", async () => {
     const path = newPath();
     await using store = await openSqliteStore({ path }, { pragmas: "pragma wal_autocheckpoint = 0" });
-    await openSession(store);
+    await writeTestSession(store);
     const before = pagesWritten(path);
-    await Promise.all(numbers(1, 1_000).map((head) => store.append(appendOf(head, [says("a")]))));
-    // One by one these would be 3,000: a page each for the event, the append's id and the summary.
+    await Promise.all(numbers(1, 1_000).map((head) => store.append(newAppend(head, [outputText("a")]))));
+    // Separate commits would write 3,000 pages: one each for the event, the append id and the summary.
     expect(pagesWritten(path) - before).toBeLessThan(100);
   });
 
-  it("hold no more than a megabyte, so that one group does not hold up the process", async () => {
+  it("limits a group to one megabyte to keep the process responsive", async () => {
     const path = newPath();
     await using store = await openSqliteStore({ path });
-    await openSession(store);
+    await writeTestSession(store);
     const watcher = new Libsql(path);
     const version = watcher.prepare("pragma data_version").raw();
     const versions = new Set<number>();
     const appends = numbers(1, 8).map(async (head) => {
-      await store.append(appendOf(head, [says("x".repeat(400_000))]));
+      await store.append(newAppend(head, [outputText("x".repeat(400_000))]));
       versions.add((version.get() as [number])[0]);
     });
     await Promise.all(appends);
     expect(versions.size).toBeGreaterThanOrEqual(4);
   });
 
-  it("are refused where too many wait already, and taken again when those are written", async () => {
+  it("rejects appends when the queue is full, and accepts them again when it drains", async () => {
     await using store = await openSqliteStore({ path: newPath() });
-    await openSession(store);
-    const append = appendOf(1, [says("a")]);
+    await writeTestSession(store);
+    const append = newAppend(1, [outputText("a")]);
     const answers = await Promise.allSettled(numbers(1, 200_001).map(() => store.append(append)));
     expect(answers.filter(({ status }) => status === "rejected")).toMatchObject([
       { reason: { code: "store_unavailable", message: expect.stringContaining("200000 appends are waiting") } },
     ]);
-    expect(await store.append(appendOf(2, [says("b")]))).toEqual({ head: 3, repeated: false });
+    expect(await store.append(newAppend(2, [outputText("b")]))).toEqual({ head: 3, repeated: false });
   });
 });
 
-/** How many pages are in the log beside the file. */
+/** The number of pages in the write-ahead log. */
 function pagesWritten(path: string): number {
   const db = new Libsql(path);
   const [, pages] = db.prepare("pragma wal_checkpoint(passive)").raw().get() as [number, number];

@@ -1,154 +1,158 @@
-/** Group commit: what is appended while a commit is pending goes into the next transaction together. */
+/** Group commit: appends that arrive during a commit share the next transaction. */
 import { setTimeout as delay } from "node:timers/promises";
 import { isRookeryError, RookeryError, type Appended } from "../../domain/index.ts";
 import { deferred, type Deferred } from "../../stdx/deferred.ts";
-import type { Admissible } from "../admission.ts";
-import { writeAppends, type Verdict } from "./appends.ts";
+import type { PreparedAppend } from "../admission.ts";
+import { writeAppends, type AppendVerdict } from "./appends.ts";
 import type { Database } from "./database.ts";
-import { pause } from "./lock.ts";
+import { lockRetryDelay } from "./lock.ts";
 
-/** A group ends here, so that others get the lock soon and the event loop is held for some 20 ms; one append alone may be larger. */
-const GROUP_APPENDS = 2_000;
-const GROUP_BYTES = 1024 * 1024;
-/** More than this waiting means that the disk does not keep up: appends are then refused until it does. */
-const WAITING_BYTES = 256 * 1024 * 1024;
-const WAITING_APPENDS = 200_000;
+/** Limits of a group, which blocks other writers and the event loop for about 20 ms. A single append may be larger. */
+const MAX_GROUP_APPENDS = 2_000;
+const MAX_GROUP_BYTES = 1024 * 1024;
+/** Limits of the queue. Appends beyond them are rejected until the disk catches up. */
+const MAX_QUEUED_BYTES = 256 * 1024 * 1024;
+const MAX_QUEUED_APPENDS = 200_000;
 
 export interface CommitOptions {
+  /** In milliseconds. */
   readonly lockTimeout: number;
-  /** Called after each commit with the sessions and tasks that grew. */
+  /** Called after each commit with the new heads of the changed logs. */
   onCommit(heads: ReadonlyMap<string, number>): void;
 }
 
-export class Commits {
+export class CommitQueue {
   readonly #db: Database;
   readonly #options: CommitOptions;
-  #waiting: Waiting[] = [];
-  #waitingBytes = 0;
+  #queue: QueuedAppend[] = [];
+  #queuedBytes = 0;
   #running: Promise<void> | undefined;
-  /** How many of those that wait are committed one by one: together they failed, and one of them may be why. */
-  #alone = 0;
+  /** Number of queued appends to commit one by one, because their group failed and one of them may be the cause. */
+  #singleCount = 0;
 
   constructor(db: Database, options: CommitOptions) {
     this.#db = db;
     this.#options = options;
   }
 
-  /** Resolves when the append is on the disk. */
-  add(admissible: Admissible): Promise<Appended> {
-    if (this.#waiting.length >= WAITING_APPENDS || this.#waitingBytes + admissible.bytes > WAITING_BYTES) {
-      const load = `${this.#waiting.length} appends are waiting to be written to ${this.#db.path}`;
-      throw new RookeryError("store_unavailable", `${load}: wait for them before making more`);
+  /** Resolves when the append is on disk. Throws `store_unavailable` if the queue is full. */
+  add(prepared: PreparedAppend): Promise<Appended> {
+    if (this.#queue.length >= MAX_QUEUED_APPENDS || this.#queuedBytes + prepared.bytes > MAX_QUEUED_BYTES) {
+      const load = `${this.#queue.length} appends are queued for ${this.#db.path}, which is the limit`;
+      throw new RookeryError("store_unavailable", `${load}: wait for them before you append more`);
     }
-    const waiting = { admissible, since: performance.now(), result: deferred<Appended>() };
-    this.#waiting.push(waiting);
-    this.#waitingBytes += admissible.bytes;
+    const queued = { prepared, since: performance.now(), result: deferred<Appended>() };
+    this.#queue.push(queued);
+    this.#queuedBytes += prepared.bytes;
     this.#running ??= this.#run();
-    return waiting.result.promise;
+    return queued.result.promise;
   }
 
-  /** Resolves when nothing is waiting any more. */
+  /** Resolves when the queue is empty. */
   async drained(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
   }
 
   async #run(): Promise<void> {
-    for (let attempt = 0; this.#waiting.length > 0;) {
-      await (attempt === 0 ? turnOfLoop() : delay(pause(attempt)));
+    for (let attempt = 0; this.#queue.length > 0;) {
+      await (attempt === 0 ? nextLoopTurn() : delay(lockRetryDelay(attempt)));
       if (this.#commitGroup()) {
         attempt = 0;
       } else {
         attempt += 1;
-        this.#refuseLate();
+        this.#rejectTimedOut();
       }
     }
     this.#running = undefined;
   }
 
-  /** False where another process holds the lock: what waits goes on waiting, and what arrives meanwhile joins it. */
+  /** False if another process holds the lock. The queue then stays as it is, and new appends join it. */
   #commitGroup(): boolean {
-    let group: Waiting[] = [];
+    let group: QueuedAppend[] = [];
     try {
       const verdicts = this.#db.transaction(() => {
-        group = this.#take();
+        group = this.#takeGroup();
         return writeAppends(
           this.#db,
-          group.map(({ admissible }) => admissible),
+          group.map(({ prepared }) => prepared),
         );
       });
-      this.#answer(group, verdicts);
+      this.#settle(group, verdicts);
     } catch (error) {
       if (group.length === 0 && isRookeryError(error, "store_locked")) return false;
-      const failed = group.length > 0 ? group : this.#take();
-      if (failed.length > 1 && mayBeOfOne(error)) this.#retryAlone(failed);
+      const failed = group.length > 0 ? group : this.#takeGroup();
+      if (failed.length > 1 && mayConcernOneLog(error)) this.#retrySingly(failed);
       else for (const { result } of failed) result.reject(error);
     }
     return true;
   }
 
-  /** A damaged log fails its own appends and nobody else's. */
-  #retryAlone(group: readonly Waiting[]): void {
-    this.#waiting.unshift(...group);
-    this.#waitingBytes += group.reduce((sum, { admissible }) => sum + admissible.bytes, 0);
-    this.#alone = group.length;
+  /** Ensures that a damaged log only fails its own appends. */
+  #retrySingly(group: readonly QueuedAppend[]): void {
+    this.#queue.unshift(...group);
+    this.#queuedBytes += group.reduce((sum, { prepared }) => sum + prepared.bytes, 0);
+    this.#singleCount = group.length;
   }
 
-  #take(): Waiting[] {
+  #takeGroup(): QueuedAppend[] {
     let bytes = 0;
     let count = 0;
-    const most = this.#alone > 0 ? 1 : GROUP_APPENDS;
-    for (const { admissible } of this.#waiting) {
-      if (count > 0 && (count >= most || bytes + admissible.bytes > GROUP_BYTES)) break;
-      bytes += admissible.bytes;
+    const maxAppends = this.#singleCount > 0 ? 1 : MAX_GROUP_APPENDS;
+    for (const { prepared } of this.#queue) {
+      if (count > 0 && (count >= maxAppends || bytes + prepared.bytes > MAX_GROUP_BYTES)) break;
+      bytes += prepared.bytes;
       count += 1;
     }
-    this.#waitingBytes -= bytes;
-    this.#alone = Math.max(0, this.#alone - count);
-    return this.#waiting.splice(0, count);
+    this.#queuedBytes -= bytes;
+    this.#singleCount = Math.max(0, this.#singleCount - count);
+    return this.#queue.splice(0, count);
   }
 
-  #answer(group: readonly Waiting[], verdicts: readonly Verdict[]): void {
+  #settle(group: readonly QueuedAppend[], verdicts: readonly AppendVerdict[]): void {
     const heads = new Map<string, number>();
-    for (const [index, { admissible, result }] of group.entries()) {
+    for (const [index, { prepared, result }] of group.entries()) {
       const verdict = verdicts[index];
       if (verdict === undefined || "refused" in verdict) {
         result.reject(verdict?.refused);
         continue;
       }
-      if (!verdict.appended.repeated) heads.set(admissible.logId, verdict.appended.head);
+      if (!verdict.appended.repeated) heads.set(prepared.logId, verdict.appended.head);
       result.resolve(verdict.appended);
     }
     if (heads.size > 0) this.#options.onCommit(heads);
   }
 
-  #refuseLate(): void {
+  #rejectTimedOut(): void {
     const { lockTimeout } = this.#options;
     const oldest = performance.now() - lockTimeout;
-    const inTime = this.#waiting.findIndex(({ since }) => since >= oldest);
-    for (const { admissible, result } of this.#waiting.splice(0, inTime === -1 ? Infinity : inTime)) {
-      this.#waitingBytes -= admissible.bytes;
-      result.reject(lockedFor(this.#db.path, lockTimeout));
+    const inTime = this.#queue.findIndex(({ since }) => since >= oldest);
+    for (const { prepared, result } of this.#queue.splice(0, inTime === -1 ? Infinity : inTime)) {
+      this.#queuedBytes -= prepared.bytes;
+      result.reject(toLockTimeoutError(this.#db.path, lockTimeout));
     }
   }
 }
 
-interface Waiting {
-  readonly admissible: Admissible;
+interface QueuedAppend {
+  readonly prepared: PreparedAppend;
   readonly since: number;
   readonly result: Deferred<Appended>;
 }
 
-/** A full disk or a lost file fails every append; anything else may be due to one log. */
-function mayBeOfOne(error: unknown): boolean {
+/** A full disk or a lost file fails every append. Other errors may come from a single log. */
+function mayConcernOneLog(error: unknown): boolean {
   return !isRookeryError(error) || error.code === "log_corrupt" || error.code === "store_corrupt";
 }
 
-/** After everything that is ready to run now, so that all of it can join the group. */
-function turnOfLoop(): Promise<void> {
+/** Lets everything that is ready to run join the group first. */
+function nextLoopTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-function lockedFor(path: string, timeout: number): RookeryError {
+function toLockTimeoutError(path: string, timeout: number): RookeryError {
   const seconds = `${timeout / 1000} s`;
-  return new RookeryError("store_locked", `${path} was locked by another process for ${seconds}: end it, or try again`);
+  return new RookeryError(
+    "store_locked",
+    `${path} was locked by another process for ${seconds}: stop that process, or try again`,
+  );
 }

@@ -2,8 +2,8 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import Libsql from "libsql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { appendOf, createTask, numbers, opening, says, SESSION, TASK } from "../contract/scene.ts";
-import { openNursery, type Nursery } from "./fixtures/children.ts";
+import { newAppend, createTask, numbers, sessionOpened, outputText, SESSION, TASK } from "../contract/scene.ts";
+import { openStoreProcesses, type StoreProcesses } from "./fixtures/processes.ts";
 import { databasePaths } from "./fixtures/folder.ts";
 import { openSqliteStore } from "./open.ts";
 
@@ -15,7 +15,7 @@ const VALUES = [NOT_UTF8, "x'ff00'", "12", "'{}'"];
 const MINE = `id = '${SESSION}'`;
 const OUR_LEASE = `session_id = '${SESSION}'`;
 const OUR_TASK = `id = '${TASK}'`;
-/** Every column that is read, and the row of it that is damaged. */
+/** Every column that the store reads, with the row to damage. */
 const COLUMNS = [
   ["event", "body", "session = 1 and seq = 3"],
   ...["id", "head", "agent", "cwd", "parent", "status", "summary", "task"].map((name) => ["session", name, MINE]),
@@ -26,30 +26,30 @@ const COLUMNS = [
   ...["id", "head", "phase", "lane", "priority", "limits", "state"].map((name) => ["task", name, OUR_TASK]),
   ...["log", "whose", "head", "events"].map((name) => ["feed", name, "through = 2"]),
 ] as [table: string, column: string, where: string][];
-/** How many files are damaged at random; `npm run fuzz` is the long run. */
+/** The number of randomly damaged files. `npm run fuzz` runs more. */
 const RANDOM_FILES = process.env["ROOKERY_FUZZ"] === undefined ? 12 : 150;
-let nursery: Nursery;
+let processes: StoreProcesses;
 let intact: string;
 
 beforeAll(async () => {
-  nursery = await openNursery();
+  processes = await openStoreProcesses();
   intact = newPath();
   await fill(intact);
 });
-afterAll(() => nursery[Symbol.dispose]());
+afterAll(() => processes[Symbol.dispose]());
 
 type Codes = Record<string, unknown>;
 
 describe("a damaged SQLite file", () => {
   it(
-    "in any column ends no process, and the other session and task can still be used",
+    "with damage in any column crashes no process and leaves the other session and task usable",
     { timeout: 120_000 },
     async () => {
       const damaged = COLUMNS.flatMap(([table, column, where]) => {
         const files = VALUES.flatMap((value) => {
           const path = copyOf(intact);
           const sql = `update ${table} set ${column} = ${value} where ${where}`;
-          return damage(path, sql) ? [{ path, sql }] : []; // else the table does not allow it
+          return damage(path, sql) ? [{ path, sql }] : []; // the table may reject the value
         });
         return process.env["ROOKERY_SLOW"] === "1" ? files : files.slice(0, 1);
       });
@@ -73,7 +73,7 @@ describe("a damaged SQLite file", () => {
     },
   );
 
-  it("names the session and the event whose text is not UTF-8, and reads what stands around it", async () => {
+  it("names the event whose text is not UTF-8, and reads the events around it", async () => {
     const path = copyOf(intact);
     damage(path, `update event set body = cast(x'ff' || body as text) where session = 1 and seq = 3`);
     damage(path, "pragma wal_checkpoint(truncate)");
@@ -87,11 +87,11 @@ describe("a damaged SQLite file", () => {
     expect((await store.read({ sessionId: SESSION, after: 3 })).events).toHaveLength(1);
   });
 
-  it("leaves damaged rows out of a page of a listing, and fills the page", async () => {
+  it("skips damaged rows of a list and fills the page", async () => {
     const path = newPath();
     await using store = await openSqliteStore({ path });
     const ids = numbers(1, 9).map((number) => `ses_${number}`);
-    for (const sessionId of ids) await store.append(appendOf(0, [opening()], { sessionId }));
+    for (const sessionId of ids) await store.append(newAppend(0, [sessionOpened()], { sessionId }));
     damage(path, `update session set summary = ${NOT_UTF8} where no in (9, 8, 7, 4)`);
     expect((await store.list({ limit: 3 })).map(({ id }) => id)).toEqual(["ses_6", "ses_5", "ses_3"]);
     expect((await store.list({ limit: 9 })).map(({ id }) => id)).toHaveLength(5);
@@ -102,7 +102,7 @@ describe("a damaged SQLite file", () => {
   });
 
   it(
-    `at random ends and holds up no process in ${RANDOM_FILES} files: each operation works or fails with a code`,
+    `with random damage crashes and blocks no process (${RANDOM_FILES} files): each operation works or fails with a code`,
     { timeout: 60_000 + RANDOM_FILES * 2_000 },
     async () => {
       const large = newPath();
@@ -120,14 +120,14 @@ describe("a damaged SQLite file", () => {
 });
 
 async function survey(paths: readonly string[]): Promise<Codes[]> {
-  const child = nursery.start("survey", { path: "", paths, sessions: [SESSION, OTHER], tasks: [TASK, OTHER_TASK] });
+  const child = processes.start("survey", { path: "", paths, sessions: [SESSION, OTHER], tasks: [TASK, OTHER_TASK] });
   const codes: Codes[] = [];
   for (const path of paths) {
-    const said = await child.said();
+    const said = await child.nextMessage();
     expect(said, `the process that read ${path} died`).toBeDefined();
     codes.push(said as Codes);
   }
-  expect(await child.ended).toBe(0);
+  expect(await child.exited).toBe(0);
   return codes;
 }
 
@@ -135,7 +135,7 @@ function unexpected(codes: Codes): unknown[] {
   return Object.entries(codes).filter(([, code]) => typeof code === "string" && code.startsWith("UNEXPECTED"));
 }
 
-/** Two sessions, the first of a task, and two tasks; all of it in the file, and none in the log beside it. */
+/** Writes two sessions and two tasks, and moves everything from the write-ahead log into the file. */
 async function fill(path: string, more = 0): Promise<void> {
   await write(path, more);
   damage(path, "pragma wal_checkpoint(truncate)");
@@ -144,12 +144,12 @@ async function fill(path: string, more = 0): Promise<void> {
 async function write(path: string, more: number): Promise<void> {
   await using store = await openSqliteStore({ path });
   await createTask(store);
-  const texts = numbers(1, 3 + more).map((number) => says(`text ${number} ${"é".repeat(number % 300)}`));
-  await store.append(appendOf(0, [opening({ task: TASK, title: "mine" }), ...texts]));
-  await store.append(appendOf(0, [opening({ title: "theirs" }), says("b")], { sessionId: OTHER }));
+  const texts = numbers(1, 3 + more).map((number) => outputText(`text ${number} ${"é".repeat(number % 300)}`));
+  await store.append(newAppend(0, [sessionOpened({ task: TASK, title: "mine" }), ...texts]));
+  await store.append(newAppend(0, [sessionOpened({ title: "theirs" }), outputText("b")], { sessionId: OTHER }));
   const key = { sessionId: SESSION, turnId: "trn_1", step: 0, kind: "tool", id: "call" } as const;
   await store.append(
-    appendOf(4 + more, [], {
+    newAppend(4 + more, [], {
       id: "journal",
       journal: [
         { op: "start", key },
@@ -169,7 +169,7 @@ function copyOf(path: string): string {
   return copy;
 }
 
-/** False if the table does not allow it. */
+/** False if the table rejects the value. */
 function damage(path: string, sql: string): boolean {
   const db = new Libsql(path);
   try {
@@ -182,7 +182,7 @@ function damage(path: string, sql: string): boolean {
   }
 }
 
-/** Bytes, sectors or the end, of the file or of a log beside it that holds all of the last commits. */
+/** Damages bytes, a sector or the end of the file, or of a write-ahead log with the last commits. */
 function damageAtRandom(path: string, seed: number): void {
   const random = randomNumbers(seed);
   const target = seed % 3 === 0 ? writeAheadLog(path) : path;
@@ -196,7 +196,7 @@ function damageAtRandom(path: string, seed: number): void {
   writeFileSync(target, bytes);
 }
 
-/** A copy of the file with commits in its log that are not in the file yet. */
+/** Copies the file with a write-ahead log that is not checkpointed. */
 function writeAheadLog(path: string): string {
   const db = new Libsql(path);
   db.exec("pragma wal_autocheckpoint = 0; update event set body = body || ' '; update session set agent = agent");

@@ -1,60 +1,68 @@
-/** Looks for damage in a database: every event, row and blob is read, and SQLite checks its own structures. */
+/** Searches a database for damage: reads every event, row and blob, and runs SQLite's integrity check. */
 import { nameBlob } from "../blob.ts";
 import { decodeNumber, decodeText, numberColumn, textColumn } from "./columns.ts";
 import type { Database } from "./database.ts";
-import { whenUnlocked } from "./lock.ts";
+import { retryWhileLocked } from "./lock.ts";
 import { connect } from "./open.ts";
-import { attemptRead, findLogs, maximum, readEvents, readLogRow, readRows, type FoundLog } from "./readable.ts";
+import {
+  attemptRead,
+  findLogs,
+  readMaximum,
+  readEvents,
+  readLogRow,
+  readRows,
+  type FoundLog,
+} from "./damaged-reads.ts";
 import { readRequest } from "./requests.ts";
 import { readJournal, readLease } from "./tables.ts";
 
 export interface Damage {
   readonly kind: "session" | "task" | "file";
-  /** Of the session or task. Undefined for the file, and if the id is lost. */
+  /** The id of the session or task. Undefined for the file, or if the id is lost. */
   readonly id?: string | undefined;
-  /** The positions of the events that are lost. */
+  /** The lost events, such as "events 3 to 5, 9". */
   readonly events?: string | undefined;
-  /** A sentence without its period. */
+  /** A sentence without a period. */
   readonly message: string;
 }
 
 const LOCK_TIMEOUT_MS = 10_000;
-/** How many of SQLite's own complaints are reported. */
-const STRUCTURE_LINES = 5;
+/** Maximum number of integrity check messages to report. */
+const MAX_STRUCTURE_LINES = 5;
 
-/** Reads the whole file, also while others use it. Rejects with `store_corrupt` if nothing of it can be read. */
+/** Reads the whole file. Other processes may use it meanwhile. Rejects with `store_corrupt` if nothing is readable. */
 export async function findStoreDamage(path: string): Promise<readonly Damage[]> {
   const db = connect(path);
   try {
     const deadline = performance.now() + LOCK_TIMEOUT_MS;
-    return await whenUnlocked(() => db.snapshot(() => findDamages(db)), deadline);
+    return await retryWhileLocked(() => db.snapshot(() => findDamages(db)), deadline);
   } finally {
     db.close();
   }
 }
 
 export function findDamages(db: Database): Damage[] {
-  db.get("select 1 from sqlite_schema limit 1"); // throws if nothing can be read
+  db.get("select 1 from sqlite_schema limit 1"); // throws if the file is unreadable
   const logs = (["session", "task"] as const).flatMap((kind) =>
-    Array.from(findLogs(db, kind), ([no, id]) => logDamage(db, readLogRow(db, kind, no, id))),
+    Array.from(findLogs(db, kind), ([no, id]) => findLogDamage(db, readLogRow(db, kind, no, id))),
   );
   const other = [
-    ...brokenLeases(db),
-    ...brokenJournals(db),
-    ...brokenRequests(db),
-    ...brokenBlobs(db),
-    ...brokenPlaces(db),
+    ...findDamagedLeases(db),
+    ...findDamagedJournals(db),
+    ...findDamagedRequests(db),
+    ...findDamagedBlobs(db),
+    ...findDamagedNumbers(db),
   ];
-  const found = [...logs.filter((damage) => damage !== undefined), ...other.map(fileDamage)];
-  return [...found, ...structureProblems(db).map(fileDamage)];
+  const found = [...logs.filter((damage) => damage !== undefined), ...other.map(toFileDamage)];
+  return [...found, ...findStructureProblems(db).map(toFileDamage)];
 }
 
-/** LostPositions as text that stays short: "events 3 to 5, 9 and 2,000 more". */
+/** Collects lost sequence numbers and formats them briefly: "events 3 to 5, 9 and 2000 more". */
 export class LostPositions {
   readonly #ranges: { first: number; last: number }[] = [];
   count = 0;
 
-  /** In ascending order. */
+  /** Call this in ascending order. */
   add(seq: number): void {
     this.count += 1;
     const last = this.#ranges.at(-1);
@@ -63,14 +71,14 @@ export class LostPositions {
   }
 
   toString(): string {
-    const shown = this.#ranges.slice(0, 5);
-    const more = this.count - shown.reduce((sum, { first, last }) => sum + last - first + 1, 0);
-    const parts = shown.map(({ first, last }) => (first === last ? `${first}` : `${first} to ${last}`));
+    const listed = this.#ranges.slice(0, 5);
+    const more = this.count - listed.reduce((sum, { first, last }) => sum + last - first + 1, 0);
+    const parts = listed.map(({ first, last }) => (first === last ? `${first}` : `${first} to ${last}`));
     return `${this.count === 1 ? "event" : "events"} ${parts.join(", ")}${more === 0 ? "" : ` and ${more} more`}`;
   }
 }
 
-function logDamage(db: Database, log: FoundLog): Damage | undefined {
+function findLogDamage(db: Database, log: FoundLog): Damage | undefined {
   const lost = new LostPositions();
   for (const page of readEvents(db, log)) {
     for (const { seq, draft } of page) if (draft === undefined) lost.add(seq);
@@ -80,15 +88,15 @@ function logDamage(db: Database, log: FoundLog): Damage | undefined {
   const name = id === undefined ? `${kind} number ${no}` : `${kind} ${id}`;
   if (lost.count === 0) return { kind, id, message: `${name} is damaged: ${problems.join(", ")}` };
   const events = String(lost);
-  const why = ["what is there is missing or is not an event", ...problems].join(", ");
-  return { kind, id, events, message: `${name} is damaged at ${events}: ${why}` };
+  const reasons = ["they are missing or are not valid events", ...problems].join(", ");
+  return { kind, id, events, message: `${name} is damaged at ${events}: ${reasons}` };
 }
 
-function fileDamage(message: string): Damage {
+function toFileDamage(message: string): Damage {
   return { kind: "file", message };
 }
 
-function* brokenLeases(db: Database): Generator<string> {
+function* findDamagedLeases(db: Database): Generator<string> {
   const rows = attemptRead(() => db.all(`select ${textColumn("session_id")} from lease`));
   if (rows === undefined) yield "the leases cannot be read";
   for (const [cell] of rows?.value ?? []) {
@@ -99,7 +107,7 @@ function* brokenLeases(db: Database): Generator<string> {
   }
 }
 
-function* brokenJournals(db: Database): Generator<string> {
+function* findDamagedJournals(db: Database): Generator<string> {
   const sql = `
     select distinct ${textColumn("session.id")}, ${textColumn("turn")}
     from journal left join session on session.no = journal.session`;
@@ -112,7 +120,7 @@ function* brokenJournals(db: Database): Generator<string> {
   }
 }
 
-function* brokenRequests(db: Database): Generator<string> {
+function* findDamagedRequests(db: Database): Generator<string> {
   const rows = attemptRead(() => db.all(`select ${textColumn("key")} from request`));
   if (rows === undefined) yield "the idempotency keys cannot be read";
   for (const [cell] of rows?.value ?? []) {
@@ -123,15 +131,15 @@ function* brokenRequests(db: Database): Generator<string> {
 }
 
 export interface FoundBlob {
-  /** As the file says it. */
+  /** The hash that the file records. Undefined if it is damaged. */
   readonly hash: string | undefined;
   readonly bytes: Uint8Array | undefined;
-  /** Whether the bytes have this hash. */
+  /** Whether the bytes match the hash. */
   readonly isWhole: boolean;
 }
 
 export function* findBlobs(db: Database): Generator<FoundBlob> {
-  const last = maximum(db, "select max(rowid) from blob");
+  const last = readMaximum(db, "select max(rowid) from blob");
   for (const [no] of readRows(db, "select rowid from blob where rowid between ? and ?", last)) {
     const row = attemptRead(() =>
       db.get(`select ${textColumn("hash")}, cast(bytes as blob) from blob where rowid = ?`, no ?? 0),
@@ -141,12 +149,12 @@ export function* findBlobs(db: Database): Generator<FoundBlob> {
   }
 }
 
-function* brokenBlobs(db: Database): Generator<string> {
-  for (const { hash, isWhole } of findBlobs(db)) if (!isWhole) yield `blob ${hash ?? "without a name"} is damaged`;
+function* findDamagedBlobs(db: Database): Generator<string> {
+  for (const { hash, isWhole } of findBlobs(db)) if (!isWhole) yield `blob ${hash ?? "without a hash"} is damaged`;
 }
 
-/** Tables of which only numbers and ids are read. */
-function* brokenPlaces(db: Database): Generator<string> {
+/** Checks the tables that hold only numbers and ids. */
+function* findDamagedNumbers(db: Database): Generator<string> {
   const isNumber = (name: string) => `typeof(${name}) = 'integer'`;
   const feed = ["log", "whose", "head", "events"].map(isNumber).join(" and ");
   const append = `${isNumber("head")} and typeof(id) = 'text'`;
@@ -159,8 +167,8 @@ function* brokenPlaces(db: Database): Generator<string> {
   if (total === undefined) yield "the feed of events cannot be read";
 }
 
-function structureProblems(db: Database): string[] {
-  const sql = `select ${textColumn("integrity_check")} from pragma_integrity_check(${STRUCTURE_LINES})`;
+function findStructureProblems(db: Database): string[] {
+  const sql = `select ${textColumn("integrity_check")} from pragma_integrity_check(${MAX_STRUCTURE_LINES})`;
   const rows = attemptRead(() => db.all(sql))?.value;
   if (rows === undefined) return ["SQLite cannot check the file"];
   const lines = rows.map(([cell]) => (cell instanceof Uint8Array ? Buffer.from(cell).toString("utf8") : ""));

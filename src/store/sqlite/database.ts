@@ -1,11 +1,11 @@
-/** One connection to a SQLite file: statements prepared when first used, transactions, and errors in words. */
+/** A connection to a SQLite file: caches statements, runs transactions, and converts errors to store errors. */
 import type Libsql from "libsql";
 import { RookeryError } from "../../domain/index.ts";
-import { storeError } from "./errors.ts";
-import { contentReplaced, type FileIdentity } from "./file-identity.ts";
+import { toStoreError } from "./errors.ts";
+import { toContentReplacedError, type FileIdentity } from "./file-identity.ts";
 
 export type Value = string | number | null | Uint8Array;
-/** Text is selected as bytes: see `columns.ts`. */
+/** Text columns are selected as bytes: see `columns.ts`. */
 export type Cell = number | null | Uint8Array;
 export type Row = readonly Cell[];
 
@@ -24,36 +24,36 @@ export class Database {
     this.path = path;
   }
 
-  /** From now on, a transaction is reported as committed only if the files at the path are still these. */
+  /** From now on, `transaction` throws `store_replaced` if the files at the path are not the same any more. */
   watchFiles(identity: FileIdentity): void {
     this.#identity = identity;
   }
 
-  /** `read` returns a number that never gets smaller. If it does, other content was copied into the file. */
+  /** `read` returns a number that never decreases, unless older content was copied into the file. */
   watchPosition(read: () => number): void {
     this.#readPosition = read;
   }
 
   get(sql: string, ...values: Value[]): Row | undefined {
-    return this.#say(() => this.#statement(sql).get(values) as Row | undefined);
+    return this.#withStoreErrors(() => this.#statement(sql).get(values) as Row | undefined);
   }
 
   all(sql: string, ...values: Value[]): Row[] {
-    return this.#say(() => this.#statement(sql).all(values) as Row[]);
+    return this.#withStoreErrors(() => this.#statement(sql).all(values) as Row[]);
   }
 
   run(sql: string, ...values: Value[]): void {
-    this.#say(() => this.#statement(sql).run(values));
+    this.#withStoreErrors(() => this.#statement(sql).run(values));
   }
 
-  /** For what is run once: nothing is kept of it. */
+  /** For SQL that runs once. Does not cache a statement. */
   exec(sql: string): void {
-    this.#say(() => this.#connection.exec(sql));
+    this.#withStoreErrors(() => this.#connection.exec(sql));
   }
 
   /**
-   * Takes the write lock, works, and commits; or undoes all of it. Writes outside a transaction are not safe: with
-   * libsql 0.5.29 a statement that failed keeps its implicit transaction, and with it the lock, until it is collected.
+   * Takes the write lock, runs the work, and commits, or rolls back on an error. Always write inside a transaction: in
+   * libsql 0.5.29, a failed statement keeps its implicit transaction and its lock until it is garbage collected.
    */
   transaction<T>(work: () => T): T {
     this.run("begin immediate");
@@ -71,7 +71,7 @@ export class Database {
     }
   }
 
-  /** What is read meanwhile is of one moment, whoever writes. */
+  /** All reads inside `work` see the same state, even if others write. */
   snapshot<T>(work: () => T): T {
     this.run("begin");
     try {
@@ -88,7 +88,7 @@ export class Database {
     this.#connection.close();
   }
 
-  /** Once the file is lost, this connection never works again: the caller must open a new one. */
+  /** After the file is lost, every later call on this connection throws. The caller must open a new one. */
   #refuseIfReplaced(): void {
     try {
       this.#identity?.check();
@@ -98,7 +98,7 @@ export class Database {
     }
   }
 
-  /** The last one known if it cannot be read: damage is reported to whoever reads what is damaged. */
+  /** Falls back to the last known position on an error. Reads of the damaged data report the damage. */
   #currentPosition(): number {
     try {
       return this.#readPosition?.() ?? 0;
@@ -109,16 +109,16 @@ export class Database {
 
   #refuseIfOverwritten(): void {
     if (this.#currentPosition() >= this.#position) return;
-    this.#replaced = contentReplaced(this.path);
+    this.#replaced = toContentReplacedError(this.path);
     throw this.#replaced;
   }
 
-  /** SQLite has rolled back by itself after some errors (a full disk, a failed read). */
+  /** After some errors (a full disk, a failed read), SQLite has already rolled back. */
   #rollback(): void {
     try {
       if (this.#connection.inTransaction) this.#connection.exec("rollback");
     } catch {
-      // what made it necessary is thrown, and says more
+      // the error that caused the rollback is more useful
     }
   }
 
@@ -134,11 +134,11 @@ export class Database {
     return statement;
   }
 
-  #say<T>(work: () => T): T {
+  #withStoreErrors<T>(work: () => T): T {
     try {
       return work();
     } catch (error) {
-      throw storeError(error, this.path);
+      throw toStoreError(error, this.path);
     }
   }
 }

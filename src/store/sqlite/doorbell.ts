@@ -1,9 +1,9 @@
-/** Tells processes apart from this one that something was committed: a file that writers touch and followers watch. */
+/** Notifies other processes about commits, through a file that writers touch and followers watch. */
 import { closeSync, constants, openSync, watch, writeSync, type FSWatcher } from "node:fs";
 
-/** Where watching works, polling is only there for what the watch may miss. */
+/** Poll interval while a file watch is active, for events that the watch may miss. */
 const POLL_WATCHED_MS = 100;
-/** Where it does not (a network file system, no inotify handles left), polling is all there is. */
+/** Poll interval if the file cannot be watched, such as on a network file system or without free inotify handles. */
 const POLL_UNWATCHED_MS = 10;
 
 export class Doorbell {
@@ -16,66 +16,66 @@ export class Doorbell {
     this.#path = path;
   }
 
-  /** A bell that cannot be rung costs followers elsewhere up to a poll, and the writer nothing. */
+  /** Never throws. If the write fails, followers in other processes notice the commit with their next poll. */
   ring(): void {
     try {
-      writeSync(this.#file(), "!", 0);
+      writeSync(this.#openFile(), "!", 0);
     } catch {
-      this.#forgetFile();
+      this.#closeFile();
     }
   }
 
-  /** Calls back when a bell may have rung, with or without cause, until `rest`. Keeps the process alive meanwhile. */
+  /** Calls `onRing` when there may be a commit, until `stopPolling`. Spurious calls happen. Keeps the process alive. */
   listen(onRing: () => void): void {
     this.#watcher ??= this.#watch(onRing);
     this.#timer ??= setInterval(onRing, this.#watcher === undefined ? POLL_UNWATCHED_MS : POLL_WATCHED_MS);
   }
 
-  /** Nobody waits now: no timer runs. The watch stays, for whoever follows is likely to wait again. */
-  rest(): void {
+  /** Stops the timer. Keeps the file watch, because followers are likely to wait again. */
+  stopPolling(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
 
-  /** Nobody follows any more. */
-  ignore(): void {
-    this.rest();
+  /** Stops the timer and the file watch. Call this when the last follower has left. */
+  stopWatching(): void {
+    this.stopPolling();
     this.#watcher?.close();
     this.#watcher = undefined;
   }
 
   close(): void {
-    this.ignore();
-    this.#forgetFile();
+    this.stopWatching();
+    this.#closeFile();
   }
 
   #watch(onRing: () => void): FSWatcher | undefined {
     try {
-      this.#file();
+      this.#openFile();
       const watcher = watch(this.#path, { persistent: false });
-      watcher.on("change", (what) => {
-        if (what === "rename") this.#lost(watcher); // someone removed the file
+      watcher.on("change", (eventType) => {
+        if (eventType === "rename") this.#closeWatch(watcher); // the file was removed
         onRing();
       });
-      watcher.on("error", () => this.#lost(watcher));
+      watcher.on("error", () => this.#closeWatch(watcher));
       return watcher;
     } catch {
       return undefined;
     }
   }
 
-  /** Those who wait already have the slow poll; the next to wait watches anew. */
-  #lost(watcher: FSWatcher): void {
+  /** Current waiters keep polling. The next call of `listen` opens a new watch. */
+  #closeWatch(watcher: FSWatcher): void {
     watcher.close();
     if (this.#watcher === watcher) this.#watcher = undefined;
-    this.#forgetFile();
+    this.#closeFile();
   }
 
-  #file(): number {
+  #openFile(): number {
     return (this.#fd ??= openSync(this.#path, constants.O_RDWR | constants.O_CREAT, 0o600));
   }
 
-  #forgetFile(): void {
+  #closeFile(): void {
     if (this.#fd !== undefined) closeSync(this.#fd);
     this.#fd = undefined;
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { storeError } from "./errors.ts";
+import { toStoreError } from "./errors.ts";
 
-describe("what SQLite and the file system say", () => {
+describe("errors of SQLite and the file system", () => {
   it.each([
     ["SQLITE_BUSY", "store_locked"],
     ["SQLITE_BUSY_RECOVERY", "store_locked"],
@@ -19,14 +19,14 @@ describe("what SQLite and the file system say", () => {
     ["ENOTDIR", "store_unavailable"],
     ["SQLITE_IOERR_FSYNC", "store_unavailable"],
     ["SQLITE_SOMETHING_NEW", "store_unavailable"],
-  ])("as %s is %s, with the file, the reason and what to do", (code, expected) => {
-    const error = storeError(Object.assign(new Error("because"), { code }), "/home/me/rookery.db");
+  ])("maps %s to %s with the file, the reason and a fix", (code, expected) => {
+    const error = toStoreError(Object.assign(new Error("because"), { code }), "/home/me/rookery.db");
     expect(error.code).toBe(expected);
     expect(error.message).toMatch(/\/home\/me\/rookery\.db.*: .* \([A-Z_]+: because\)$/);
   });
 
-  it("is kept where it is in our words already", () => {
-    const error = storeError(new Error("odd"), "/a");
-    expect(storeError(error, "/b")).toBe(error);
+  it("returns a RookeryError unchanged", () => {
+    const error = toStoreError(new Error("odd"), "/a");
+    expect(toStoreError(error, "/b")).toBe(error);
   });
 });

@@ -1,34 +1,34 @@
-/** The feed: every event of every log by its position in the order of the commits. */
+/** The feed: all events of all logs in commit order, each with a position. */
 import { isRookeryError, type FeedText, type RookeryError } from "../../domain/index.ts";
 import { clampBytes, fitRange } from "../page.ts";
-import { completed, endingOf } from "../text.ts";
-import { damageIn, decodeNumber, decodeText, numberColumn, textColumn } from "./columns.ts";
+import { completeEventText, eventSuffix } from "../event-text.ts";
+import { toDamageError, decodeNumber, decodeText, numberColumn, textColumn } from "./columns.ts";
 import type { Database, Row } from "./database.ts";
-import { findDamage, notFound, type Located } from "./pages.ts";
-import { whoseIs } from "./session-log.ts";
-import { isBodyOf, joinedBodies, takeApart } from "./texts.ts";
+import { findDamagedEvent, toLogNotFound, type LocatedLog } from "./pages.ts";
+import { feedOwner } from "./log-row.ts";
+import { hasSeq, concatBodiesSql, splitBodies } from "./event-texts.ts";
 
-/** What was committed together of one log. */
-interface Entry {
+/** The events that one commit added to one log. */
+interface FeedCommit {
   readonly log: number;
   readonly whose: number;
   readonly head: number;
   readonly events: number;
 }
 
-export function writeFeed(db: Database, { log, whose, head, events }: Entry): void {
+export function writeFeed(db: Database, { log, whose, head, events }: FeedCommit): void {
   const sql = "insert into feed values (ifnull((select max(through) from feed), 0) + ?4, ?1, ?2, ?3, ?4)";
   db.run(sql, log, whose, head, events);
 }
 
-/** Where its entry was the last, an empty one stays, so that no position comes twice. */
-export function forgetInFeed(db: Database, sessionId: string): void {
+/** If the session has the last position, an empty entry keeps it, so that no position is assigned twice. */
+export function removeFromFeed(db: Database, sessionId: string): void {
   const row = db.get(`select no, ${numberColumn("task")} from session where id = ?`, sessionId);
   const log = decodeNumber(row?.[0]);
   if (log === undefined) return;
   const task = decodeNumber(row?.[1]) ?? null;
   const last = lastPosition(db);
-  db.run("delete from feed where log = ? and whose = ?", log, whoseIs(log, task));
+  db.run("delete from feed where log = ? and whose = ?", log, feedOwner(log, task));
   if (lastPosition(db) === last) return;
   db.run("delete from feed where whose = 0");
   db.run("insert into feed values (?, 0, 0, 0, 0)", last);
@@ -38,7 +38,7 @@ export function lastPosition(db: Database): number {
   return decodeNumber(db.get("select max(through) from feed")?.[0]) ?? 0;
 }
 
-/** Most pages are full with these; only where they are not, as many are read as could be needed. */
+/** Enough entries for most pages. If they do not fill the page, a second query reads as many as could be needed. */
 const FEW_ENTRIES = 32;
 
 export interface FeedRead {
@@ -49,39 +49,40 @@ export interface FeedRead {
   readonly maxBytes?: number | undefined;
 }
 
-/** The page that follows the cursor, and the last position there is. Rejects with `task_not_found`. */
+/** Reads the page after the cursor, and the last position of the feed. Throws `task_not_found`. */
 export function readFeedPage(db: Database, query: FeedRead): { events: FeedText[]; head: number } {
   const { after, task, limit } = query;
   const maxBytes = clampBytes(query.maxBytes);
   return db.snapshot(() => {
-    const whose = task === undefined ? [] : [logOfTask(db, task)];
+    const whose = task === undefined ? [] : [findTaskLog(db, task)];
     const sql = whose.length === 0 ? EVERYTHING : OF_TASK;
-    const some = (rows: number) =>
-      stretchesAfter(
-        db.all(sql.entries, after, rows, ...whose).map((row) => entryOf(db, row)),
+    const readRanges = (rows: number) =>
+      toFeedRanges(
+        db.all(sql.entries, after, rows, ...whose).map((row) => decodeFeedEntry(db, row)),
         after,
         limit,
       );
-    const few = some(Math.min(FEW_ENTRIES, limit));
-    const stretches = few.length < FEW_ENTRIES || countOf(few) >= limit ? few : some(limit);
-    const events = namingFeedDamage(db, stretches, () => {
-      const bytesOf = (count: number) =>
-        decodeNumber(db.get(sql.bytes, ...boundsOf(after, cut(stretches, count)), ...whose)?.[0]) ?? 0;
-      const all = { first: 1, last: countOf(stretches) };
-      const page = cut(stretches, fitRange(all, "oldest_first", ({ last }) => bytesOf(last), maxBytes).last);
-      const bodies = page.length === 0 ? [] : takeApart(db.get(sql.bodies, ...boundsOf(after, page), ...whose)?.[0]);
-      return textsOf(page, bodies);
+    const few = readRanges(Math.min(FEW_ENTRIES, limit));
+    const ranges = few.length < FEW_ENTRIES || countEvents(few) >= limit ? few : readRanges(limit);
+    const events = reportFeedDamage(db, ranges, () => {
+      const countBytes = (count: number) =>
+        decodeNumber(db.get(sql.bytes, ...toFeedBounds(after, limitEvents(ranges, count)), ...whose)?.[0]) ?? 0;
+      const all = { first: 1, last: countEvents(ranges) };
+      const page = limitEvents(ranges, fitRange(all, "oldest_first", ({ last }) => countBytes(last), maxBytes).last);
+      const bodies =
+        page.length === 0 ? [] : splitBodies(db.get(sql.bodies, ...toFeedBounds(after, page), ...whose)?.[0]);
+      return toFeedTexts(page, bodies);
     });
     return { events, head: lastPosition(db) };
   });
 }
 
-/** A part of an entry: events of one log that have positions without a hole between them. */
-interface Stretch {
-  readonly log: Located;
-  /** Of its entry. */
+/** Consecutive events of one log with consecutive positions: a whole entry or a part of it. */
+interface FeedRange {
+  readonly log: LocatedLog;
+  /** The last position of the entry. */
   readonly through: number;
-  /** Of its first event. */
+  /** The position of the first event. */
   readonly position: number;
   readonly first: number;
   readonly last: number;
@@ -89,11 +90,11 @@ interface Stretch {
 
 type EntryRow = readonly [through: number, head: number, events: number, log: number, id: string];
 
-const EVERYTHING = queries("");
-/** By the index on `whose`, which has the positions in order. */
-const OF_TASK = queries("and whose = ");
+const EVERYTHING = buildFeedQueries("");
+/** Uses the index on `whose`, which is ordered by position. */
+const OF_TASK = buildFeedQueries("and whose = ");
 
-function queries(whose: string): { entries: string; bytes: string; bodies: string } {
+function buildFeedQueries(whose: string): { entries: string; bytes: string; bodies: string } {
   const only = (parameter: string) => (whose === "" ? "" : whose + parameter);
   const events = `
     feed cross join event on event.session = feed.log
@@ -107,83 +108,83 @@ function queries(whose: string): { entries: string; bytes: string; bodies: strin
         else (select id from task where no = -log) end`)}
       from feed where through > ?1 and events > 0 ${only("?3")} order by through limit ?2`,
     bytes: `select sum(octet_length(body)) from ${events}`,
-    bodies: joinedBodies(`select body from ${events} order by through, seq limit -1`),
+    bodies: concatBodiesSql(`select body from ${events} order by through, seq limit -1`),
   };
 }
 
-function logOfTask(db: Database, taskId: string): number {
+function findTaskLog(db: Database, taskId: string): number {
   const row = db.get("select -no from task where id = ?", taskId);
-  if (row === undefined) throw notFound("task", taskId);
+  if (row === undefined) throw toLogNotFound("task", taskId);
   return decodeNumber(row[0]) ?? 0;
 }
 
-function entryOf(db: Database, row: Row): EntryRow {
+function decodeFeedEntry(db: Database, row: Row): EntryRow {
   const [through = 0, head, events, log] = row.slice(0, 4).map(decodeNumber);
   const id = decodeText(row[4]);
   if (head !== undefined && events !== undefined && log !== undefined && id !== undefined) {
     return [through, head, events, log, id];
   }
-  throw damageIn(db.path, `the entry at position ${through} of the feed`);
+  throw toDamageError(db.path, `the entry at position ${through} of the feed`);
 }
 
-function stretchesAfter(rows: readonly EntryRow[], after: number, limit: number): Stretch[] {
-  const stretches = rows.map(([through, head, events, no, id]): Stretch => {
+function toFeedRanges(rows: readonly EntryRow[], after: number, limit: number): FeedRange[] {
+  const ranges = rows.map(([through, head, events, no, id]): FeedRange => {
     const count = Math.min(events, through - after);
-    const log: Located = { kind: no > 0 ? "session" : "task", id, no, head };
+    const log: LocatedLog = { kind: no > 0 ? "session" : "task", id, no, head };
     return { log, through, position: through - count + 1, first: head - count + 1, last: head };
   });
-  return cut(stretches, limit);
+  return limitEvents(ranges, limit);
 }
 
-function countOf(stretches: readonly Stretch[]): number {
-  return stretches.reduce((sum, { first, last }) => sum + last - first + 1, 0);
+function countEvents(ranges: readonly FeedRange[]): number {
+  return ranges.reduce((sum, { first, last }) => sum + last - first + 1, 0);
 }
 
-/** As many as `count` events of them. */
-function cut(stretches: readonly Stretch[], count: number): Stretch[] {
-  const some: Stretch[] = [];
-  let left = count;
-  for (const stretch of stretches) {
-    if (left <= 0) break;
-    const last = Math.min(stretch.last, stretch.first + left - 1);
-    some.push({ ...stretch, last });
-    left -= last - stretch.first + 1;
+/** Truncates the ranges to `count` events. */
+function limitEvents(ranges: readonly FeedRange[], count: number): FeedRange[] {
+  const limited: FeedRange[] = [];
+  let remaining = count;
+  for (const range of ranges) {
+    if (remaining <= 0) break;
+    const last = Math.min(range.last, range.first + remaining - 1);
+    limited.push({ ...range, last });
+    remaining -= last - range.first + 1;
   }
-  return some;
+  return limited;
 }
 
-/** The cursor, the last position, and the entry that holds it. */
-function boundsOf(after: number, stretches: readonly Stretch[]): [number, number, number] {
-  const end = stretches.at(-1);
+/** The SQL parameters: the cursor, the last position, and the entry that holds it. */
+function toFeedBounds(after: number, ranges: readonly FeedRange[]): [number, number, number] {
+  const end = ranges.at(-1);
   return end === undefined ? [after, after, after] : [after, end.position + end.last - end.first, end.through];
 }
 
-/** If the page has a missing or damaged event, or SQLite meets a damaged page, the error names the first such event. */
-function namingFeedDamage(db: Database, stretches: readonly Stretch[], read: () => FeedText[] | undefined): FeedText[] {
-  let unread: RookeryError | undefined;
+/** Runs the read. Throws an error that names the first damaged event if an event is missing or unreadable. */
+function reportFeedDamage(db: Database, ranges: readonly FeedRange[], read: () => FeedText[] | undefined): FeedText[] {
+  let readError: RookeryError | undefined;
   try {
     const texts = read();
     if (texts !== undefined) return texts;
   } catch (error) {
     if (!isRookeryError(error, "store_corrupt")) throw error;
-    unread = error;
+    readError = error;
   }
-  for (const { log, first, last } of stretches) {
-    const damage = findDamage(db, log, { first, last });
+  for (const { log, first, last } of ranges) {
+    const damage = findDamagedEvent(db, log, { first, last });
     if (damage !== undefined) throw damage;
   }
-  throw unread ?? damageIn(db.path, "a page of the feed");
+  throw readError ?? toDamageError(db.path, "a page of the feed");
 }
 
-/** Undefined if the bodies are not those of the stretches. */
-function textsOf(stretches: readonly Stretch[], bodies: readonly string[]): FeedText[] | undefined {
+/** Undefined if the bodies do not match the ranges. */
+function toFeedTexts(ranges: readonly FeedRange[], bodies: readonly string[]): FeedText[] | undefined {
   const texts: FeedText[] = [];
-  for (const { log, position, first, last } of stretches) {
-    const ending = endingOf(log.kind, log.id);
+  for (const { log, position, first, last } of ranges) {
+    const suffix = eventSuffix(log.kind, log.id);
     for (let seq = first; seq <= last; seq += 1) {
       const body = bodies[texts.length];
-      if (body === undefined || !isBodyOf(body, seq)) return undefined;
-      texts.push({ position: position + seq - first, text: completed(body, ending) });
+      if (body === undefined || !hasSeq(body, seq)) return undefined;
+      texts.push({ position: position + seq - first, text: completeEventText(body, suffix) });
     }
   }
   return texts;

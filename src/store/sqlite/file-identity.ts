@@ -1,27 +1,28 @@
-/** Whether the files of an open database are still the ones at its path: a file without a name keeps taking writes. */
+/** Detects deleted or replaced database files. The system accepts writes to a deleted file, but they are lost. */
 import { statSync, type BigIntStats } from "node:fs";
 import { RookeryError } from "../../domain/index.ts";
 
-/** SQLite keeps the last two for as long as a connection is open: a new one means that others write elsewhere. */
+/** SQLite keeps `-wal` and `-shm` while a connection is open. A new file means that others write elsewhere. */
 const SUFFIXES = ["", "-wal", "-shm"] as const;
 
 export class FileIdentity {
   readonly #path: string;
   readonly #known = new Map<string, string>();
 
-  /** Call this once the file is open. */
+  /** Create this after the file is open. */
   constructor(path: string) {
     this.#path = path;
-    for (const suffix of SUFFIXES) this.#remember(suffix, identityOf(path + suffix));
+    for (const suffix of SUFFIXES) this.#remember(suffix, readFileIdentity(path + suffix));
   }
 
-  /** Throws `store_replaced` if a file was deleted, moved or replaced. Costs some microseconds. */
+  /** Throws `store_replaced` if a file was deleted, moved or replaced. Takes a few microseconds. */
   check(): void {
     for (const suffix of SUFFIXES) {
-      const found = identityOf(this.#path + suffix);
+      const found = readFileIdentity(this.#path + suffix);
       const known = this.#known.get(suffix);
       if (known === undefined) this.#remember(suffix, found);
-      else if (found !== known) throw replaced(this.#path, suffix, found === undefined ? "deleted" : "replaced");
+      else if (found !== known)
+        throw toFileReplacedError(this.#path, suffix, found === undefined ? "deleted" : "replaced");
     }
   }
 
@@ -30,25 +31,22 @@ export class FileIdentity {
   }
 }
 
-function identityOf(path: string): string | undefined {
+function readFileIdentity(path: string): string | undefined {
   try {
     const stats: BigIntStats | undefined = statSync(path, { bigint: true, throwIfNoEntry: false });
     return stats === undefined ? undefined : `${stats.dev}:${stats.ino}`;
   } catch {
-    return undefined; // a folder above it is gone, or may not be entered any more
+    return undefined; // a parent folder is missing or not accessible
   }
 }
 
-function replaced(path: string, suffix: string, how: string): RookeryError {
-  const what = `${path}${suffix} was ${how} while this process used it, so what it writes would be lost`;
-  return new RookeryError("store_replaced", `${what}: put the file back if you have it, then start rookery again`);
+function toFileReplacedError(path: string, suffix: string, how: string): RookeryError {
+  const what = `${path}${suffix} was ${how} while this process used it, so new events would be lost`;
+  return new RookeryError("store_replaced", `${what}: restore the file if you can, then start rookery again`);
 }
 
-/** The file is the same, and what is in it is not: a backup was copied over it, for example. */
-export function contentReplaced(path: string): RookeryError {
-  const what = `${path} has lost events that this process has seen in it: an older copy was written over it`;
-  return new RookeryError(
-    "store_replaced",
-    `${what}; put the newer file back if you have it, then start rookery again`,
-  );
+/** For a file whose content was replaced in place, such as by copying a backup over it. */
+export function toContentReplacedError(path: string): RookeryError {
+  const what = `${path} has lost events that this process has already seen, because an older copy overwrote it`;
+  return new RookeryError("store_replaced", `${what}: restore the newer file if you can, then start rookery again`);
 }

@@ -12,25 +12,32 @@ import {
 import { dirname } from "node:path";
 import Libsql from "libsql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { appendOf, openSession, opening, says, SESSION, textsIn } from "../contract/scene.ts";
-import { openNursery, type Nursery } from "./fixtures/children.ts";
+import {
+  newAppend,
+  writeTestSession,
+  sessionOpened,
+  outputText,
+  SESSION,
+  readSessionTexts,
+} from "../contract/scene.ts";
+import { openStoreProcesses, type StoreProcesses } from "./fixtures/processes.ts";
 import { databasePaths } from "./fixtures/folder.ts";
 import { openSqliteStore } from "./open.ts";
 
 const newPath = databasePaths();
 const NOBODY = 65534;
-let nursery: Nursery;
+let processes: StoreProcesses;
 
 beforeAll(async () => {
-  nursery = await openNursery();
+  processes = await openStoreProcesses();
 });
-afterAll(() => nursery[Symbol.dispose]());
+afterAll(() => processes[Symbol.dispose]());
 
 describe("the file of a SQLite store", () => {
-  it("is kept for its owner only, and so is its folder", async () => {
+  it("is accessible to its owner only, and so is its folder", async () => {
     const path = newPath();
     await using store = await openSqliteStore({ path });
-    await openSession(store);
+    await writeTestSession(store);
     expect(modeOf(dirname(path))).toBe(0o700);
     for (const suffix of ["", "-wal", "-shm", "-bell"]) expect(modeOf(path + suffix)).toBe(0o600);
   });
@@ -40,52 +47,55 @@ describe("the file of a SQLite store", () => {
       create temp table wanted (name text, value integer, check (value = 2));
       insert into wanted select 'synchronous', synchronous from pragma_synchronous;`;
     await using store = await openSqliteStore({ path: newPath() }, { pragmas: check });
-    await openSession(store);
+    await writeTestSession(store);
   });
 
   it("keeps everything when it is opened again", async () => {
     const path = newPath();
     const first = await openSqliteStore({ path });
-    await openSession(first, ["a"]);
+    await writeTestSession(first, ["a"]);
     const lease = await first.acquireLease({ sessionId: SESSION, owner: "a", now: 0, until: 10 });
     const { hash } = await first.putBlob(Uint8Array.of(1, 2, 3));
-    const repeated = appendOf(2, [says("b")]);
+    const repeated = newAppend(2, [outputText("b")]);
     await first.append(repeated);
     await first[Symbol.asyncDispose]();
     await using second = await openSqliteStore({ path });
-    expect(await textsIn(second)).toEqual(["session.opened", "a", "b"]);
+    expect(await readSessionTexts(second)).toEqual(["session.opened", "a", "b"]);
     expect(await second.append(repeated)).toEqual({ head: 3, repeated: true });
     expect(await second.currentLease(SESSION)).toEqual(lease);
     expect(Uint8Array.from((await second.getBlob(hash)) ?? [])).toEqual(Uint8Array.of(1, 2, 3));
   });
 
-  it("that cannot be written is refused as read-only, with what to do", async () => {
+  it("that is not writable fails with store_readonly and a fix", async () => {
     const path = newPath();
     const store = await openSqliteStore({ path });
-    await openSession(store, ["a"]);
+    await writeTestSession(store, ["a"]);
     await store[Symbol.asyncDispose]();
     checkpoint(path);
     chmodSync(path, 0o400);
     chmodSync(dirname(path), 0o500);
-    // Root may write anything, so as root someone else tries.
+    // Root can write any file, so as root the test runs a child process as another user.
     const asRoot = process.getuid?.() === 0;
     if (asRoot) for (const part of [path, dirname(path), dirname(dirname(path))]) chownSync(part, NOBODY, NOBODY);
-    const opener = nursery.start("open", { path, sessionId: "ses_1" }, asRoot ? { uid: NOBODY } : undefined);
-    expect(await opener.said()).toMatchObject({ code: "store_readonly", message: expect.stringContaining(path) });
-    expect(await opener.ended).toBe(0);
+    const opener = processes.start("open", { path, sessionId: "ses_1" }, asRoot ? { uid: NOBODY } : undefined);
+    expect(await opener.nextMessage()).toMatchObject({
+      code: "store_readonly",
+      message: expect.stringContaining(path),
+    });
+    expect(await opener.exited).toBe(0);
     chmodSync(dirname(path), 0o700);
   });
 
-  it("that turns read-only refuses writes and can still be read", async () => {
+  it("that becomes read-only rejects writes and stays readable", async () => {
     const path = newPath();
-    await openSession(await openSqliteStore({ path }), ["a"]);
+    await writeTestSession(await openSqliteStore({ path }), ["a"]);
     await using store = await openSqliteStore({ path }, { pragmas: "pragma query_only = 1" });
-    await expect(store.append(appendOf(2, [says("b")]))).rejects.toMatchObject({ code: "store_readonly" });
+    await expect(store.append(newAppend(2, [outputText("b")]))).rejects.toMatchObject({ code: "store_readonly" });
     await expect(store.putBlob(new Uint8Array(1))).rejects.toMatchObject({ code: "store_readonly" });
-    expect(await textsIn(store)).toEqual(["session.opened", "a"]);
+    expect(await readSessionTexts(store)).toEqual(["session.opened", "a"]);
   });
 
-  it("whose folder cannot be made is unavailable", async () => {
+  it("whose folder cannot be created fails with store_unavailable", async () => {
     const path = newPath();
     mkdirSync(dirname(path));
     writeFileSync(path, "");
@@ -97,21 +107,24 @@ describe("the file of a SQLite store", () => {
     await expect(openSqliteStore({ path: dirname(path) })).rejects.toMatchObject({ code: "store_unavailable" });
   });
 
-  it("on a full disk refuses what does not fit, keeps what it has, and goes on when there is space", async () => {
+  it("on a full disk rejects writes, keeps its data, and recovers when space is free", async () => {
     const path = newPath();
-    await openSession(await openSqliteStore({ path }), ["a"]);
+    await writeTestSession(await openSqliteStore({ path }), ["a"]);
     await using store = await openSqliteStore({ path }, { pragmas: "pragma max_page_count = 40" });
-    const big = says("x".repeat(400_000));
+    const big = outputText("x".repeat(400_000));
     const full = { code: "store_full", message: expect.stringContaining(path) };
-    const group = await Promise.allSettled([store.append(appendOf(2, [says("b")])), store.append(appendOf(3, [big]))]);
+    const group = await Promise.allSettled([
+      store.append(newAppend(2, [outputText("b")])),
+      store.append(newAppend(3, [big])),
+    ]);
     expect(group).toMatchObject([{ reason: full }, { reason: full }]);
     await expect(store.putBlob(new Uint8Array(400_000))).rejects.toMatchObject({ code: "store_full" });
-    expect(await textsIn(store)).toEqual(["session.opened", "a"]);
-    expect(await store.append(appendOf(2, [says("small")]))).toEqual({ head: 3, repeated: false });
-    expect(await textsIn(store)).toEqual(["session.opened", "a", "small"]);
+    expect(await readSessionTexts(store)).toEqual(["session.opened", "a"]);
+    expect(await store.append(newAppend(2, [outputText("small")]))).toEqual({ head: 3, repeated: false });
+    expect(await readSessionTexts(store)).toEqual(["session.opened", "a", "small"]);
   });
 
-  it("that is no database is called damaged, and is left as it is", async () => {
+  it("that is not a database fails with store_corrupt and stays unchanged", async () => {
     const path = newPath();
     mkdirSync(dirname(path));
     const content = "Dear diary, ".repeat(1_000);
@@ -123,7 +136,7 @@ describe("the file of a SQLite store", () => {
     expect(readFileSync(path, "utf8")).toBe(content);
   });
 
-  it("of another program is left alone", async () => {
+  it("of another program is rejected and stays unchanged", async () => {
     const path = newPath();
     mkdirSync(dirname(path));
     new Libsql(path).exec("create table recipe (name text)");
@@ -133,10 +146,10 @@ describe("the file of a SQLite store", () => {
     });
   });
 
-  it("with noise in it is called damaged where the noise is met", async () => {
+  it("with overwritten pages fails with store_corrupt on affected reads", async () => {
     const path = newPath();
     const store = await openSqliteStore({ path });
-    await openSession(
+    await writeTestSession(
       store,
       Array.from({ length: 2_000 }, (_, index) => `text ${index}`),
     );
@@ -156,12 +169,12 @@ describe("the file of a SQLite store", () => {
     ["text that is not JSON", "update event set body = '{oops' where seq = 3"],
     ["JSON that is not an event", "update event set body = '[1]' where seq = 3"],
     ["two events in the place of one", `update event set body = '{"seq":3},{"seq":4}' where seq = 3`],
-    ["an event from elsewhere", `update event set body = '{"seq":9}' where seq = 3`],
-    ["a hole", "delete from event where seq = 3"],
+    ["an event with a wrong seq", `update event set body = '{"seq":9}' where seq = 3`],
+    ["a gap", "delete from event where seq = 3"],
   ])("with %s in the log names the session and the event", async (_, sql) => {
     const path = newPath();
     await using store = await openSqliteStore({ path });
-    await openSession(store, ["2", "3", "4", "5"]);
+    await writeTestSession(store, ["2", "3", "4", "5"]);
     const other = new Libsql(path);
     other.exec(sql);
     other.close();
@@ -186,44 +199,44 @@ describe("the file of a SQLite store", () => {
     ["deleted with its folder", "", (path: string) => rmSync(dirname(path), { recursive: true })],
     ["missing its write-ahead log", "-wal", (path: string) => rmSync(`${path}-wal`)],
     ["missing its shared memory", "-shm", (path: string) => rmSync(`${path}-shm`)],
-  ])("that is %s acknowledges nothing more, and can be opened again", async (_, suffix, lose) => {
+  ])("that is %s acknowledges no more writes, and can be opened again", async (_, suffix, lose) => {
     const path = newPath();
     await using store = await openSqliteStore({ path });
-    await openSession(store, ["a"]);
+    await writeTestSession(store, ["a"]);
     const lease = await store.acquireLease({ sessionId: SESSION, owner: "a", now: 0, until: 10 });
     lose(path);
     const lost = { code: "store_replaced", message: expect.stringContaining(`${path}${suffix} was `) };
-    await expect(store.append(appendOf(2, [says("b")]))).rejects.toMatchObject(lost);
-    await expect(store.append(appendOf(2, [says("b")]))).rejects.toMatchObject(lost);
+    await expect(store.append(newAppend(2, [outputText("b")]))).rejects.toMatchObject(lost);
+    await expect(store.append(newAppend(2, [outputText("b")]))).rejects.toMatchObject(lost);
     await expect(store.renewLease(lease, 20)).rejects.toMatchObject(lost);
     await expect(store.putBlob(new Uint8Array(1))).rejects.toMatchObject(lost);
     await expect(store.read({ sessionId: SESSION })).rejects.toMatchObject(lost);
-    if (suffix !== "") return; // the commits that were only there are gone
+    if (suffix !== "") return; // the commits in that file are lost
     await using again = await openSqliteStore({ path });
-    await again.append(appendOf(0, [opening()], { sessionId: "ses_new" }));
+    await again.append(newAppend(0, [sessionOpened()], { sessionId: "ses_new" }));
     expect((await again.read({ sessionId: "ses_new" })).head).toBe(1);
   });
 
-  it("that an older copy is written over acknowledges nothing more", async () => {
+  it("that is overwritten with an older copy acknowledges no more writes", async () => {
     const path = newPath();
     await using store = await openSqliteStore({ path });
-    await openSession(store, ["a"]);
+    await writeTestSession(store, ["a"]);
     checkpoint(path);
     const copy = readFileSync(path);
-    await store.append(appendOf(2, [says("b")]));
+    await store.append(newAppend(2, [outputText("b")]));
     checkpoint(path);
-    writeFileSync(path, copy); // as cp does it: the file stays the same one
+    writeFileSync(path, copy); // like cp, which keeps the inode
     const lost = { code: "store_replaced", message: expect.stringContaining("older copy") };
-    await expect(store.append(appendOf(0, [opening()], { sessionId: "ses_new" }))).rejects.toMatchObject(lost);
+    await expect(store.append(newAppend(0, [sessionOpened()], { sessionId: "ses_new" }))).rejects.toMatchObject(lost);
     await expect(store.putBlob(new Uint8Array(1))).rejects.toMatchObject(lost);
     await using again = await openSqliteStore({ path });
     expect((await again.read({ sessionId: SESSION })).head).toBe(2);
   });
 
-  it("may have any name that a path may have", async () => {
+  it("may have any valid path", async () => {
     const path = `${dirname(newPath())}/a ?mode=ro&x=%41 # 'b' 😀.db`;
     await using store = await openSqliteStore({ path });
-    await store.append(appendOf(0, [opening()]));
+    await store.append(newAppend(0, [sessionOpened()]));
     expect(statSync(path).size).toBeGreaterThan(0);
   });
 });
@@ -232,7 +245,7 @@ function modeOf(path: string): number {
   return statSync(path).mode & 0o777;
 }
 
-/** Moves everything from the log beside the file into the file. */
+/** Moves the write-ahead log into the file. */
 function checkpoint(path: string): void {
   const db = new Libsql(path);
   db.exec("pragma wal_checkpoint(truncate)");

@@ -1,4 +1,4 @@
-/** Opening the SQLite store: the folder, the file, its settings and its tables. */
+/** Opens the SQLite store: creates the folder and the file, applies settings, and migrates the schema. */
 import { closeSync, existsSync, openSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, resolve } from "node:path";
@@ -14,32 +14,32 @@ import {
 import { makeFolder } from "../../stdx/index.ts";
 import { withCheckedArguments } from "../parameters.ts";
 import { Database } from "./database.ts";
-import { storeError } from "./errors.ts";
+import { toStoreError } from "./errors.ts";
 import { lastPosition } from "./feed.ts";
 import { FileIdentity } from "./file-identity.ts";
-import { whenUnlocked } from "./lock.ts";
+import { retryWhileLocked } from "./lock.ts";
 import { migrate } from "./schema.ts";
 import { SqliteStore } from "./store.ts";
 
 export interface SqliteStoreOptions {
-  /** The file; it and its folder are made where they are missing, for their owner only. */
+  /** The database file. It and its folder are created if missing, accessible to their owner only. */
   readonly path: string;
-  /** How long to wait, in milliseconds, while another process holds the write lock. */
+  /** How long to wait for the write lock of another process, in milliseconds. Default: 10 s. */
   readonly lockTimeout?: number | undefined;
 }
 
-/** What only tests change. */
+/** Settings that only tests change. */
 export interface Internals {
   readonly migrations?: readonly string[] | undefined;
-  /** Run on the connection after everything else. */
+  /** SQL that runs on the connection after all other settings. */
   readonly pragmas?: string | undefined;
 }
 
 const LOCK_TIMEOUT_MS = 10_000;
 
 /**
- * A commit is on the disk when it is reported (docs/adr/0002-sync-before-showing-events.md); on macOS that takes a full
- * fsync, elsewhere that setting does nothing. Nobody waits for a lock inside SQLite, because that holds up the process.
+ * A commit is on disk when it is acknowledged (docs/adr/0002-sync-before-showing-events.md). `fullfsync` matters only on
+ * macOS. The busy timeout is 0, because waiting inside SQLite would block the event loop.
  */
 const SETTINGS = `
   pragma synchronous = full;
@@ -51,6 +51,7 @@ const SETTINGS = `
 
 const STORE_OPTIONS = objectArgument({ path: textArgument, lockTimeout: optionalArgument(limitArgument) });
 
+/** Rejects with `input_invalid`, or a `store_*` error if the file cannot be opened, is damaged, or has a newer schema. */
 export async function openSqliteStore(options: SqliteStoreOptions, internals: Internals = {}): Promise<Store> {
   checkArgument(options, STORE_OPTIONS, "the options of the store");
   const path = resolve(options.path);
@@ -62,7 +63,7 @@ export async function openSqliteStore(options: SqliteStoreOptions, internals: In
       migrate(db, internals.migrations);
       if (internals.pragmas !== undefined) db.exec(internals.pragmas);
     };
-    await whenUnlocked(prepare, performance.now() + lockTimeout);
+    await retryWhileLocked(prepare, performance.now() + lockTimeout);
     db.watchFiles(new FileIdentity(path));
     db.watchPosition(() => lastPosition(db));
     return withCheckedArguments(new SqliteStore(db, { lockTimeout }));
@@ -72,20 +73,20 @@ export async function openSqliteStore(options: SqliteStoreOptions, internals: In
   }
 }
 
-/** libsql is loaded here and not above: reading its binary takes longer than all the rest. */
+/** Loads libsql lazily, because loading its binary takes longer than the rest of the startup. */
 export function connect(path: string): Database {
   try {
     makeFolder(dirname(path));
-    closeSync(openSync(path, "a", 0o600)); // SQLite gives its other files the same mode
+    closeSync(openSync(path, "a", 0o600)); // SQLite creates its other files with the same mode
     return new Database(new (loadLibsql())(path), path);
   } catch (error) {
-    throw storeError(error, path);
+    throw toStoreError(error, path);
   }
 }
 
 /**
- * libsql 0.5.29 has Node write a whole report only to learn which C library this is, and that takes longer than opening
- * the file; where the loader of the GNU library stands, the answer is known.
+ * libsql 0.5.29 creates a Node diagnostic report to detect the C library, which takes longer than opening the file.
+ * If the loader of glibc exists, a stub report gives the answer.
  */
 function loadLibsql(): typeof Libsql {
   const load = () => createRequire(import.meta.url)("libsql") as typeof Libsql;

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => folder[Symbol.asyncDispose]());
 
-/** A log of about `bytes` in an event. Resolves with its file. */
+/** Writes a log with about `bytes` per event. Resolves with the path of its file. */
 async function written(bytes: number): Promise<string> {
   const path = join(folder.path, "log.db");
   await using store = await openSqliteStore({ path });
@@ -30,7 +30,7 @@ async function written(bytes: number): Promise<string> {
 it.each([
   ["small", 100],
   ["large", 4 * KB],
-])("reads a large page of %s events in pieces that are each parsed quickly", async (_, bytes) => {
+])("reads a large page of %s events in short slices", async (_, bytes) => {
   const db = connect(await written(bytes));
   const pieces: number[] = [];
   const readPiece: ReadPiece = (work) => {

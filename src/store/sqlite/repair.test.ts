@@ -4,18 +4,18 @@ import Libsql from "libsql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { SessionEvent, TaskEvent } from "../../domain/index.ts";
 import {
-  appendOf,
+  newAppend,
   createTask,
-  happens,
+  toTaskEventDraft,
   numbers,
-  opening,
-  says,
+  sessionOpened,
+  outputText,
   SESSION,
   TASK,
-  taskAppendOf,
+  newTaskAppend,
 } from "../contract/scene.ts";
 import type { Damage } from "./damage.ts";
-import { openNursery, type Nursery } from "./fixtures/children.ts";
+import { openStoreProcesses, type StoreProcesses } from "./fixtures/processes.ts";
 import { databasePaths } from "./fixtures/folder.ts";
 import { openSqliteStore } from "./open.ts";
 import type { StoreRepair } from "./repair.ts";
@@ -25,19 +25,19 @@ const SESSIONS = [SESSION, ...numbers(2, 30).map((number) => `ses_${String(numbe
 const TASKS = [TASK, "other"];
 const KEY = { sessionId: SESSION, turnId: "trn_1", step: 0, kind: "tool", id: "call" } as const;
 const NOT_UTF8 = "cast(x'7b22ff22' as text)";
-/** How many files are damaged at random; `npm run fuzz` is the long run. */
+/** The number of randomly damaged files. `npm run fuzz` runs more. */
 const RANDOM_FILES = process.env["ROOKERY_FUZZ"] === undefined ? 4 : 150;
-let nursery: Nursery;
+let processes: StoreProcesses;
 let intact: string;
 let expected: Content;
 
 beforeAll(async () => {
-  nursery = await openNursery();
+  processes = await openStoreProcesses();
   intact = newPath();
   await fill(intact);
   expected = await contentOf(intact);
 });
-afterAll(() => nursery[Symbol.dispose]());
+afterAll(() => processes[Symbol.dispose]());
 
 interface Outcome {
   readonly found: Damage[];
@@ -54,7 +54,7 @@ describe("repair of a SQLite file", () => {
     expect(readdirSync(dirname(path)).filter((name) => name.includes("damaged"))).toEqual([]);
   });
 
-  it("replaces an event whose text is damaged by a notice, and saves all others", async () => {
+  it("replaces a damaged event with a notice and saves all others", async () => {
     const path = copyOf(intact);
     damage(path, `update event set body = cast(x'ff' || body as text) where session = 1 and seq in (3, 5, 6)`);
     const [outcome] = await repair([path]);
@@ -76,7 +76,7 @@ describe("repair of a SQLite file", () => {
     expect(JSON.stringify(content["other"])).toBe(JSON.stringify(expected["other"]));
   });
 
-  it("does not bring back a session whose deletion was cut short", async () => {
+  it("does not restore a session whose deletion was interrupted", async () => {
     const path = copyOf(intact);
     const [, deleted = ""] = SESSIONS;
     damage(path, `delete from feed where log = 2; delete from lease where session_id = '${deleted}'`);
@@ -90,7 +90,7 @@ describe("repair of a SQLite file", () => {
     expect(ids.sort()).toEqual(SESSIONS.filter((id) => id !== deleted).sort());
   });
 
-  it("keeps the damaged file beside the new one, for the owner only, and finds nothing the next time", async () => {
+  it("keeps the damaged file, readable by its owner only, and finds no damage the next time", async () => {
     const path = copyOf(intact);
     damage(path, `update session set summary = ${NOT_UTF8}, head = 'x' where no in (1, 4)`);
     const [outcome] = await repair([path]);
@@ -106,7 +106,7 @@ describe("repair of a SQLite file", () => {
     expect(names.sort()).toEqual([basename(path), basename(kept)]);
   });
 
-  it("keeps the journal of an unfinished turn, blobs and the task of a session", async () => {
+  it("keeps journals of unfinished turns, blobs, and the task of a session", async () => {
     const path = copyOf(intact);
     damage(path, `update event set body = ${NOT_UTF8} where session = 2 and seq = 2`);
     await repair([path]);
@@ -115,10 +115,10 @@ describe("repair of a SQLite file", () => {
     const hash = "sha256:039058c6f2c0cb492c533b0a4d14ef77cc0f78abccced5287d84a1a2011cfb81";
     expect(await store.getBlob(hash)).toEqual(Buffer.of(1, 2, 3));
     expect((await store.list({ task: TASK })).map(({ id }) => id)).toEqual([SESSION]);
-    expect((await store.append(appendOf(expected[SESSION]?.length ?? 0, [says("more")]))).repeated).toBe(false);
+    expect((await store.append(newAppend(expected[SESSION]?.length ?? 0, [outputText("more")]))).repeated).toBe(false);
   });
 
-  it("makes a lost first event anew from the summary or the state", async () => {
+  it("rebuilds a lost first event from the summary or the state", async () => {
     const path = copyOf(intact);
     damage(path, `update event set body = ${NOT_UTF8} where seq = 1 and session in (1, -1)`);
     const [outcome] = await repair([path]);
@@ -126,7 +126,7 @@ describe("repair of a SQLite file", () => {
     expect(await contentOf(path)).toEqual(expected);
   });
 
-  it("saves every session that has no event in a page that is overwritten", { timeout: 60_000 }, async () => {
+  it("saves every session without events in an overwritten page", { timeout: 60_000 }, async () => {
     const paths = damagedPages();
     expect(paths.length).toBeGreaterThan(0);
     const outcomes = await repair(paths);
@@ -148,7 +148,7 @@ describe("repair of a SQLite file", () => {
     }
   });
 
-  it("refuses while another process uses the file, and changes nothing", async () => {
+  it("rejects with store_locked while another process uses the file, and changes nothing", async () => {
     const path = copyOf(intact);
     damage(path, `update session set summary = ${NOT_UTF8} where no = 1`);
     await using store = await openSqliteStore({ path });
@@ -160,7 +160,7 @@ describe("repair of a SQLite file", () => {
   });
 
   it(
-    `leaves a file that is whole, or the damaged one, with ${RANDOM_FILES} files that are damaged at random`,
+    `leaves a valid file or the original for ${RANDOM_FILES} randomly damaged files`,
     { timeout: 60_000 + RANDOM_FILES * 2_000 },
     async () => {
       const paths = numbers(1, RANDOM_FILES).map((seed) => damagedAtRandom(seed));
@@ -179,7 +179,7 @@ describe("repair of a SQLite file", () => {
   );
 });
 
-/** Each step in a process of its own, as the command does it. */
+/** Runs each step in its own process, like the command. */
 async function repair(paths: readonly string[]): Promise<Outcome[]> {
   const found = await runChild("examine", paths);
   const repaired = await runChild("repair", paths);
@@ -188,14 +188,14 @@ async function repair(paths: readonly string[]): Promise<Outcome[]> {
 }
 
 async function runChild(role: string, paths: readonly string[]): Promise<unknown[]> {
-  const child = nursery.start(role, { path: "", paths });
+  const child = processes.start(role, { path: "", paths });
   const outcomes: unknown[] = [];
   for (const path of paths) {
-    const said = await child.said();
+    const said = await child.nextMessage();
     expect(said, `the process that should ${role} ${path} died`).toBeDefined();
     outcomes.push(said);
   }
-  expect(await child.ended).toBe(0);
+  expect(await child.exited).toBe(0);
   return outcomes;
 }
 
@@ -204,18 +204,20 @@ async function fill(path: string): Promise<void> {
     await using store = await openSqliteStore({ path });
     for (const taskId of TASKS) {
       await createTask(store, taskId);
-      await store.appendTask(taskAppendOf(1, [happens({ type: "task.stop_asked", reason: "é" })], { taskId }));
+      await store.appendTask(
+        newTaskAppend(1, [toTaskEventDraft({ type: "task.stop_asked", reason: "é" })], { taskId }),
+      );
     }
     for (const [index, sessionId] of SESSIONS.entries()) {
-      const texts = numbers(1, 40).map((number) => says(`text ${number} ${"é".repeat((number * 7) % 90)}`));
-      const first = opening({ title: `session ${index}`, ...(index === 0 && { task: TASK }) });
-      await store.append(appendOf(0, [first, ...texts], { sessionId }));
+      const texts = numbers(1, 40).map((number) => outputText(`text ${number} ${"é".repeat((number * 7) % 90)}`));
+      const first = sessionOpened({ title: `session ${index}`, ...(index === 0 && { task: TASK }) });
+      await store.append(newAppend(0, [first, ...texts], { sessionId }));
     }
     const journal = [
       { op: "start", key: KEY },
       { op: "finish", key: KEY, value: { a: 1 } },
     ] as const;
-    await store.append(appendOf(41, [], { journal }));
+    await store.append(newAppend(41, [], { journal }));
     await store.putBlob(Uint8Array.of(1, 2, 3));
     await store.acquireLease({ sessionId: SESSION, owner: "a", now: 0, until: 1 });
   }
@@ -245,7 +247,7 @@ function damage(path: string, sql: string): void {
   db.close();
 }
 
-/** Copies of the file, each with another page of events overwritten. */
+/** Copies of the file, each with a different page of events overwritten. */
 function damagedPages(): string[] {
   const bytes = readFileSync(intact);
   const size = bytes.readUInt16BE(16);
@@ -263,7 +265,7 @@ function damagedPages(): string[] {
     });
 }
 
-/** Some bytes, or a sector. The same seed damages the same bytes. */
+/** Damages some bytes or a sector. The same seed damages the same bytes. */
 function damagedAtRandom(seed: number): string {
   const path = copyOf(intact);
   const bytes = readFileSync(path);

@@ -1,16 +1,16 @@
-/** Repairs a damaged database: saves what can be read into a new file, and puts that in the place of the old one. */
+/** Repairs a damaged database: copies the readable content into a new file, and replaces the old file with it. */
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { isRookeryError, RookeryError, type Store } from "../../domain/index.ts";
 import { findDamages, type Damage } from "./damage.ts";
 import type { Database } from "./database.ts";
-import { storeError } from "./errors.ts";
+import { toStoreError } from "./errors.ts";
 import { connect, openSqliteStore } from "./open.ts";
-import { salvage, verifySalvaged, type Salvaged } from "./salvage.ts";
+import { salvage, verifySalvaged, type SalvageResult } from "./salvage.ts";
 import { migrate } from "./schema.ts";
 
 export interface StoreRepair {
-  /** Empty if nothing was damaged: then nothing was changed. */
+  /** Empty if nothing is damaged. The file is then unchanged. */
   readonly damages: readonly Damage[];
   readonly saved: {
     readonly sessions: number;
@@ -18,22 +18,22 @@ export interface StoreRepair {
     readonly events: number;
     readonly blobs: number;
   };
-  /** A sentence for each thing that could not be saved. */
+  /** A description of each item that could not be saved. */
   readonly lost: readonly string[];
-  /** Where the damaged file is now. */
+  /** The new path of the damaged file. */
   readonly damagedFile?: string | undefined;
 }
 
 /**
- * Rejects with `store_locked` while another process uses the file, and with a `store_*` error if nothing can be read,
- * the new file cannot be written, or it does not read as it was written. In all these cases nothing is replaced.
+ * Rejects with `store_locked` if another process uses the file, and with a `store_*` error if nothing is readable, the
+ * new file cannot be written, or verification fails. In all these cases the original file stays in place.
  */
 export async function repairSqliteStore(file: string): Promise<StoreRepair> {
   const path = resolve(file);
-  if (!existsSync(path)) throw new RookeryError("store_unavailable", `there is no ${path}: there is nothing to repair`);
+  if (!existsSync(path)) throw new RookeryError("store_unavailable", `${path} does not exist: check the path`);
   refuseIfUsed(path);
   const [source, repaired] = [`${path}.repairing-source`, `${path}.repairing`];
-  removeDatabase(source); // of a repair that was killed
+  removeDatabase(source); // left over from a killed repair
   const db = openAlone(path, source);
   try {
     const damages = findDamages(db);
@@ -47,25 +47,25 @@ export async function repairSqliteStore(file: string): Promise<StoreRepair> {
   }
 }
 
-/** In this mode SQLite takes the file only if no other connection is open, and keeps others out. */
+/** In exclusive mode, SQLite locks the file only if no other connection is open, and keeps others out. */
 const EXCLUSIVE = "pragma busy_timeout = 0; pragma locking_mode = exclusive; begin immediate; commit";
 
-/** Moves what is in the log beside the file into the file. Throws `store_locked`. */
+/** Also moves the write-ahead log into the file. Throws `store_locked` if another process uses the file. */
 function refuseIfUsed(path: string): void {
   const db = connect(path);
   try {
     db.exec(EXCLUSIVE);
   } catch (error) {
-    throw isRookeryError(error, "store_locked") ? inUse(path, error) : error;
+    throw isRookeryError(error, "store_locked") ? toInUseError(path, error) : error;
   } finally {
-    db.close(); // nothing of it stays open, because no statement was prepared
+    db.close(); // closes completely, because no statement was prepared
   }
-  if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) throw inUse(path);
+  if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) throw toInUseError(path);
 }
 
 /**
- * Opens the file by a second name, which it has until the repair ends. The lock is one of the file, so others cannot
- * open it by the first name either; and what SQLite deletes when it closes the file is not what the first name has then.
+ * Opens the file through a second hard link, which exists until the repair ends. The lock applies to the file under both
+ * names. When SQLite closes the file, it deletes companion files of the second name, not of the repaired database.
  */
 function openAlone(path: string, source: string): Database {
   let db: Database | undefined;
@@ -78,7 +78,7 @@ function openAlone(path: string, source: string): Database {
   } catch (error) {
     db?.close();
     removeDatabase(source);
-    throw isRookeryError(error, "store_locked") ? inUse(path, error) : storeError(error, path);
+    throw isRookeryError(error, "store_locked") ? toInUseError(path, error) : toStoreError(error, path);
   }
 }
 
@@ -86,24 +86,24 @@ function upgrade(db: Database): void {
   try {
     migrate(db);
   } catch (error) {
-    if (!isRookeryError(error, "store_corrupt") || error.cause === undefined) throw error; // newer, or another program's
+    if (!isRookeryError(error, "store_corrupt") || error.cause === undefined) throw error; // a newer schema, or the database of another program
   }
 }
 
-function inUse(path: string, cause?: unknown): RookeryError {
-  const message = `${path} is in use by another process: end every rookery that runs, then repair it`;
+function toInUseError(path: string, cause?: unknown): RookeryError {
+  const message = `another process uses ${path}: stop all running rookery processes, then repair it again`;
   return new RookeryError("store_locked", message, { cause });
 }
 
-async function salvageInto(path: string, db: Database, damaged: string): Promise<Salvaged> {
-  removeDatabase(path); // of a repair that was killed
+async function salvageInto(path: string, db: Database, damaged: string): Promise<SalvageResult> {
+  removeDatabase(path); // left over from a killed repair
   try {
     const salvaged = await withStore(path, (store) => salvage(db, store));
     if (salvaged.logs.length === 0 && salvaged.blobs.length === 0) {
-      const message = `no session or task of ${damaged} can be read: restore a copy, or move it away to start afresh`;
+      const message = `no session or task in ${damaged} is readable: restore a backup, or move the file away to start with an empty store`;
       throw new RookeryError("store_corrupt", message);
     }
-    moveLogIntoFile(path);
+    checkpointWal(path);
     await withStore(path, (store) => verifySalvaged(store, salvaged));
     return salvaged;
   } catch (error) {
@@ -112,8 +112,8 @@ async function salvageInto(path: string, db: Database, damaged: string): Promise
   }
 }
 
-/** The file is renamed alone: nothing of it may be left in the log beside it. */
-function moveLogIntoFile(path: string): void {
+/** Moves the write-ahead log into the file, because only the main file is renamed. */
+function checkpointWal(path: string): void {
   const db = connect(path);
   try {
     const busy = db.get("pragma wal_checkpoint(truncate)")?.[0];
@@ -133,7 +133,7 @@ async function withStore<T>(path: string, work: (store: Store) => Promise<T>): P
   }
 }
 
-/** At every moment one of the two is at the path. Returns where the damaged one is. */
+/** Replaces the file atomically. Returns the new path of the damaged file. */
 function replaceDatabase(path: string, { source, repaired }: { source: string; repaired: string }): string {
   const damagedFile = `${path}.damaged-${new Date().toISOString().replaceAll(/[-:.]/g, "")}`;
   try {
@@ -142,7 +142,7 @@ function replaceDatabase(path: string, { source, repaired }: { source: string; r
     renameSync(repaired, path);
     syncFolder(dirname(path));
   } catch (error) {
-    throw storeError(error, path);
+    throw toStoreError(error, path);
   } finally {
     removeDatabase(repaired);
   }
@@ -162,7 +162,7 @@ function removeDatabase(path: string): void {
   for (const suffix of ["", "-wal", "-shm", "-bell"]) rmSync(path + suffix, { force: true });
 }
 
-function countSaved({ logs, blobs }: Salvaged): StoreRepair["saved"] {
+function countSaved({ logs, blobs }: SalvageResult): StoreRepair["saved"] {
   const sessions = logs.filter(({ kind }) => kind === "session").length;
   const events = logs.reduce((sum, { head }) => sum + head, 0);
   return { sessions, tasks: logs.length - sessions, events, blobs: blobs.length };

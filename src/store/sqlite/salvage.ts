@@ -1,4 +1,4 @@
-/** Writes what can be read of a damaged database into a new one, through the ordinary appends, and reads it back. */
+/** Copies the readable content of a damaged database into a new store with ordinary appends, and verifies the copy. */
 import { createHash } from "node:crypto";
 import {
   isRookeryError,
@@ -16,14 +16,14 @@ import type { LogKind } from "../admission.ts";
 import { decodeText, textColumn } from "./columns.ts";
 import { findBlobs, LostPositions } from "./damage.ts";
 import type { Database } from "./database.ts";
-import { attemptRead, findLogs, readEvents, readLogRow, type FoundEvent, type FoundLog } from "./readable.ts";
+import { attemptRead, findLogs, readEvents, readLogRow, type FoundEvent, type FoundLog } from "./damaged-reads.ts";
 import { readJournal } from "./tables.ts";
 
-export interface Salvaged {
+export interface SalvageResult {
   readonly logs: readonly SavedLog[];
-  /** Hashes. */
+  /** The hashes of the saved blobs. */
   readonly blobs: readonly string[];
-  /** A sentence for each thing that is lost. */
+  /** A description of each lost item. */
   readonly lost: readonly string[];
 }
 
@@ -31,36 +31,36 @@ export interface SavedLog {
   readonly kind: LogKind;
   readonly id: string;
   readonly head: number;
-  /** Of its events, in order. */
+  /** A SHA-256 digest of the events, in order. */
   readonly digest: string;
 }
 
 type Draft = EventDraft | TaskEventDraft;
 
 /**
- * Keeps events with their positions, the journals of unfinished turns, and blobs. Leases are not kept, because no
- * process uses the file. Rejects with a `store_*` error if the new store cannot be written.
+ * Copies events with their sequence numbers, the journals of unfinished turns, and blobs. Does not copy leases, because
+ * no process uses the file. Rejects with a `store_*` error if the new store cannot be written.
  */
-export async function salvage(db: Database, store: Store): Promise<Salvaged> {
+export async function salvage(db: Database, store: Store): Promise<SalvageResult> {
   const lost: string[] = [];
   const logs: SavedLog[] = [];
   const taken = new Set<string>();
   for (const kind of ["task", "session"] as const) {
-    // a session finds its task when it is written
+    // tasks come first, because a session looks up its task when it is written
     for (const [no, indexedId] of findLogs(db, kind)) {
       const log = readLogRow(db, kind, no, indexedId);
       const id = log.id === undefined || taken.has(log.id) ? replacementId(log) : log.id;
       taken.add(id);
       const saved = await salvageLog(db, store, log, id, lost);
       if (saved !== undefined) logs.push(saved);
-      if (saved !== undefined && id !== log.id) lost.push(`the id of ${kind} number ${no}: it is saved as ${id}`);
+      if (saved !== undefined && id !== log.id) lost.push(`the id of ${kind} number ${no}: its new id is ${id}`);
     }
   }
   return { logs, blobs: await salvageBlobs(db, store, lost), lost };
 }
 
-/** Rejects with `store_corrupt` if the new store does not hold exactly what was saved. */
-export async function verifySalvaged(store: Store, { logs, blobs }: Salvaged): Promise<void> {
+/** Rejects with `store_corrupt` if the new store does not return exactly the saved content. */
+export async function verifySalvaged(store: Store, { logs, blobs }: SalvageResult): Promise<void> {
   for (const { kind, id, head, digest } of logs) {
     const record = kind === "session" ? await store.summary(id) : await store.task(id);
     const hash = createHash("sha256");
@@ -82,14 +82,15 @@ export async function verifySalvaged(store: Store, { logs, blobs }: Salvaged): P
         last = seq;
       }
     }
-    if (record?.head !== head || last !== head || hash.digest("hex") !== digest) throw unverified(`${kind} ${id}`);
+    if (record?.head !== head || last !== head || hash.digest("hex") !== digest)
+      throw toVerificationError(`${kind} ${id}`);
   }
-  for (const hash of blobs) if ((await store.getBlob(hash)) === undefined) throw unverified(`blob ${hash}`);
+  for (const hash of blobs) if ((await store.getBlob(hash)) === undefined) throw toVerificationError(`blob ${hash}`);
 }
 
-function unverified(what: string): RookeryError {
-  const message = `${what} reads differently in the new file than it was written: check the disk, then try again`;
-  return new RookeryError("store_corrupt", `${message}; nothing was replaced`);
+function toVerificationError(what: string): RookeryError {
+  const message = `${what} differs in the new file from what was written: check the disk, then try again`;
+  return new RookeryError("store_corrupt", `${message}; the original file is unchanged`);
 }
 
 function replacementId({ kind, no }: FoundLog): string {
@@ -117,19 +118,22 @@ async function salvageLog(
     for (const page of readEvents(db, log)) {
       const drafts: Draft[] = [];
       for (const event of page) {
-        const draft = event.seq === 1 ? firstDraft(log, event) : (event.draft ?? lostNotice(kind, event.seq, previous));
+        const draft =
+          event.seq === 1
+            ? restoreFirstDraft(log, event)
+            : (event.draft ?? toLostEventNotice(kind, event.seq, previous));
         if (draft !== event.draft) positions.add(event.seq);
         if (draft === undefined) break;
         drafts.push(draft);
         previous = draft;
       }
       if (drafts.length === 0) break;
-      if (head === 0 && kind === "task") await write(drafts.splice(0, 1)); // it is created by an append of its own
+      if (head === 0 && kind === "task") await write(drafts.splice(0, 1)); // the first append of a task holds task.created alone
       if (drafts.length > 0) await write(drafts);
     }
   } catch (error) {
     if (isRookeryError(error) && isStoreErrorCode(error.code)) throw error;
-    lost.push(`${kind} ${id} from event ${head + 1} on: ${messageOf(error)}`);
+    lost.push(`${kind} ${id}, event ${head + 1} and later: ${messageOf(error)}`);
   }
   if (head === 0) {
     lost.push(`${kind} ${id}: its first event and its ${kind === "session" ? "summary" : "state"} are damaged`);
@@ -146,8 +150,8 @@ async function appendDrafts(store: Store, kind: LogKind, id: string, head: numbe
   else await store.appendTask({ ...append, taskId: id, events: drafts as TaskEventDraft[] });
 }
 
-/** Made from the row if the event is lost; undefined if the row is damaged too. */
-function firstDraft({ kind, record }: FoundLog, { draft }: FoundEvent): Draft | undefined {
+/** Rebuilds a lost first event from the row. Undefined if the row is damaged too. */
+function restoreFirstDraft({ kind, record }: FoundLog, { draft }: FoundEvent): Draft | undefined {
   if (draft?.type === (kind === "session" ? "session.opened" : "task.created")) return draft;
   if (record === undefined) return undefined;
   if (kind === "task") {
@@ -160,15 +164,15 @@ function firstDraft({ kind, record }: FoundLog, { draft }: FoundEvent): Draft | 
   return { type: "session.opened", at: createdAt, agent, backend, cwd, permissions: "ask", ...optional };
 }
 
-function lostNotice(kind: LogKind, seq: number, previous: Draft | undefined): Draft {
-  const message = `event ${seq} was damaged in the file of the log and could not be saved`;
+function toLostEventNotice(kind: LogKind, seq: number, previous: Draft | undefined): Draft {
+  const message = `event ${seq} was damaged in the database and could not be recovered`;
   const notice = { type: "notice" as const, level: "error" as const, code: "event_lost", message };
   const at = previous?.at ?? new Date().toISOString();
   if (kind === "task") return { at, ...notice };
   return { at, agent: (previous as EventDraft | undefined)?.agent ?? "", ...notice };
 }
 
-/** Without its journal, a turn that did not end could repeat what it did. */
+/** Without its journal, an unfinished turn could run its effects again. */
 async function salvageJournal(db: Database, store: Store, log: FoundLog, id: string, head: number, lost: string[]) {
   const sql = `select distinct ${textColumn("turn")} from journal where session = ?`;
   const turns = attemptRead(() => db.all(sql, log.no));
@@ -177,7 +181,7 @@ async function salvageJournal(db: Database, store: Store, log: FoundLog, id: str
     const turn = decodeText(cell);
     const entries = turn === undefined ? undefined : attemptRead(() => readJournal(db, log.id ?? "", turn))?.value;
     if (entries === undefined || entries.length === 0) {
-      lost.push(`the journal of turn ${turn ?? "unknown"} of session ${id}: what it did may be done again`);
+      lost.push(`the journal of turn ${turn ?? "unknown"} of session ${id}: its effects may run again`);
       continue;
     }
     const journal = entries.map(({ key, finished, value }) => {
@@ -191,8 +195,8 @@ async function salvageJournal(db: Database, store: Store, log: FoundLog, id: str
 async function salvageBlobs(db: Database, store: Store, lost: string[]): Promise<string[]> {
   const hashes: string[] = [];
   for (const { hash, bytes, isWhole } of findBlobs(db)) {
-    if (!isWhole) lost.push(`blob ${hash ?? "without a name"}`);
-    if (bytes !== undefined) hashes.push((await store.putBlob(bytes)).hash); // if its name was damaged, it gets it back
+    if (!isWhole) lost.push(`blob ${hash ?? "without a hash"}`);
+    if (bytes !== undefined) hashes.push((await store.putBlob(bytes)).hash); // restores a damaged hash
   }
   return hashes;
 }

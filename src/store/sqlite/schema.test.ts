@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
 import Libsql from "libsql";
 import { emptySummary } from "../../domain/index.ts";
-import { openSession, says, SESSION, textsIn } from "../contract/scene.ts";
+import { writeTestSession, outputText, SESSION, readSessionTexts } from "../contract/scene.ts";
 import { databasePaths } from "./fixtures/folder.ts";
 import { openSqliteStore } from "./open.ts";
 import { MIGRATIONS } from "./schema.ts";
@@ -12,19 +12,19 @@ const newPath = databasePaths();
 const NEXT = "alter table session add column colour text not null default 'grey'; create table nest (twig text);";
 
 describe("the schema of a SQLite store", () => {
-  it("is brought forward step by step, keeping what is there", async () => {
+  it("is migrated step by step and keeps its data", async () => {
     const path = newPath();
     const old = await openSqliteStore({ path });
-    await openSession(old, ["a"]);
+    await writeTestSession(old, ["a"]);
     await old[Symbol.asyncDispose]();
     await using store = await openSqliteStore({ path }, { migrations: [...MIGRATIONS, NEXT, "drop table nest"] });
-    expect(await textsIn(store)).toEqual(["session.opened", "a"]);
+    expect(await readSessionTexts(store)).toEqual(["session.opened", "a"]);
     expect(ask(path, "pragma user_version")).toEqual([[MIGRATIONS.length + 2]]);
     expect(ask(path, "select id, colour from session")).toEqual([[SESSION, "grey"]]);
     expect(ask(path, "select name from sqlite_schema where name = 'nest'")).toEqual([]);
   });
 
-  it("of the first version gets a feed of what it has, session by session", async () => {
+  it("of the first version gets a feed of its sessions", async () => {
     const path = newPath();
     mkdirSync(dirname(path), { recursive: true });
     const old = new Libsql(path);
@@ -46,15 +46,15 @@ describe("the schema of a SQLite store", () => {
       });
     const all = ["1 ses_b 1", "2 ses_b 2", "3 ses_b 3", "4 ses_a 1", "5 ses_a 2"];
     for (const after of [0, 1, 2, 3, 4, 5]) expect(await feed(after)).toEqual(all.slice(after));
-    await openSession(store);
+    await writeTestSession(store);
     expect(await feed(4)).toEqual(["5 ses_a 2", `6 ${SESSION} 1`]);
-    await store.append({ sessionId: "ses_b", id: "more", expectedHead: 3, events: [says("4")] });
+    await store.append({ sessionId: "ses_b", id: "more", expectedHead: 3, events: [outputText("4")] });
     expect(await feed(6)).toEqual(["7 ses_b 4"]);
     await store.delete(await store.acquireLease({ sessionId: "ses_b", owner: "a", now: 0, until: 1 }));
     expect(await feed(0)).toEqual(["4 ses_a 1", "5 ses_a 2", `6 ${SESSION} 1`]);
   });
 
-  it("stays at the last step that worked where one fails", async () => {
+  it("stays at the last successful step if a migration fails", async () => {
     const path = newPath();
     const migrations = [...MIGRATIONS, NEXT, "create table twig (x); create table nest (twice)"];
     await expect(openSqliteStore({ path }, { migrations })).rejects.toMatchObject({ code: "store_unavailable" });
@@ -62,7 +62,7 @@ describe("the schema of a SQLite store", () => {
     expect(ask(path, "select name from sqlite_schema where name = 'twig'")).toEqual([]);
   });
 
-  it("of a newer program is refused with both versions, and the file is left as it is", async () => {
+  it("of a newer program fails with both versions, and the file stays unchanged", async () => {
     const path = newPath();
     const newer = await openSqliteStore({ path }, { migrations: [...MIGRATIONS, NEXT] });
     await newer[Symbol.asyncDispose]();

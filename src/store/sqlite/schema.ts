@@ -1,9 +1,9 @@
-/** The tables, as a list of steps that each bring a file one version further. */
+/** The schema, as a list of migrations. */
 import { RookeryError } from "../../domain/index.ts";
 import { decodeNumber } from "./columns.ts";
 import type { Database } from "./database.ts";
 
-/** Step n leads from version n-1 to n. A step that was released is never changed: add another. */
+/** Migration n upgrades version n-1 to n. Never change a released migration: add a new one. */
 export const MIGRATIONS: readonly string[] = [
   `
   create table session (
@@ -52,9 +52,9 @@ export const MIGRATIONS: readonly string[] = [
   );
   `,
   /*
-   * Tasks have their logs in the same tables, under the negative of their number. The feed has a row for what was
-   * committed together of one log: the position of its last event, and how many there are. `whose` is the task's log
-   * for all that belongs to a task, and the session's own for the rest.
+   * Logs of tasks are in the same tables, under the negated number of the task. The feed has one row per log and commit:
+   * the position of the last event, and the number of events. `whose` is the log of the task for everything that belongs
+   * to a task, and the session's own log otherwise.
    */
   `
   create table task (
@@ -94,7 +94,7 @@ export const MIGRATIONS: readonly string[] = [
   create index feed_whose on feed (whose);
   insert into feed select sum(head) over (order by no), no, no, head, head from session where head > 0;
   `,
-  /* Idempotency keys: what the request made, in the commit that made it, and later what was answered. */
+  /* Idempotency keys: the event that completed the request, written in the same commit, and later the response. */
   `
   create table request (
     no integer primary key,
@@ -110,13 +110,13 @@ export const MIGRATIONS: readonly string[] = [
   `,
 ];
 
-/** Brings the file to the newest version, a transaction per step; several processes may try at once. */
+/** Migrates the file to the newest version, one transaction per step. Several processes may call this at once. */
 export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS): void {
-  if (versionOf(db) === 0) db.transaction(() => refuseForeign(db)); // before anything of it is changed
-  if (versionOf(db) < migrations.length) db.exec("pragma journal_mode = wal");
+  if (readVersion(db) === 0) db.transaction(() => refuseForeign(db)); // before the file is changed
+  if (readVersion(db) < migrations.length) db.exec("pragma journal_mode = wal");
   while (refuseNewer(db, migrations.length) < migrations.length) {
     db.transaction(() => {
-      const version = versionOf(db); // again, now that nobody else can change it
+      const version = readVersion(db); // read again under the lock
       const step = migrations[version];
       if (step === undefined) return;
       db.exec(step);
@@ -125,20 +125,20 @@ export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS
   }
 }
 
-function versionOf(db: Database): number {
+function readVersion(db: Database): number {
   return decodeNumber(db.get("pragma user_version")?.[0]) ?? 0;
 }
 
 function refuseNewer(db: Database, known: number): number {
-  const version = versionOf(db);
+  const version = readVersion(db);
   if (version <= known) return version;
   throw new RookeryError(
     "store_newer",
-    `${db.path} has version ${version} and this program knows ${known}: update rookery`,
+    `${db.path} has schema version ${version} and this program supports up to ${known}: update rookery`,
   );
 }
 
 function refuseForeign(db: Database): void {
-  if (versionOf(db) > 0 || db.get("select 1 from sqlite_schema limit 1") === undefined) return;
-  throw new RookeryError("store_corrupt", `${db.path} is a database of another program: choose another path`);
+  if (readVersion(db) > 0 || db.get("select 1 from sqlite_schema limit 1") === undefined) return;
+  throw new RookeryError("store_corrupt", `${db.path} is the database of another program: choose another path`);
 }

@@ -1,46 +1,41 @@
-/** The row of a session, as its log grows. */
+/** Loads and updates the row of a session when events are appended to its log. */
 import { emptySummary, summarize, type SessionEvent, type SessionSummary } from "../../domain/index.ts";
-import type { KeptLog } from "./appends.ts";
-import { damageIn, decodeNumber, numberColumn, textColumn } from "./columns.ts";
+import { toDamageError, decodeNumber, numberColumn, textColumn } from "./columns.ts";
 import type { Database } from "./database.ts";
-import { summaryOf } from "./records.ts";
+import { feedOwner, type LogRow } from "./log-row.ts";
+import { decodeSummary } from "./records.ts";
 
 const SESSION = `
   select no, ${numberColumn("head")}, ${textColumn("summary")}, ${numberColumn("task")} from session where id = ?`;
 
 /** Throws `log_corrupt` if the row is damaged. */
-export function loadSession(db: Database, id: string): KeptLog {
+export function loadSession(db: Database, id: string): LogRow {
   const row = db.get(SESSION, id);
   const no = decodeNumber(row?.[0]);
   const head = row === undefined ? 0 : decodeNumber(row[1]);
-  const before = row === undefined ? emptySummary(id) : summaryOf(db, id, row[2]);
+  const before = row === undefined ? emptySummary(id) : decodeSummary(db, id, row[2]);
   const task = decodeNumber(row?.[3]) ?? null;
-  if (head === undefined || head !== before.head) throw damageIn(db.path, `the head of session ${id}`);
+  if (head === undefined || head !== before.head) throw toDamageError(db.path, `the head of session ${id}`);
   return {
     no,
     head,
-    keep(events) {
+    write(events) {
       const after = summarize(before, events as readonly SessionEvent[]);
-      const ofTask = after.task === before.task ? task : taskNumber(db, after.task);
-      const log = keepSummary(db, no, after, ofTask);
+      const ofTask = after.task === before.task ? task : findTaskNumber(db, after.task);
+      const log = writeSummary(db, no, after, ofTask);
       if (no !== undefined && ofTask !== task) moveInFeed(db, log, { from: task, to: ofTask });
-      return { log, whose: whoseIs(log, ofTask) };
+      return { log, whose: feedOwner(log, ofTask) };
     },
   };
 }
 
-/** Under whose number the feed has a session. */
-export function whoseIs(no: number, task: number | null): number {
-  return task === null ? no : -task;
-}
-
-/** A session that names a task which is not there belongs to none. */
-function taskNumber(db: Database, taskId: string | undefined): number | null {
+/** Null if the task does not exist. The session then belongs to no task. */
+function findTaskNumber(db: Database, taskId: string | undefined): number | null {
   if (taskId === undefined) return null;
   return decodeNumber(db.get("select no from task where id = ?", taskId)?.[0]) ?? null;
 }
 
-function keepSummary(db: Database, no: number | undefined, summary: SessionSummary, task: number | null): number {
+function writeSummary(db: Database, no: number | undefined, summary: SessionSummary, task: number | null): number {
   const { id, head, agent, cwd, parent, status } = summary;
   const columns = [head, agent, cwd, parent ?? null, status, JSON.stringify(summary), task] as const;
   if (no !== undefined) {
@@ -58,5 +53,5 @@ function keepSummary(db: Database, no: number | undefined, summary: SessionSumma
 
 function moveInFeed(db: Database, log: number, { from, to }: { from: number | null; to: number | null }): void {
   const sql = "update feed set whose = ? where whose = ? and log = ?";
-  db.run(sql, whoseIs(log, to), whoseIs(log, from), log);
+  db.run(sql, feedOwner(log, to), feedOwner(log, from), log);
 }

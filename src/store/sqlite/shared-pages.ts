@@ -1,47 +1,47 @@
-/** Pages of text that were read last: of many who follow, those who are equally far are given the same one. */
+/** Caches the most recently read pages of text. Followers at the same position share a page. */
 import type { Database } from "./database.ts";
 
-/** More than these are forgotten, the oldest first; a page that is larger is not kept. */
-const KEPT_PAGES = 8;
-const KEPT_CHARACTERS = 512 * 1024;
+/** Beyond this number, the oldest page is removed. Larger pages are not cached. */
+const MAX_CACHED_PAGES = 8;
+const MAX_PAGE_CHARACTERS = 512 * 1024;
 
-interface Text {
+interface EventWithText {
   readonly text: string;
 }
 
-/** What was committed stays as it is until it is deleted: by this process, which says so, or by another, which is seen. */
+/** Committed events only change by deletion: this process calls `clear`, and `data_version` reveals others. */
 export class SharedPages {
   readonly #db: Database;
-  readonly #pages = new Map<string, readonly Text[]>();
+  readonly #pages = new Map<string, readonly EventWithText[]>();
   #version: unknown;
 
   constructor(db: Database) {
     this.#db = db;
   }
 
-  /** The page that was read under this name, or what `read` gives now. A name says what is read, and after what. */
-  get<Item extends Text>(name: string, read: () => readonly Item[]): readonly Item[] {
+  /** Returns the cached page, or calls `read`. The key must identify the log and the cursor. */
+  get<Item extends EventWithText>(key: string, read: () => readonly Item[]): readonly Item[] {
     const [version] = this.#db.get("pragma data_version") ?? [];
-    if (version !== this.#version) this.forget();
+    if (version !== this.#version) this.clear();
     this.#version = version;
-    const kept = this.#pages.get(name);
-    if (kept !== undefined) return kept as readonly Item[];
+    const cached = this.#pages.get(key);
+    if (cached !== undefined) return cached as readonly Item[];
     const page = read();
-    if (page.length > 0 && lengthOf(page) <= KEPT_CHARACTERS) this.#keep(name, page);
+    if (page.length > 0 && countPageCharacters(page) <= MAX_PAGE_CHARACTERS) this.#add(key, page);
     return page;
   }
 
-  forget(): void {
+  clear(): void {
     this.#pages.clear();
   }
 
-  #keep(name: string, page: readonly Text[]): void {
+  #add(key: string, page: readonly EventWithText[]): void {
     const [oldest] = this.#pages.keys();
-    if (oldest !== undefined && this.#pages.size >= KEPT_PAGES) this.#pages.delete(oldest);
-    this.#pages.set(name, page);
+    if (oldest !== undefined && this.#pages.size >= MAX_CACHED_PAGES) this.#pages.delete(oldest);
+    this.#pages.set(key, page);
   }
 }
 
-function lengthOf(page: readonly Text[]): number {
+function countPageCharacters(page: readonly EventWithText[]): number {
   return page.reduce((sum, { text }) => sum + text.length, 0);
 }

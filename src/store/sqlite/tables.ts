@@ -1,20 +1,20 @@
-/** The smaller tables: summaries, leases, the journal and blobs. */
+/** Reads and writes summaries, leases, the journal and blobs. */
 import type { EffectKey, JournalEntry, ListQuery, SessionSummary } from "../../domain/index.ts";
 import { nameBlob } from "../blob.ts";
-import type { KeptLease } from "../lease.ts";
+import type { StoredLease } from "../lease.ts";
 import { clampLimit } from "../page.ts";
-import { damageIn, decodeJson, decodeNumber, decodeText, numberColumn, textColumn } from "./columns.ts";
+import { toDamageError, decodeJson, decodeNumber, decodeText, numberColumn, textColumn } from "./columns.ts";
 import type { Database } from "./database.ts";
 import type { ReadPiece } from "./pages.ts";
-import { isSummary, readableRows, summaryOf } from "./records.ts";
+import { isSummary, readDecodableRows, decodeSummary } from "./records.ts";
 
 /** Throws `log_corrupt` if the summary is damaged. */
 export function readSummary(db: Database, sessionId: string): SessionSummary | undefined {
   const row = db.get(`select ${textColumn("summary")} from session where id = ?`, sessionId);
-  return row && summaryOf(db, sessionId, row[0]);
+  return row && decodeSummary(db, sessionId, row[0]);
 }
 
-/** Ids sort by the time they were made, so the newest are the greatest. */
+/** Session ids sort by creation time, so the newest come first in descending order. */
 const LIST = `
   select ${textColumn("summary")} from session
   where (?1 is null or agent = ?1) and (?2 is null or cwd = ?2) and (?3 is null or parent = ?3)
@@ -22,13 +22,13 @@ const LIST = `
     OF_TASK
   order by id desc limit ?6`;
 const LIST_ALL = LIST.replace("OF_TASK", "");
-/** Apart, so that its index is used. */
+/** A separate query, so that SQLite uses the index on `task`. */
 const LIST_OF_TASK = LIST.replace("OF_TASK", "and task = (select no from task where id = ?7)");
 
 export function listSummaries(db: Database, query: ListQuery, readPiece: ReadPiece): Promise<SessionSummary[]> {
   const { agent = null, cwd = null, parent = null, status = null, before = null, task } = query;
   const values = [agent, cwd, parent, status, before];
-  return readableRows(clampLimit(query.limit), {
+  return readDecodableRows(clampLimit(query.limit), {
     read: (limit) =>
       db.all(task === undefined ? LIST_ALL : LIST_OF_TASK, ...values, limit, ...(task === undefined ? [] : [task])),
     decode: ([summary]) => decodeJson(summary, isSummary),
@@ -41,18 +41,18 @@ const LEASE = `
   from lease where session_id = ?`;
 
 /** Throws `log_corrupt` if the lease is damaged. */
-export function readLease(db: Database, sessionId: string): KeptLease | undefined {
+export function readLease(db: Database, sessionId: string): StoredLease | undefined {
   const row = db.get(LEASE, sessionId);
   if (row === undefined) return undefined;
   const owner = decodeText(row[0]);
   const [generation, until, released] = row.slice(1).map(decodeNumber);
   if (owner === undefined || generation === undefined || until === undefined || released === undefined) {
-    throw damageIn(db.path, `the lease of session or task ${sessionId}`);
+    throw toDamageError(db.path, `the lease of session or task ${sessionId}`);
   }
   return { sessionId, owner, generation, until, released: released === 1 };
 }
 
-export function keepLease(db: Database, { sessionId, owner, generation, until, released }: KeptLease): void {
+export function writeLease(db: Database, { sessionId, owner, generation, until, released }: StoredLease): void {
   const sql = "insert or replace into lease (session_id, owner, generation, until, released) values (?, ?, ?, ?, ?)";
   db.run(sql, sessionId, owner, generation, until, released ? 1 : 0);
 }
@@ -62,23 +62,23 @@ const JOURNAL = `
     ${textColumn("value")}
   from journal join session on session.no = journal.session where session.id = ? and turn = ? order by journal.no`;
 
-/** Throws `log_corrupt` if an entry is damaged: without it, an effect could run twice. */
+/** Throws `log_corrupt` if an entry is damaged. Skipping the entry could run an effect twice. */
 export function readJournal(db: Database, sessionId: string, turnId: string): JournalEntry[] {
   return db.all(JOURNAL, sessionId, turnId).map(([stepCell, kindCell, idCell, finishedCell, valueCell]) => {
     const step = decodeNumber(stepCell);
     const [kind, id] = [decodeText(kindCell), decodeText(idCell)];
     const finished = decodeNumber(finishedCell);
-    const value = valueCell === null ? undefined : decodeJson(valueCell, isJson);
+    const value = valueCell === null ? undefined : decodeJson(valueCell, isAnyJson);
     const isWhole = step !== undefined && kind !== undefined && id !== undefined && finished !== undefined;
     if (!isWhole || (valueCell !== null && value === undefined)) {
-      throw damageIn(db.path, `the journal of turn ${turnId} of session ${sessionId}`);
+      throw toDamageError(db.path, `the journal of turn ${turnId} of session ${sessionId}`);
     }
     const key = { sessionId, turnId, step, kind, id } as EffectKey;
     return { key, finished: finished === 1, value };
   });
 }
 
-function isJson(value: unknown): value is unknown {
+function isAnyJson(value: unknown): value is unknown {
   return value !== undefined;
 }
 
@@ -86,9 +86,10 @@ export function writeBlob(db: Database, hash: string, bytes: Uint8Array): void {
   db.run("insert or ignore into blob (hash, bytes) values (?, ?)", hash, bytes);
 }
 
+/** Throws `log_corrupt` if the bytes do not match the hash. */
 export function readBlob(db: Database, hash: string): Uint8Array | undefined {
   const bytes = db.get("select cast(bytes as blob) from blob where hash = ?", hash)?.[0];
   if (bytes === undefined) return undefined;
-  if (!(bytes instanceof Uint8Array) || nameBlob(bytes).hash !== hash) throw damageIn(db.path, `blob ${hash}`);
+  if (!(bytes instanceof Uint8Array) || nameBlob(bytes).hash !== hash) throw toDamageError(db.path, `blob ${hash}`);
   return bytes;
 }

@@ -1,24 +1,25 @@
-/** The row of a task, as its log grows: columns for whatever it is found by, so that nobody reads its state to find it. */
+/** Loads and updates the row of a task. Every search condition has a column, so searches parse no states. */
 import { applyTask, type TaskEvent, type TaskState } from "../../domain/index.ts";
-import { isMerging, isWaiting, laneOf, notBeforeOf } from "../task-facts.ts";
-import type { KeptLog } from "./appends.ts";
-import { damageIn, decodeNumber, numberColumn, textColumn } from "./columns.ts";
+import { hasOpenMerge, isClaimableTask, taskLane, taskNotBefore } from "../task-facts.ts";
+import { toDamageError, decodeNumber, numberColumn, textColumn } from "./columns.ts";
 import type { Database, Value } from "./database.ts";
-import { taskStateOf } from "./records.ts";
+import type { LogRow } from "./log-row.ts";
+import { decodeTaskState } from "./records.ts";
 
-export function loadTask(db: Database, id: string): KeptLog {
+/** Throws `log_corrupt` if the row is damaged. */
+export function loadTask(db: Database, id: string): LogRow {
   const row = db.get(`select no, ${numberColumn("head")}, ${textColumn("state")} from task where id = ?`, id);
   const no = decodeNumber(row?.[0]);
   const head = row === undefined ? 0 : decodeNumber(row[1]);
-  const before = row && taskStateOf(db, id, row[2]);
-  if (head === undefined || head !== (before?.head ?? 0)) throw damageIn(db.path, `the head of task ${id}`);
+  const before = row && decodeTaskState(db, id, row[2]);
+  if (head === undefined || head !== (before?.head ?? 0)) throw toDamageError(db.path, `the head of task ${id}`);
   return {
     no: no === undefined ? undefined : -no,
     head,
-    keep(events) {
+    write(events) {
       const after = (events as readonly TaskEvent[]).reduce(applyTask, before as TaskState);
       const log = -(no === undefined ? insertTask(db, after) : updateTask(db, no, after));
-      if (isDone(before) !== isDone(after)) tellDependents(db, id, isDone(after) ? -1 : 1);
+      if (isDone(before) !== isDone(after)) updateBlockedCounts(db, id, isDone(after) ? -1 : 1);
       return { log, whose: log };
     },
   };
@@ -34,8 +35,8 @@ function insertTask(db: Database, state: TaskState): number {
       select count(*) from json_each(?) where not exists (select 1 from task where id = value and phase = 'done')
     )) returning no`;
   const limits = JSON.stringify(spec.limits);
-  const fixed = [id, spec.repository, spec.agent, laneOf(spec), spec.priority, limits, needs] as const;
-  const no = db.get(sql, ...changing(state), ...fixed)?.[0] as number;
+  const fixed = [id, spec.repository, spec.agent, taskLane(spec), spec.priority, limits, needs] as const;
+  const no = db.get(sql, ...toMutableColumns(state), ...fixed)?.[0] as number;
   db.run("insert into need select value, ? from json_each(?)", no, needs);
   return no;
 }
@@ -43,21 +44,21 @@ function insertTask(db: Database, state: TaskState): number {
 function updateTask(db: Database, no: number, state: TaskState): number {
   const sql = `
     update task set head = ?, phase = ?, not_before = ?, waiting = ?, merging = ?, removed = ?, state = ? where no = ?`;
-  db.run(sql, ...changing(state), no);
+  db.run(sql, ...toMutableColumns(state), no);
   return no;
 }
 
-function changing(state: TaskState): Value[] {
+function toMutableColumns(state: TaskState): Value[] {
   const { head, phase, removed } = state;
-  const flags = [isWaiting(state), isMerging(state), removed].map(Number);
-  return [head, phase, notBeforeOf(state), ...flags, JSON.stringify(state)];
+  const flags = [isClaimableTask(state), hasOpenMerge(state), removed].map(Number);
+  return [head, phase, taskNotBefore(state), ...flags, JSON.stringify(state)];
 }
 
 function isDone(state: TaskState | undefined): boolean {
   return state?.phase === "done";
 }
 
-/** `blocked` is how many of the tasks that it needs are not done. */
-function tellDependents(db: Database, id: string, more: number): void {
-  db.run("update task set blocked = blocked + ? where no in (select task from need where needed = ?)", more, id);
+/** The column `blocked` counts the needed tasks that are not done. */
+function updateBlockedCounts(db: Database, id: string, difference: number): void {
+  db.run("update task set blocked = blocked + ? where no in (select task from need where needed = ?)", difference, id);
 }

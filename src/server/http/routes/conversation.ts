@@ -1,71 +1,72 @@
-/** What a session goes on with: another agent, another conversation, or a session of its own from here on. */
-import { requireNoRunningTask } from "../../../session/index.ts";
+/** Routes that change the agent of a session, replace its conversation, or fork it. */
+import { refuseIfOfRunningTask } from "../../../session/index.ts";
 import { MAX_PROMPT_BODY } from "../input.ts";
-import { json, route, type Route } from "../route.ts";
+import { jsonResponse } from "../response.ts";
+import { route, type HttpRoute } from "../route.ts";
 import { PENDING, SessionId } from "../schema/common.ts";
 import { ChangeSessionBody, ConversationBody, ForkSessionBody, SummarySchema } from "../schema/session.ts";
-import { OPENING, summaryOf } from "./sessions.ts";
+import { OPEN_AGENT_ERRORS, requireSummary } from "./sessions.ts";
 
 const params = { id: SessionId };
 
-export const conversationRoutes: readonly Route[] = [
+export const conversationRoutes: readonly HttpRoute[] = [
   route({
     method: "PATCH",
     path: "/v1/sessions/:id",
     id: "changeSession",
-    summary:
-      "Go on with another agent, model or folder, at the end of a turn that runs, or with other permissions at once.",
+    summary: "Change the agent, model or folder after the running turn ends, or the permissions immediately.",
     tag: "sessions",
     slow: true,
     params,
     body: ChangeSessionBody,
-    answers: { 200: { description: "It goes on with them.", schema: SummarySchema }, 202: PENDING },
-    errors: ["session_not_found", "session_closed", "session_in_use", "lease_lost", ...OPENING],
-    async handle({ door, params: { id }, body }) {
-      await requireNoRunningTask(door.served.store, id);
-      await door.driving.change(id, body);
-      return json(await summaryOf(door, id));
+    responses: { 200: { description: "The session, with the changes.", schema: SummarySchema }, 202: PENDING },
+    errors: ["session_not_found", "session_closed", "session_in_use", "lease_lost", ...OPEN_AGENT_ERRORS],
+    async handle({ context, params: { id }, body }) {
+      await refuseIfOfRunningTask(context.rookery.store, id);
+      await context.sessions.change(id, body);
+      return jsonResponse(await requireSummary(context, id));
     },
   }),
   route({
     method: "PUT",
     path: "/v1/sessions/:id/conversation",
     id: "replaceConversation",
-    summary: "Go on from other messages: cancels what runs, and drops what waits. The log keeps what was.",
+    summary:
+      "Replace the conversation. Cancels the running turn and drops queued inputs. The log keeps the old messages.",
     tag: "sessions",
     params,
     body: ConversationBody,
     maxBody: MAX_PROMPT_BODY,
-    answers: { 200: { description: "The next turn begins with them.", schema: SummarySchema } },
-    errors: ["session_not_found", "session_closed", "session_in_use", "lease_lost", ...OPENING],
-    made: {
+    responses: { 200: { description: "The next turn starts from these messages.", schema: SummarySchema } },
+    errors: ["session_not_found", "session_closed", "session_in_use", "lease_lost", ...OPEN_AGENT_ERRORS],
+    completion: {
       isEvent: ({ type }, logId, { params: { id } }) => type === "conversation.replaced" && logId === id,
-      recall: async ({ id }, { door }) => json(await summaryOf(door, id)),
+      recall: async ({ id }, { context }) => jsonResponse(await requireSummary(context, id)),
     },
-    async handle({ door, params: { id }, body: { messages } }) {
-      await requireNoRunningTask(door.served.store, id);
-      await door.driving.replaceConversation(id, messages);
-      return json(await summaryOf(door, id));
+    async handle({ context, params: { id }, body: { messages } }) {
+      await refuseIfOfRunningTask(context.rookery.store, id);
+      await context.sessions.replaceConversation(id, messages);
+      return jsonResponse(await requireSummary(context, id));
     },
   }),
   route({
     method: "POST",
     path: "/v1/sessions/:id/fork",
     id: "forkSession",
-    summary: "A new session that begins with all ended turns of this one, which stays as it is.",
+    summary: "Create a new session with all completed turns of this one, which does not change.",
     tag: "sessions",
     params,
     body: ForkSessionBody,
-    answers: { 201: { description: "It can be prompted.", schema: SummarySchema } },
+    responses: { 201: { description: "The new session, ready for prompts.", schema: SummarySchema } },
     errors: ["session_not_found", "cwd_missing"],
-    made: {
-      // The last event of a copy; before it, what is there of it is collected.
+    completion: {
+      // The last event of a copy. A copy without it is garbage that is collected later.
       isEvent: (event) => event.type === "session.opened" && "reopened" in event && event.reopened === true,
-      recall: async ({ id }, { door }) => json(await summaryOf(door, id), 201),
+      recall: async ({ id }, { context }) => jsonResponse(await requireSummary(context, id), 201),
     },
-    async handle({ door, params: { id }, body: { cwd, title } }) {
+    async handle({ context, params: { id }, body: { cwd, title } }) {
       const changes = { ...(cwd !== undefined && { cwd }), ...(title !== undefined && { title }) };
-      return json(await summaryOf(door, await door.served.forkSession(id, changes)), 201);
+      return jsonResponse(await requireSummary(context, await context.rookery.forkSession(id, changes)), 201);
     },
   }),
 ];

@@ -1,5 +1,5 @@
-/** Every route of the door. */
-import type { Route } from "../route.ts";
+/** The table of all routes. */
+import type { HttpRoute } from "../route.ts";
 import { conversationRoutes } from "./conversation.ts";
 import { eventRoutes } from "./events.ts";
 import { requestRoutes } from "./requests.ts";
@@ -7,7 +7,7 @@ import { serverRoutes } from "./server.ts";
 import { sessionRoutes } from "./sessions.ts";
 import { taskRoutes } from "./tasks.ts";
 
-export const ROUTES: readonly Route[] = [
+export const ROUTES: readonly HttpRoute[] = [
   ...serverRoutes,
   ...sessionRoutes,
   ...conversationRoutes,

@@ -1,4 +1,4 @@
-/** What agents ask, of one session or of all, and the answers. */
+/** Routes for pending permission requests and questions, and for answering them. */
 import {
   RookeryError,
   isRookeryError,
@@ -6,106 +6,110 @@ import {
   type SessionEvent,
   type SessionSummary,
 } from "../../../domain/index.ts";
-import type { Door } from "../door.ts";
-import { json, route, type Route } from "../route.ts";
-import { RequestId, SessionId } from "../schema/common.ts";
+import type { HandlerContext } from "../handler-context.ts";
+import { jsonResponse } from "../response.ts";
+import { route, type HttpRoute } from "../route.ts";
+import { RequestIdParam, SessionId } from "../schema/common.ts";
 import { AnswerBody, RequestListSchema, SummarySchema, type WaitingRequest } from "../schema/session.ts";
-import { MAX_LIST, summaryOf } from "./sessions.ts";
+import { MAX_LIST, requireSummary } from "./sessions.ts";
 
-/** Asks between turns are rare, so only the newest sessions are looked through for them. */
-const LOOKED_THROUGH = 1_000;
+/** Requests outside of a turn are rare, so only the newest sessions are searched for them. */
+const MAX_SCANNED_SESSIONS = 1_000;
 
-export const requestRoutes: readonly Route[] = [
+export const requestRoutes: readonly HttpRoute[] = [
   route({
     method: "GET",
     path: "/v1/requests",
     id: "listRequests",
-    summary: "All that waits for a person, over all sessions.",
+    summary: "List the pending requests of all sessions.",
     tag: "sessions",
-    answers: {
-      200: { description: "Permissions and questions, those asked first at the top.", schema: RequestListSchema },
+    responses: {
+      200: { description: "Permission requests and questions, oldest first.", schema: RequestListSchema },
     },
     errors: [],
-    async handle({ door }) {
-      const { store } = door.served;
+    async handle({ context }) {
+      const { store } = context.rookery;
       const [waiting, newest] = await Promise.all([
         store.list({ status: "waiting", limit: MAX_LIST }),
-        store.list({ limit: LOOKED_THROUGH }),
+        store.list({ limit: MAX_SCANNED_SESSIONS }),
       ]);
-      const asking = new Map([...waiting, ...newest].filter(isAsking).map((summary) => [summary.id, summary]));
+      const candidates = new Map(
+        [...waiting, ...newest].filter(hasWaitingRequests).map((summary) => [summary.id, summary]),
+      );
       const found: WaitingRequest[] = [];
-      for (const summary of asking.values()) found.push(...(await requestsOf(door, summary).catch(noneIfDeleted)));
-      return json({ requests: found.sort((one, other) => (one.at < other.at ? -1 : 1)) });
+      for (const summary of candidates.values())
+        found.push(...(await findWaitingRequests(context, summary).catch(ignoreDeletedSession)));
+      return jsonResponse({ requests: found.sort((one, other) => (one.at < other.at ? -1 : 1)) });
     },
   }),
   route({
     method: "GET",
     path: "/v1/sessions/:id/requests",
     id: "listSessionRequests",
-    summary: "What waits for a person in a session.",
+    summary: "List the pending requests of a session.",
     tag: "sessions",
     params: { id: SessionId },
-    answers: { 200: { description: "Permissions and questions.", schema: RequestListSchema } },
+    responses: { 200: { description: "Permission requests and questions.", schema: RequestListSchema } },
     errors: ["session_not_found"],
-    async handle({ door, params: { id } }) {
-      return json({ requests: await requestsOf(door, await summaryOf(door, id)) });
+    async handle({ context, params: { id } }) {
+      return jsonResponse({ requests: await findWaitingRequests(context, await requireSummary(context, id)) });
     },
   }),
   route({
     method: "POST",
     path: "/v1/sessions/:id/requests/:requestId",
     id: "answerRequest",
-    summary: "Answer a permission or a question, whichever process asked it.",
+    summary: "Answer a permission request or a question, also if another process drives the session.",
     tag: "sessions",
-    params: { id: SessionId, requestId: RequestId },
+    params: { id: SessionId, requestId: RequestIdParam },
     body: AnswerBody,
-    answers: { 200: { description: "The answer is in the log.", schema: SummarySchema } },
+    responses: { 200: { description: "The session. The answer is durable.", schema: SummarySchema } },
     errors: ["session_not_found", "request_not_found", "request_resolved", "usage"],
-    made: {
+    completion: {
       isEvent: (event, logId, { params: { id, requestId } }) =>
         logId === id && "requestId" in event && event.requestId === requestId && ANSWERS.has(event.type),
-      recall: async ({ id }, { door }) => json(await summaryOf(door, id)),
+      recall: async ({ id }, { context }) => jsonResponse(await requireSummary(context, id)),
     },
-    async handle({ door, params: { id, requestId }, body }) {
-      await door.served.answer(id, requestId, defined(body));
-      return json(await summaryOf(door, id));
+    async handle({ context, params: { id, requestId }, body }) {
+      await context.rookery.answer(id, requestId, toAnswer(body));
+      return jsonResponse(await requireSummary(context, id));
     },
   }),
 ];
 
 const ANSWERS: ReadonlySet<string> = new Set(["permission.resolved", "question.answered"]);
 
-function isAsking({ status, waitingFor }: SessionSummary): boolean {
+function hasWaitingRequests({ status, waitingFor }: SessionSummary): boolean {
   return waitingFor.length > 0 && status !== "closed" && status !== "copying";
 }
 
-/** Meanwhile. */
-function noneIfDeleted(error: unknown): WaitingRequest[] {
+/** For sessions that are deleted while the list is built. */
+function ignoreDeletedSession(error: unknown): WaitingRequest[] {
   if (isRookeryError(error, "session_not_found")) return [];
   throw error;
 }
 
-type Asked = EventOf<"permission.requested"> | EventOf<"question.asked">;
+type RequestEvent = EventOf<"permission.requested"> | EventOf<"question.asked">;
 
-/** From the newest page back, since what is asked was asked lately. */
-async function requestsOf({ served }: Door, summary: SessionSummary): Promise<WaitingRequest[]> {
+/** Reads from the newest page backwards, because pending requests are recent. */
+async function findWaitingRequests({ rookery }: HandlerContext, summary: SessionSummary): Promise<WaitingRequest[]> {
   const missing = new Set(summary.waitingFor);
   const found: WaitingRequest[] = [];
   for (let before: number | undefined; missing.size > 0;) {
-    const { events } = await served.store.read({ sessionId: summary.id, before, order: "newest_first" });
+    const { events } = await rookery.store.read({ sessionId: summary.id, before, order: "newest_first" });
     for (const event of events)
-      if (isAsk(event) && missing.delete(event.requestId)) found.unshift(shown(event, summary));
+      if (isRequestEvent(event) && missing.delete(event.requestId)) found.unshift(toWaitingRequest(event, summary));
     before = events.at(-1)?.seq;
     if (before === undefined) break;
   }
   return found;
 }
 
-function isAsk(event: SessionEvent): event is Asked {
+function isRequestEvent(event: SessionEvent): event is RequestEvent {
   return event.type === "permission.requested" || event.type === "question.asked";
 }
 
-function shown(event: Asked, { task }: SessionSummary): WaitingRequest {
+function toWaitingRequest(event: RequestEvent, { task }: SessionSummary): WaitingRequest {
   const { sessionId, requestId, agent, at } = event;
   const common = { sessionId, requestId, agent, task, at };
   if (event.type === "permission.requested") {
@@ -116,9 +120,12 @@ function shown(event: Asked, { task }: SessionSummary): WaitingRequest {
   return { ...common, kind: "question", title, from, schema, url };
 }
 
-/** The answer, without what was not said. */
-function defined(body: object): Parameters<Door["served"]["answer"]>[2] {
+/** Removes undefined fields. Throws `input_invalid` if the body has neither a decision nor an action. */
+function toAnswer(body: object): Parameters<HandlerContext["rookery"]["answer"]>[2] {
   const known = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
-  if ("decision" in known || "action" in known) return known as Parameters<Door["served"]["answer"]>[2];
-  throw new RookeryError("input_invalid", "an answer has a decision or an action");
+  if ("decision" in known || "action" in known) return known as Parameters<HandlerContext["rookery"]["answer"]>[2];
+  throw new RookeryError(
+    "input_invalid",
+    "the answer is incomplete: send a decision for a permission request, or an action for a question",
+  );
 }

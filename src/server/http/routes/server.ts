@@ -1,32 +1,33 @@
-/** The server itself: is it there, what can it drive, what has it counted. */
+/** Routes of the server itself: health, agents, metrics and the OpenAPI document. */
 import { z } from "zod";
 import { carriesToken } from "../guard.ts";
 import type { Sample } from "../metrics.ts";
-import type { Door } from "../door.ts";
-import { json, route, type Route } from "../route.ts";
+import type { HandlerContext } from "../handler-context.ts";
+import { jsonResponse } from "../response.ts";
+import { route, type HttpRoute } from "../route.ts";
 import { Folder } from "../schema/common.ts";
 import { AgentListSchema, HealthSchema } from "../schema/server.ts";
 
-export const serverRoutes: readonly Route[] = [
+export const serverRoutes: readonly HttpRoute[] = [
   route({
     method: "GET",
     path: "/v1/health",
     id: "health",
-    summary: "Is the server there? With the token, also what it does.",
+    summary: "Check that the server is running. With the token, includes its state.",
     tag: "server",
     open: true,
-    answers: { 200: { description: "It is.", schema: HealthSchema } },
+    responses: { 200: { description: "The server is running.", schema: HealthSchema } },
     errors: [],
-    async handle({ door, request }) {
-      const told = { ok: true, version: door.version };
-      if (!carriesToken(request, door.token)) return json(told);
-      const { startedAt, driving, streams, served } = door;
-      const tasks = await served.store.countTasks();
-      return json({
-        ...told,
+    async handle({ context, request }) {
+      const basics = { ok: true, version: context.version };
+      if (!carriesToken(request, context.token)) return jsonResponse(basics);
+      const { startedAt, sessions, streams, rookery } = context;
+      const tasks = await rookery.store.countTasks();
+      return jsonResponse({
+        ...basics,
         pid: process.pid,
         startedAt,
-        drivenSessions: driving.count,
+        drivenSessions: sessions.count,
         streams: streams.count,
         tasks,
       });
@@ -36,75 +37,90 @@ export const serverRoutes: readonly Route[] = [
     method: "GET",
     path: "/v1/agents",
     id: "agents",
-    summary: "What can be driven here, and what is known of its programs.",
+    summary: "List the agents available in a folder, with the programs that they need.",
     tag: "server",
-    query: { cwd: Folder.meta({ description: "A folder of the server's machine; where it runs if not said." }) },
-    answers: {
-      200: { description: "All agents, those of an untrusted repository left out.", schema: AgentListSchema },
+    query: {
+      cwd: Folder.meta({ description: "A folder on the server's machine. Default: the server's working directory." }),
+    },
+    responses: {
+      200: {
+        description: "All agents, except those that an untrusted repository configures.",
+        schema: AgentListSchema,
+      },
     },
     errors: ["config_invalid", "cwd_missing"],
-    async handle({ door, query }) {
-      return json({ agents: await door.agents({ cwd: query.cwd ?? process.cwd() }) });
+    async handle({ context, query }) {
+      return jsonResponse({ agents: await context.agents({ cwd: query.cwd ?? process.cwd() }) });
     },
   }),
   route({
     method: "GET",
     path: "/metrics",
     id: "metrics",
-    summary: "What is counted, in the text format of Prometheus.",
+    summary: "Metrics in the Prometheus text format.",
     tag: "server",
-    answers: { 200: { description: "The counts.", type: "text/plain" } },
+    responses: { 200: { description: "The metrics.", type: "text/plain" } },
     errors: [],
-    async handle({ door }) {
-      return { text: door.metrics.text(await samples(door)), type: "text/plain; version=0.0.4; charset=utf-8" };
+    async handle({ context }) {
+      return {
+        text: context.metrics.format(await collectSamples(context)),
+        type: "text/plain; version=0.0.4; charset=utf-8",
+      };
     },
   }),
   route({
     method: "GET",
     path: "/openapi.json",
     id: "openapi",
-    summary: "This document.",
+    summary: "This OpenAPI document.",
     tag: "server",
-    answers: { 200: { description: "OpenAPI 3.1.", schema: z.record(z.string(), z.unknown()) } },
+    responses: { 200: { description: "OpenAPI 3.1.", schema: z.record(z.string(), z.unknown()) } },
     errors: [],
-    async handle({ door }) {
-      const { openApiDocument } = await import("../document.ts"); // it takes a while, and few ask for it
-      return json(openApiDocument(door.version));
+    async handle({ context }) {
+      const { openApiDocument } = await import("../document.ts"); // loading it is slow, and it is rarely requested
+      return jsonResponse(openApiDocument(context.version));
     },
   }),
 ];
 
-async function samples({ version, streams, connections, driving, once, served }: Door): Promise<Sample[]> {
-  const phases = Object.entries(await served.store.countTasks());
+async function collectSamples({
+  version,
+  streams,
+  connections,
+  sessions,
+  requests,
+  rookery,
+}: HandlerContext): Promise<Sample[]> {
+  const phases = Object.entries(await rookery.store.countTasks());
   const { rss, heapUsed } = process.memoryUsage();
   const one = (name: string, type: Sample["type"], help: string, value: number): Sample => {
     return { name: `rookery_${name}`, type, help, values: [["", value]] };
   };
   return [
-    { name: "rookery_info", type: "gauge", help: "What runs.", values: [[`version="${version}"`, 1]] },
-    one("streams", "gauge", "Readers of streams.", streams.count),
-    one("stream_logs", "gauge", "Logs that are followed for them.", streams.channels),
-    one("stream_events_total", "counter", "Events that were sent in streams.", streams.sentEvents),
-    one("stream_bytes_total", "counter", "Bytes that were sent in streams.", streams.sentBytes),
+    { name: "rookery_info", type: "gauge", help: "The version of the server.", values: [[`version="${version}"`, 1]] },
+    one("streams", "gauge", "Open event streams.", streams.count),
+    one("stream_logs", "gauge", "Logs that the server follows for open streams.", streams.channels),
+    one("stream_events_total", "counter", "Events sent in streams.", streams.sentEvents),
+    one("stream_bytes_total", "counter", "Bytes sent in streams.", streams.sentBytes),
     {
       name: "rookery_connections",
       type: "gauge",
-      help: "Open connections, by whether they have sent the token.",
+      help: "Open connections, by whether the client has sent the token.",
       values: [
         ['authenticated="true"', connections.authenticated],
         ['authenticated="false"', connections.unauthenticated],
       ],
     },
-    one("driven_sessions", "gauge", "Sessions that the server itself holds open.", driving.count),
-    one("changes_underway", "gauge", "Requests that change something and are being done.", once.busy),
+    one("driven_sessions", "gauge", "Sessions that this server drives.", sessions.count),
+    one("changes_underway", "gauge", "Running requests that change something.", requests.busy),
     {
       name: "rookery_tasks",
       type: "gauge",
       help: "Tasks by phase.",
       values: phases.map(([phase, count]) => [`phase="${phase}"`, count] as const),
     },
-    one("memory_resident_bytes", "gauge", "Memory of the process.", rss),
-    one("memory_heap_bytes", "gauge", "Of it, what is used of the heap.", heapUsed),
-    one("uptime_seconds", "gauge", "Since the process began.", process.uptime()),
+    one("memory_resident_bytes", "gauge", "Resident memory of the process.", rss),
+    one("memory_heap_bytes", "gauge", "Used heap memory of the process.", heapUsed),
+    one("uptime_seconds", "gauge", "Seconds since the process started.", process.uptime()),
   ];
 }

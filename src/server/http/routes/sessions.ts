@@ -1,10 +1,11 @@
-/** Sessions: listed, opened, prompted, cancelled, closed and forgotten. */
+/** Session routes: list, open, prompt, cancel, close and delete. */
 import { z } from "zod";
 import { SESSION_STATUSES, type ErrorCode, type SessionSummary } from "../../../domain/index.ts";
-import { requireNoRunningTask, sessionNotFound } from "../../../session/index.ts";
-import type { Door } from "../door.ts";
+import { refuseIfOfRunningTask, sessionNotFound } from "../../../session/index.ts";
+import type { HandlerContext } from "../handler-context.ts";
 import { MAX_PROMPT_BODY } from "../input.ts";
-import { json, route, text, wholeNumber, type Route } from "../route.ts";
+import { jsonResponse } from "../response.ts";
+import { route, textParam, wholeNumberParam, type HttpRoute } from "../route.ts";
 import { Folder, SessionId } from "../schema/common.ts";
 import {
   CloseBody,
@@ -20,8 +21,8 @@ const params = { id: SessionId };
 const DEFAULT_LIST = 100;
 export const MAX_LIST = 1_000;
 
-/** Where an agent is opened: for a new session, or for one of the log that is prompted. */
-export const OPENING: readonly ErrorCode[] = [
+/** Errors of opening an agent, for a new session or for the first prompt of a stored one. */
+export const OPEN_AGENT_ERRORS: readonly ErrorCode[] = [
   "agent_unknown",
   "agent_unavailable",
   "backend_unsupported",
@@ -36,28 +37,28 @@ export const OPENING: readonly ErrorCode[] = [
   "tool_conflict",
 ];
 
-export const sessionRoutes: readonly Route[] = [
+export const sessionRoutes: readonly HttpRoute[] = [
   route({
     method: "GET",
     path: "/v1/sessions",
     id: "listSessions",
-    summary: "Sessions, the newest first.",
+    summary: "List sessions, newest first.",
     tag: "sessions",
     query: {
-      agent: text("Only of this agent."),
-      cwd: Folder.meta({ description: "Only in this folder." }),
-      task: text("Only of this task."),
-      parent: text("Only forks and children of this session."),
-      status: z.enum(SESSION_STATUSES).meta({ description: "Only in this state." }),
-      before: SessionId.meta({ description: "Only older than this one: `next` of the page before." }),
-      limit: wholeNumber(`At most so many; ${DEFAULT_LIST} if not said, ${MAX_LIST} at most.`),
+      agent: textParam("Only sessions of this agent."),
+      cwd: Folder.meta({ description: "Only sessions in this folder." }),
+      task: textParam("Only sessions of this task."),
+      parent: textParam("Only forks and subagents of this session."),
+      status: z.enum(SESSION_STATUSES).meta({ description: "Only sessions with this status." }),
+      before: SessionId.meta({ description: "Only sessions older than this one: `next` of the previous page." }),
+      limit: wholeNumberParam(`Maximum number of sessions. Default: ${DEFAULT_LIST}, at most ${MAX_LIST}.`),
     },
-    answers: { 200: { description: "A page.", schema: SessionListSchema } },
+    responses: { 200: { description: "A page of sessions.", schema: SessionListSchema } },
     errors: [],
-    async handle({ door, query }) {
-      const limit = limitOf(query.limit);
-      const sessions = await door.served.store.list({ ...query, limit });
-      return json({ sessions, next: sessions.length < limit ? undefined : sessions.at(-1)?.id });
+    async handle({ context, query }) {
+      const limit = clampListLimit(query.limit);
+      const sessions = await context.rookery.store.list({ ...query, limit });
+      return jsonResponse({ sessions, next: sessions.length < limit ? undefined : sessions.at(-1)?.id });
     },
   }),
   route({
@@ -67,60 +68,62 @@ export const sessionRoutes: readonly Route[] = [
     summary: "Open a new session.",
     tag: "sessions",
     body: OpenSessionBody,
-    answers: { 201: { description: "It is open.", schema: SummarySchema } },
-    errors: OPENING,
-    made: {
+    responses: { 201: { description: "The new session.", schema: SummarySchema } },
+    errors: OPEN_AGENT_ERRORS,
+    completion: {
       isEvent: ({ type }) => type === "session.opened",
-      recall: async ({ id }, { door }) => json(await summaryOf(door, id), 201),
+      recall: async ({ id }, { context }) => jsonResponse(await requireSummary(context, id), 201),
     },
-    async handle({ door, body }) {
-      const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
-      return json(await summaryOf(door, await door.driving.open(given)), 201);
+    async handle({ context, body }) {
+      const options = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+      return jsonResponse(await requireSummary(context, await context.sessions.open(options)), 201);
     },
   }),
   route({
     method: "GET",
     path: "/v1/sessions/:id",
     id: "showSession",
-    summary: "One session.",
+    summary: "Show a session.",
     tag: "sessions",
     params,
-    answers: { 200: { description: "As it is now.", schema: SummarySchema } },
+    responses: { 200: { description: "The session.", schema: SummarySchema } },
     errors: ["session_not_found"],
-    async handle({ door, params: { id } }) {
-      return json(await summaryOf(door, id));
+    async handle({ context, params: { id } }) {
+      return jsonResponse(await requireSummary(context, id));
     },
   }),
   route({
     method: "DELETE",
     path: "/v1/sessions/:id",
     id: "deleteSession",
-    summary: "Forget a session for good.",
+    summary: "Delete a session and its log permanently.",
     tag: "sessions",
     params,
-    answers: { 200: { description: "It is as if it had never been.", schema: DeletedSchema } },
+    responses: { 200: { description: "The session is deleted.", schema: DeletedSchema } },
     errors: ["session_not_found", "session_in_use"],
-    made: {
+    completion: {
       isEvent: ({ type }, logId, { params: { id } }) => type === "session.deleted" && logId === id,
-      recall: ({ id }) => Promise.resolve(json({ id })),
+      recall: ({ id }) => Promise.resolve(jsonResponse({ id })),
     },
-    async handle({ door, params: { id } }) {
-      await requireNoRunningTask(door.served.store, id);
-      await door.driving.delete(id);
-      door.streams.forget();
-      return json({ id });
+    async handle({ context, params: { id } }) {
+      await refuseIfOfRunningTask(context.rookery.store, id);
+      await context.sessions.delete(id);
+      context.streams.forget();
+      return jsonResponse({ id });
     },
   }),
   route({
     method: "POST",
     path: "/v1/sessions/:id/turns",
     id: "promptSession",
-    summary: "Prompt the agent: begins a turn, and answers when its beginning is durable.",
+    summary: "Start a turn with a prompt. Responds when the start is durable.",
     tag: "sessions",
     params,
     body: PromptBody,
     maxBody: MAX_PROMPT_BODY,
-    answers: { 202: { description: "The turn runs: follow the session's events.", schema: PromptedSchema } },
+    responses: {
+      202: { description: "The turn is running: follow the events of the session.", schema: PromptedSchema },
+    },
     errors: [
       "session_not_found",
       "session_closed",
@@ -131,73 +134,73 @@ export const sessionRoutes: readonly Route[] = [
       "mcp_unknown",
       "mcp_unavailable",
       "mcp_failed",
-      ...OPENING,
+      ...OPEN_AGENT_ERRORS,
     ],
-    made: {
-      // A turn is expected by its id: see `Driving.prompt`.
+    completion: {
+      // A started turn is matched by its id: see `DrivenSessions.prompt`.
       isEvent: ({ type }, logId, { params: { id } }) => type === "input.queued" && logId === id,
-      recall: async ({ id, seq }, { door }) => {
-        const { events } = await door.served.store.read({ sessionId: id, after: seq - 1, limit: 1 });
+      recall: async ({ id, seq }, { context }) => {
+        const { events } = await context.rookery.store.read({ sessionId: id, after: seq - 1, limit: 1 });
         const [event] = events;
-        if (event?.type === "input.queued") return json({ sessionId: id, inputId: event.inputId }, 202);
-        return json({ sessionId: id, turnId: event?.turnId, seq }, 202);
+        if (event?.type === "input.queued") return jsonResponse({ sessionId: id, inputId: event.inputId }, 202);
+        return jsonResponse({ sessionId: id, turnId: event?.turnId, seq }, 202);
       },
     },
-    async handle({ door, params: { id }, body: { input, deliver, queue = deliver !== undefined } }) {
-      if (queue) return json({ sessionId: id, inputId: await door.driving.queue(id, input, deliver) }, 202);
-      await requireNoRunningTask(door.served.store, id);
-      return json({ sessionId: id, ...(await door.driving.prompt(id, input)) }, 202);
+    async handle({ context, params: { id }, body: { input, deliver, queue = deliver !== undefined } }) {
+      if (queue) return jsonResponse({ sessionId: id, inputId: await context.sessions.queue(id, input, deliver) }, 202);
+      await refuseIfOfRunningTask(context.rookery.store, id);
+      return jsonResponse({ sessionId: id, ...(await context.sessions.prompt(id, input)) }, 202);
     },
   }),
   route({
     method: "POST",
     path: "/v1/sessions/:id/cancel",
     id: "cancelTurn",
-    summary: "Cancel the running turn; answers when its end is durable.",
+    summary: "Cancel the running turn. Responds when its end is durable.",
     tag: "sessions",
     params,
     body: z.strictObject({}),
-    answers: { 200: { description: "No turn runs.", schema: SummarySchema } },
+    responses: { 200: { description: "The session, with no running turn.", schema: SummarySchema } },
     errors: ["session_not_found", "session_in_use"],
-    made: {
-      // The end of a turn, which its session appends: see `Driving.cancel`.
+    completion: {
+      // The session appends the end of the turn: see `DrivenSessions.cancel`.
       isEvent: () => false,
-      recall: async ({ id }, { door }) => json(await summaryOf(door, id)),
+      recall: async ({ id }, { context }) => jsonResponse(await requireSummary(context, id)),
     },
-    async handle({ door, params: { id } }) {
-      await door.driving.cancel(id);
-      return json(await summaryOf(door, id));
+    async handle({ context, params: { id } }) {
+      await context.sessions.cancel(id);
+      return jsonResponse(await requireSummary(context, id));
     },
   }),
   route({
     method: "POST",
     path: "/v1/sessions/:id/close",
     id: "closeSession",
-    summary: "End the conversation; one that another process drives is stopped there.",
+    summary: "Close a session. If another process drives it, that process stops.",
     tag: "sessions",
     params,
     body: CloseBody,
-    answers: { 200: { description: "It is closed.", schema: SummarySchema } },
+    responses: { 200: { description: "The closed session.", schema: SummarySchema } },
     errors: ["session_not_found"],
-    made: {
+    completion: {
       isEvent: ({ type }, logId, { params: { id } }) => type === "session.closed" && logId === id,
-      recall: async ({ id }, { door }) => json(await summaryOf(door, id)),
+      recall: async ({ id }, { context }) => jsonResponse(await requireSummary(context, id)),
     },
-    async handle({ door, params: { id }, body: { reason } }) {
-      await door.driving.close(id, reason);
-      return json(await summaryOf(door, id));
+    async handle({ context, params: { id }, body: { reason } }) {
+      await context.sessions.close(id, reason);
+      return jsonResponse(await requireSummary(context, id));
     },
   }),
 ];
 
 /** Rejects with `session_not_found`. */
-export async function summaryOf({ served }: Door, id: string): Promise<SessionSummary> {
-  const summary = await served.store.summary(id);
+export async function requireSummary({ rookery }: HandlerContext, id: string): Promise<SessionSummary> {
+  const summary = await rookery.store.summary(id);
   if (summary === undefined) throw sessionNotFound(id);
   return summary;
 }
 
-/** 1 at least: a page that holds nothing says nothing of what follows. */
-export function limitOf(limit: number | undefined): number {
+/** At least 1, because an empty page cannot say whether another page follows. */
+export function clampListLimit(limit: number | undefined): number {
   return Math.min(Math.max(limit ?? DEFAULT_LIST, 1), MAX_LIST);
 }

@@ -1,8 +1,9 @@
-/** Tasks: given, looked at, stopped, resumed, merged and removed. */
+/** Task routes: start, list, show, diff, stop, resume, merge, remove and collect. */
 import { z } from "zod";
 import { TASK_STATUSES } from "../../../domain/index.ts";
 import { MAX_PROMPT_BODY } from "../input.ts";
-import { flag, json, route, text, wholeNumber, type Route } from "../route.ts";
+import { jsonResponse } from "../response.ts";
+import { flagParam, route, textParam, wholeNumberParam, type HttpRoute } from "../route.ts";
 import { Folder, PENDING, TaskIdParam } from "../schema/common.ts";
 import {
   CollectBody,
@@ -17,41 +18,44 @@ import {
   TaskListSchema,
   TaskSchema,
 } from "../schema/task.ts";
-import { limitOf } from "./sessions.ts";
+import { clampListLimit } from "./sessions.ts";
 
 const params = { id: TaskIdParam };
 
-export const taskRoutes: readonly Route[] = [
+export const taskRoutes: readonly HttpRoute[] = [
   route({
     method: "GET",
     path: "/v1/tasks",
     id: "listTasks",
-    summary: "Tasks, the newest first.",
+    summary: "List tasks, newest first.",
     tag: "tasks",
     query: {
-      status: z.array(z.enum(TASK_STATUSES)).max(TASK_STATUSES.length).meta({ description: "Only in one of these." }),
-      cwd: Folder.meta({ description: "Only of the repository that this folder is in." }),
-      agent: text("Only of this agent."),
-      before: TaskIdParam.meta({ description: "Only older than this one: `next` of the page before." }),
-      limit: wholeNumber("At most so many; 100 if not said, 1000 at most."),
+      status: z
+        .array(z.enum(TASK_STATUSES))
+        .max(TASK_STATUSES.length)
+        .meta({ description: "Only tasks with one of these statuses." }),
+      cwd: Folder.meta({ description: "Only tasks of the repository that contains this folder." }),
+      agent: textParam("Only tasks of this agent."),
+      before: TaskIdParam.meta({ description: "Only tasks older than this one: `next` of the previous page." }),
+      limit: wholeNumberParam("Maximum number of tasks. Default: 100, at most 1000."),
     },
-    answers: { 200: { description: "A page.", schema: TaskListSchema } },
+    responses: { 200: { description: "A page of tasks.", schema: TaskListSchema } },
     errors: ["repository_missing", "cwd_missing"],
-    async handle({ door, query }) {
-      const limit = limitOf(query.limit);
-      const tasks = await door.served.tasks.list({ ...query, limit });
-      return json({ tasks, next: tasks.length < limit ? undefined : tasks.at(-1)?.id });
+    async handle({ context, query }) {
+      const limit = clampListLimit(query.limit);
+      const tasks = await context.rookery.tasks.list({ ...query, limit });
+      return jsonResponse({ tasks, next: tasks.length < limit ? undefined : tasks.at(-1)?.id });
     },
   }),
   route({
     method: "POST",
     path: "/v1/tasks",
     id: "startTask",
-    summary: "Give a task: it waits for its turn, and runs in a worktree of its own.",
+    summary: "Start a task. It waits in the queue and runs in its own worktree.",
     tag: "tasks",
     body: StartTaskBody,
     maxBody: MAX_PROMPT_BODY,
-    answers: { 201: { description: "It is in the queue.", schema: TaskSchema } },
+    responses: { 201: { description: "The queued task.", schema: TaskSchema } },
     errors: [
       "task_exists",
       "agent_unknown",
@@ -67,39 +71,42 @@ export const taskRoutes: readonly Route[] = [
       "git_missing",
       "model_invalid",
     ],
-    made: {
+    completion: {
       isEvent: ({ type }) => type === "task.created",
-      recall: async ({ id }, { door }) => json(await door.served.tasks.show(id), 201),
+      recall: async ({ id }, { context }) => jsonResponse(await context.rookery.tasks.show(id), 201),
     },
-    async handle({ door, body }) {
-      return json(await door.served.tasks.start(body), 201);
+    async handle({ context, body }) {
+      return jsonResponse(await context.rookery.tasks.start(body), 201);
     },
   }),
   route({
     method: "POST",
     path: "/v1/tasks/collect",
     id: "collectTasks",
-    summary: "Remove worktrees that are clean, merged and unused, or say which would go.",
+    summary: "Remove worktrees that are clean, merged and unused, or list them in a dry run.",
     tag: "tasks",
     slow: true,
     body: CollectBody,
-    answers: { 200: { description: "What went and what stayed.", schema: CollectReportSchema }, 202: PENDING },
+    responses: {
+      200: { description: "The removed and the kept worktrees.", schema: CollectReportSchema },
+      202: PENDING,
+    },
     errors: ["repository_missing", "cwd_missing", "git_failed", "repository_locked"],
-    async handle({ door, body }) {
-      return json(await door.served.tasks.collect(body));
+    async handle({ context, body }) {
+      return jsonResponse(await context.rookery.tasks.collect(body));
     },
   }),
   route({
     method: "GET",
     path: "/v1/tasks/:id",
     id: "showTask",
-    summary: "One task.",
+    summary: "Show a task.",
     tag: "tasks",
     params,
-    answers: { 200: { description: "As it is now.", schema: TaskSchema } },
+    responses: { 200: { description: "The task.", schema: TaskSchema } },
     errors: ["task_not_found"],
-    async handle({ door, params: { id } }) {
-      return json(await door.served.tasks.show(id));
+    async handle({ context, params: { id } }) {
+      return jsonResponse(await context.rookery.tasks.show(id));
     },
   }),
   route({
@@ -110,89 +117,92 @@ export const taskRoutes: readonly Route[] = [
     tag: "tasks",
     slow: true,
     params,
-    query: { force: flag("Also where something is neither merged nor committed, which is lost then.") },
-    answers: { 200: { description: "It is listed no more.", schema: RemovedTaskSchema }, 202: PENDING },
+    query: { force: flagParam("Also remove a task with unmerged or uncommitted changes, which are lost.") },
+    responses: { 200: { description: "The task is removed.", schema: RemovedTaskSchema }, 202: PENDING },
     errors: ["task_not_found", "task_state", "worktree_unmerged", "git_failed", "repository_locked"],
-    async handle({ door, params: { id }, query: { force } }) {
-      const removed = await door.served.tasks.remove(id, { force });
-      door.streams.forget();
-      return json(removed);
+    async handle({ context, params: { id }, query: { force } }) {
+      const removed = await context.rookery.tasks.remove(id, { force });
+      context.streams.forget();
+      return jsonResponse(removed);
     },
   }),
   route({
     method: "POST",
     path: "/v1/tasks/:id/stop",
     id: "stopTask",
-    summary: "Stop a task; answers when nothing of it runs any more. Its worktree stays.",
+    summary: "Stop a task. Responds when it no longer runs. Keeps its worktree.",
     tag: "tasks",
     slow: true,
     params,
     body: StopTaskBody,
-    answers: { 200: { description: "It is stopped.", schema: TaskSchema }, 202: PENDING },
+    responses: { 200: { description: "The stopped task.", schema: TaskSchema }, 202: PENDING },
     errors: ["task_not_found", "task_state"],
-    made: {
+    completion: {
       isEvent: ({ type }, logId, { params: { id } }) => type === "task.stop_asked" && logId === id,
-      // Whoever runs the task ends it; if it was resumed after that, it is not stopped again.
-      recall: async ({ id, seq }, { door, body }) => {
-        const { store, tasks } = door.served;
+      // The process that runs the task ends it. A task that was resumed afterwards is not stopped again.
+      recall: async ({ id, seq }, { context, body }) => {
+        const { store, tasks } = context.rookery;
         for (let after = seq; ;) {
           const { events } = await store.readTask({ taskId: id, after });
-          if (events.some(({ type }) => type === "task.ended")) return json(await tasks.show(id));
+          if (events.some(({ type }) => type === "task.ended")) return jsonResponse(await tasks.show(id));
           const last = events.at(-1);
-          if (last === undefined) return json(await tasks.stop(id, body));
+          if (last === undefined) return jsonResponse(await tasks.stop(id, body));
           after = last.seq;
         }
       },
     },
-    async handle({ door, params: { id }, body }) {
-      return json(await door.served.tasks.stop(id, body));
+    async handle({ context, params: { id }, body }) {
+      return jsonResponse(await context.rookery.tasks.stop(id, body));
     },
   }),
   route({
     method: "POST",
     path: "/v1/tasks/:id/resume",
     id: "resumeTask",
-    summary: "Go on with a task that has ended, in the same worktree and session.",
+    summary: "Resume a task that has ended, in the same worktree and session.",
     tag: "tasks",
     params,
     body: ResumeTaskBody,
     maxBody: MAX_PROMPT_BODY,
-    answers: { 200: { description: "It is in the queue.", schema: TaskSchema } },
+    responses: { 200: { description: "The queued task.", schema: TaskSchema } },
     errors: ["task_not_found", "task_state", "worktree_missing", "session_in_use"],
-    made: {
+    completion: {
       isEvent: ({ type }, logId, { params: { id } }) => type === "task.queued" && logId === id,
-      recall: async ({ id }, { door }) => json(await door.served.tasks.show(id)),
+      recall: async ({ id }, { context }) => jsonResponse(await context.rookery.tasks.show(id)),
     },
-    async handle({ door, params: { id }, body }) {
-      const { sessions } = await door.served.tasks.show(id);
-      for (const session of sessions) await door.driving.release(session.id);
-      return json(await door.served.tasks.resume(id, body));
+    async handle({ context, params: { id }, body }) {
+      const { sessions } = await context.rookery.tasks.show(id);
+      for (const session of sessions) await context.sessions.release(session.id);
+      return jsonResponse(await context.rookery.tasks.resume(id, body));
     },
   }),
   route({
     method: "GET",
     path: "/v1/tasks/:id/diff",
     id: "diffTask",
-    summary: "All that differs from the base, committed or not.",
+    summary: "Show all changes against the base, committed or not.",
     tag: "tasks",
     params,
-    query: { patch: flag("Also as git prints it.") },
-    answers: { 200: { description: "The difference.", schema: TaskDiffSchema } },
+    query: { patch: flagParam("Include the patch in git format.") },
+    responses: { 200: { description: "The changes.", schema: TaskDiffSchema } },
     errors: ["task_not_found", "worktree_missing", "git_failed"],
-    async handle({ door, params: { id }, query: { patch } }) {
-      return json(await door.served.tasks.diff(id, { patch }));
+    async handle({ context, params: { id }, query: { patch } }) {
+      return jsonResponse(await context.rookery.tasks.diff(id, { patch }));
     },
   }),
   route({
     method: "POST",
     path: "/v1/tasks/:id/merge",
     id: "mergeTask",
-    summary: "Merge a task's branch, or only say what would happen.",
+    summary: "Merge the branch of a task, or predict the result in a dry run.",
     tag: "tasks",
     slow: true,
     params,
     body: MergeTaskBody,
-    answers: { 200: { description: "What happened, or would.", schema: MergeReportSchema }, 202: PENDING },
+    responses: {
+      200: { description: "The result, or the predicted result.", schema: MergeReportSchema },
+      202: PENDING,
+    },
     errors: [
       "task_not_found",
       "task_state",
@@ -204,9 +214,9 @@ export const taskRoutes: readonly Route[] = [
       "config_invalid",
       "repository_locked",
     ],
-    async handle({ door, params: { id }, body: { dryRun = false, ...options } }) {
-      const { tasks } = door.served;
-      return json(await (dryRun ? tasks.predictMerge(id, options) : tasks.merge(id, options)));
+    async handle({ context, params: { id }, body: { dryRun = false, ...options } }) {
+      const { tasks } = context.rookery;
+      return jsonResponse(await (dryRun ? tasks.predictMerge(id, options) : tasks.merge(id, options)));
     },
   }),
 ];

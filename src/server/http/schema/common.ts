@@ -1,4 +1,4 @@
-/** Schemas that several routes share. What the document calls them is said where they are registered. */
+/** Schemas that several routes share. `document.ts` names them for the OpenAPI document. */
 import { isAbsolute } from "node:path";
 import { z } from "zod";
 import { ERROR_CODES, TaskId } from "../../../domain/index.ts";
@@ -7,10 +7,10 @@ export const ProblemSchema = z.object({
   type: z.string(),
   title: z.string(),
   status: z.int(),
-  detail: z.string().describe("What happened, to what, and what to do next."),
+  detail: z.string().describe("What happened, why, and what to do next."),
   code: z.enum(ERROR_CODES),
-  at: z.string().optional().describe("Where in the input."),
-  head: z.int().optional().describe("The last position there is, where a later one was asked for."),
+  at: z.string().optional().describe("The path of the invalid input."),
+  head: z.int().optional().describe("The last position of the log, if the request asked for a later one."),
   requestId: z.string().optional(),
 });
 
@@ -20,33 +20,33 @@ export const UsageSchema = z.object({
   cacheReadTokens: z.int(),
   cacheWriteTokens: z.int(),
   reasoningTokens: z.int(),
-  costUsd: z.number().optional().describe("Left out as soon as one report had no price."),
+  costUsd: z.number().optional().describe("Omitted if the price of any part is unknown."),
   costBy: z.enum(["reported", "computed", "mixed"]).optional(),
 });
 
 export const PendingSchema = z.object({
-  pending: z.literal(true).describe("It goes on: ask again with the same Idempotency-Key."),
+  pending: z.literal(true).describe("The work is still running: repeat the request with the same Idempotency-Key."),
 });
 
-/** No file and no argument of a command has a NUL: it is refused here, where its place can be told. */
+/** Paths and command arguments cannot contain NUL. Rejecting it here lets the error name the field. */
 const hasNoNul = (value: string): boolean => !value.includes("\0");
 
-export function words(longest: number): z.ZodString {
-  return z.string().min(1).max(longest).refine(hasNoNul, "expected no NUL character");
+export function boundedText(maxLength: number): z.ZodString {
+  return z.string().min(1).max(maxLength).refine(hasNoNul, "expected no NUL character");
 }
 
-/** Of an agent, a model, a branch. */
-export const Name = words(200);
+/** The name of an agent, a model or a branch. */
+export const Name = boundedText(200);
 
-/** A folder of the server's machine: a relative one would be relative to where it happens to run. */
-export const Folder = words(4_096).refine(isAbsolute, "expected an absolute path");
+/** A folder on the server's machine. Must be absolute, because clients do not know the server's working directory. */
+export const Folder = boundedText(4_096).refine(isAbsolute, "expected an absolute path");
 
-export const SessionId = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/, "expected a session's id");
-export const RequestId = z.string().min(1).max(512);
+export const SessionId = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/, "expected a session id");
+export const RequestIdParam = z.string().min(1).max(512);
 export const TaskIdParam = TaskId;
 
-/** What slow work answers while it goes on. */
+/** The 202 response of slow work that is still running. */
 export const PENDING = {
-  description: "It goes on: ask again with the same Idempotency-Key.",
+  description: "The work is still running: repeat the request with the same Idempotency-Key.",
   schema: PendingSchema,
 };

@@ -1,15 +1,15 @@
-/** What is said of the server itself. */
+/** Schemas of the server routes. */
 import { z } from "zod";
 
 export const HealthSchema = z.object({
   ok: z.literal(true),
   version: z.string(),
-  /** From here on: only who has the token is told. */
+  /** This field and the ones below are only sent to clients with the token. */
   pid: z.int().optional(),
   startedAt: z.string().optional(),
   drivenSessions: z.int().optional(),
   streams: z.int().optional(),
-  tasks: z.record(z.string(), z.int()).optional().describe("How many there are in each phase."),
+  tasks: z.record(z.string(), z.int()).optional().describe("Number of tasks in each phase."),
 });
 
 export const AgentSchema = z.object({

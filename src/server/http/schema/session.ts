@@ -1,4 +1,4 @@
-/** Sessions as they go over the wire. */
+/** Schemas of the session routes. */
 import { z } from "zod";
 import {
   InputPart,
@@ -13,21 +13,21 @@ import { Folder, Name, UsageSchema } from "./common.ts";
 
 export const SummarySchema: z.ZodType<SessionSummary> = z.object({
   id: z.string(),
-  head: z.int().describe("The seq of its last event."),
+  head: z.int().describe("The `seq` of the last event."),
   agent: z.string(),
   backend: z.string(),
   model: z.string().optional(),
   cwd: z.string(),
   title: z.string().optional(),
   parent: z.string().optional(),
-  depth: z.int().optional().describe("Of a child that its parent's agent began: how deep it is."),
-  task: z.string().optional().describe("The task that it is of."),
+  depth: z.int().optional().describe("Nesting depth, for a session that another session's agent started."),
+  task: z.string().optional().describe("The task that the session belongs to."),
   createdAt: z.string(),
   updatedAt: z.string(),
   status: z.enum(SESSION_STATUSES),
   turns: z.int(),
   parkedUntil: z.string().optional(),
-  waitingFor: z.array(z.string()).describe("Requests that nobody answered yet."),
+  waitingFor: z.array(z.string()).describe("Ids of the pending requests."),
   ofNoTurn: z.array(z.string()).optional(),
   lastOutcome: z.enum(["done", "cancelled", "failed", "stalled"]).optional(),
   usage: UsageSchema.optional() as unknown as z.ZodType<SessionSummary["usage"]>,
@@ -35,31 +35,33 @@ export const SummarySchema: z.ZodType<SessionSummary> = z.object({
 });
 
 export const SessionListSchema = z.object({
-  sessions: z.array(SummarySchema).describe("The newest first."),
-  next: z.string().optional().describe("Give it as `before` for the next page."),
+  sessions: z.array(SummarySchema).describe("Newest first."),
+  next: z.string().optional().describe("Pass it as `before` to get the next page."),
 });
 
 export const OpenSessionBody = z.strictObject({
-  agent: Name.optional().describe("The default one if not said."),
+  agent: Name.optional().describe("Default: the configured default agent."),
   model: Name.optional(),
-  cwd: Folder.optional().describe("A folder of the server's machine."),
+  cwd: Folder.optional().describe("A folder on the server's machine."),
   permissions: PermissionPolicy.optional(),
   title: z.string().max(1_000).optional(),
 });
 
 export const PromptBody = z.strictObject({
   input: z.union([z.string(), z.array(InputPart).max(100)]),
-  queue: z.boolean().optional().describe("Where a turn runs, begin when it has ended."),
+  queue: z.boolean().optional().describe("Queue the input if a turn is running, and start when it ends."),
   deliver: z
     .enum(["steer", "follow_up"])
     .optional()
-    .describe("Of what is queued: `steer` is given to the turn that runs, at its next step, where its agent can."),
+    .describe(
+      "For queued input: `steer` delivers it to the running turn at its next step, if the agent supports that.",
+    ),
 });
 
 export const ChangeSessionBody = z.strictObject({
   agent: Name.optional(),
   model: Name.optional(),
-  cwd: Folder.optional().describe("A folder of the server's machine."),
+  cwd: Folder.optional().describe("A folder on the server's machine."),
   permissions: PermissionPolicy.optional(),
 });
 
@@ -67,19 +69,22 @@ export const ConversationBody = z.strictObject({
   messages: z
     .array(z.strictObject({ role: z.enum(["user", "assistant"]), text: z.string() }))
     .max(MAX_MESSAGES)
-    .describe("The user's first. None begins anew."),
+    .describe("Starts with a user message. An empty list clears the conversation."),
 });
 
 export const ForkSessionBody = z.strictObject({
-  cwd: Folder.optional().describe("The same if not said."),
+  cwd: Folder.optional().describe("Default: the folder of the original session."),
   title: z.string().max(1_000).optional(),
 });
 
 export const PromptedSchema = z.object({
   sessionId: z.string(),
   turnId: z.string().optional(),
-  seq: z.int().optional().describe("Of its beginning: follow the session after the one before it."),
-  inputId: z.string().optional().describe("Where it was queued."),
+  seq: z
+    .int()
+    .optional()
+    .describe("The `seq` of the `turn.started` event. To follow the turn, pass `after` = `seq` - 1."),
+  inputId: z.string().optional().describe("Set if the input was queued."),
 });
 
 export const CloseBody = z.strictObject({ reason: z.string().max(1_000).optional() });
@@ -88,7 +93,7 @@ export const DeletedSchema = z.object({ id: z.string() });
 
 export const EventPageSchema = z.object({
   events: z.array(SessionEvent),
-  head: z.int().describe("The seq of the last event there is: read on until you have it."),
+  head: z.int().describe("The `seq` of the last event: continue until you reach it."),
 });
 
 export const WaitingRequestSchema = z.object({
@@ -99,11 +104,11 @@ export const WaitingRequestSchema = z.object({
   at: z.string(),
   kind: z.enum(["permission", "question"]),
   title: z.string(),
-  tool: z.string().optional().describe("Of a permission."),
+  tool: z.string().optional().describe("For permission requests."),
   toolKind: ToolKind.optional(),
-  input: z.unknown().optional().describe("Of a permission: what the tool is to be called with."),
-  from: z.string().optional().describe("Of a question: who asks."),
-  schema: z.unknown().optional().describe("Of a question: a JSON schema of what is asked for."),
+  input: z.unknown().optional().describe("For permission requests: the input of the tool call."),
+  from: z.string().optional().describe("For questions: who asks."),
+  schema: z.unknown().optional().describe("For questions: a JSON schema of the expected answer."),
   url: z.string().optional(),
 });
 export type WaitingRequest = z.infer<typeof WaitingRequestSchema>;
@@ -112,12 +117,12 @@ export const RequestListSchema = z.object({ requests: z.array(WaitingRequestSche
 
 export const AnswerBody = z.union([
   z.strictObject({
-    decision: z.enum(["allow", "deny"]).describe("To a permission."),
+    decision: z.enum(["allow", "deny"]).describe("The answer to a permission request."),
     scope: z.enum(["once", "session"]).optional(),
     message: z.string().max(10_000).optional(),
   }),
   z.strictObject({
-    action: z.enum(["accept", "decline", "cancel"]).describe("To a question."),
+    action: z.enum(["accept", "decline", "cancel"]).describe("The answer to a question."),
     content: z.unknown().optional(),
   }),
 ]);

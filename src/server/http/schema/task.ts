@@ -1,4 +1,4 @@
-/** Tasks as they go over the wire. */
+/** Schemas of the task routes. */
 import { z } from "zod";
 import {
   Budget,
@@ -11,7 +11,7 @@ import {
   TaskId,
   type TaskView,
 } from "../../../domain/index.ts";
-import { Folder, Name, UsageSchema, words } from "./common.ts";
+import { Folder, Name, UsageSchema, boundedText } from "./common.ts";
 
 export const TaskSchema: z.ZodType<TaskView> = z.object({
   id: z.string(),
@@ -25,11 +25,11 @@ export const TaskSchema: z.ZodType<TaskView> = z.object({
   createdAt: z.string(),
   startedAt: z.string().optional(),
   endedAt: z.string().optional(),
-  ranMs: z.number().describe("Until now."),
+  ranMs: z.number().describe("Total running time so far, in milliseconds."),
   runs: z.int(),
   stage: z.string().optional(),
   stages: z.array(z.string()),
-  sessions: z.array(z.object({ id: z.string(), stage: z.string() })).describe("The newest last."),
+  sessions: z.array(z.object({ id: z.string(), stage: z.string() })).describe("Newest last."),
   worktree: z
     .object({
       path: z.string(),
@@ -42,9 +42,9 @@ export const TaskSchema: z.ZodType<TaskView> = z.object({
     .optional(),
   waitingFor: z
     .array(z.object({ sessionId: z.string(), requestId: z.string() }))
-    .describe("What a person is asked: answered at the session's requests."),
+    .describe("Pending requests. Answer them with `answerRequest` of the session."),
   notBefore: z.string().optional(),
-  code: z.string().optional().describe("Why it is as it is."),
+  code: z.string().optional().describe("The reason for the status, such as an error code."),
   message: z.string().optional(),
   usage: UsageSchema as unknown as z.ZodType<TaskView["usage"]>,
   lastLine: z.string().optional(),
@@ -62,42 +62,42 @@ export const TaskSchema: z.ZodType<TaskView> = z.object({
 });
 
 export const TaskListSchema = z.object({
-  tasks: z.array(TaskSchema).describe("The newest first."),
-  next: z.string().optional().describe("Give it as `before` for the next page."),
+  tasks: z.array(TaskSchema).describe("Newest first."),
+  next: z.string().optional().describe("Pass it as `before` to get the next page."),
 });
 
 export const StartTaskBody = z.strictObject({
   prompt: z.string().min(1),
-  id: TaskId.optional().describe("Made from the prompt if not said."),
+  id: TaskId.optional().describe("Default: derived from the prompt."),
   title: z.string().max(1_000).optional(),
-  cwd: Folder.optional().describe("Any folder of the repository, on the server's machine."),
+  cwd: Folder.optional().describe("Any folder in the repository, on the server's machine."),
   agent: Name.optional(),
   model: Name.optional(),
   permissions: PermissionPolicy.optional(),
-  base: Name.optional().describe("A branch, tag or commit; what is checked out if not said."),
-  priority: z.int().min(-1000).max(1000).optional().describe("The greater, the sooner."),
-  needs: z.array(TaskId).max(1_000).optional().describe("Tasks that must be done first."),
+  base: Name.optional().describe("A branch, tag or commit. Default: the commit that is checked out."),
+  priority: z.int().min(-1000).max(1000).optional().describe("Tasks with a higher priority run first."),
+  needs: z.array(TaskId).max(1_000).optional().describe("Tasks that must be done before this one starts."),
   retries: z.int().min(0).max(100).optional(),
   budget: Budget.optional(),
-  pipeline: Name.optional().describe("A pipeline of rookery.toml; the agent alone if not said."),
+  pipeline: Name.optional().describe("A pipeline of rookery.toml. Default: a single stage with the agent."),
 });
 
 export const StopTaskBody = z.strictObject({ reason: z.string().max(1_000).optional() });
 
 export const ResumeTaskBody = z.strictObject({
-  prompt: z.string().optional().describe('What to say to the agent beside "go on".'),
+  prompt: z.string().optional().describe("Additional instructions for the agent."),
   budget: Budget.optional(),
 });
 
 export const MergeTaskBody = z.strictObject({
   how: MergeHow.optional(),
-  into: Name.optional().describe("A branch; the base of the task if not said."),
+  into: Name.optional().describe("The target branch. Default: the base of the task."),
   gate: z
     .union([z.string().min(1).max(10_000), z.literal(false)])
     .optional()
-    .describe("A command that must pass on the result; the configured one if not said, none for false."),
-  message: words(100_000).optional(),
-  dryRun: z.boolean().optional().describe("Only say what would happen."),
+    .describe("A command that must succeed on the merge result. Default: the configured gate. `false` disables it."),
+  message: boundedText(100_000).optional(),
+  dryRun: z.boolean().optional().describe("Only predict the result."),
 });
 
 export const MergeReportSchema = z.object({
@@ -131,12 +131,16 @@ export const TaskDiffSchema = z.object({
   truncated: z.boolean(),
 });
 
-export const RemovedTaskSchema = z.object({ id: z.string(), freed: z.number().describe("Bytes that are free now.") });
+export const RemovedTaskSchema = z.object({ id: z.string(), freed: z.number().describe("Number of bytes freed.") });
 
 export const CollectBody = z.strictObject({
   dryRun: z.boolean().optional(),
   cwd: Folder.optional(),
-  quota: z.number().min(0).optional().describe("Bytes that all worktrees together may have; 0: as few as can be."),
+  quota: z
+    .number()
+    .min(0)
+    .optional()
+    .describe("Maximum size of all worktrees together, in bytes. 0 removes as much as possible."),
 });
 
 export const CollectReportSchema = z.object({
@@ -147,10 +151,10 @@ export const CollectReportSchema = z.object({
   left: z.number(),
 });
 
-/** Of a session, or of a task: each has its own id. */
+/** A session event or a task event. `sessionId` or `taskId` tells which. */
 export const LogEventSchema = z.union([SessionEvent, TaskEvent]);
 
 export const FeedPageSchema = z.object({
   events: z.array(z.object({ position: z.int(), event: LogEventSchema })),
-  head: z.int().describe("The last position there is."),
+  head: z.int().describe("The last position of the log."),
 });

@@ -23,17 +23,17 @@ afterEach(async () => {
 
 interface Reader {
   readonly response: IncomingMessage;
-  /** The last id; each was one more than the one before, or `wrong` says which was not. */
+  /** The last id. `wrong` describes the first id that did not follow its predecessor. */
   last: number;
   wrong: string | undefined;
   bytes: number;
 }
 
-/** Counts ids and nothing else, so that thirty of them can be had in one process. */
+/** Only counts ids, which is cheap enough for 32 readers in one process. */
 async function reader(path: string, { slow = false } = {}): Promise<Reader> {
-  const headers = { authorization: `Bearer ${scene.door.token}`, accept: "text/event-stream" };
+  const headers = { authorization: `Bearer ${scene.server.token}`, accept: "text/event-stream" };
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    request(`${scene.door.url}${path}`, { headers, agent: false }, resolve).on("error", reject).end();
+    request(`${scene.server.url}${path}`, { headers, agent: false }, resolve).on("error", reject).end();
   });
   const reading: Reader = { response, last: 0, wrong: undefined, bytes: 0 };
   let rest = "";
@@ -59,7 +59,7 @@ async function reader(path: string, { slow = false } = {}): Promise<Reader> {
 }
 
 it(
-  "brings every event of a burst to 32 readers in order, four of them slow and one that stalls until it is over",
+  "delivers a burst in order to 32 readers, of which four are slow and one stalls",
   { timeout: 60 * SECONDS },
   async () => {
     const sessionId = await scene.written(0);
@@ -85,7 +85,7 @@ it(
   },
 );
 
-it("reads no further for a reader that stalls than what its connection holds", { timeout: 60 * SECONDS }, async () => {
+it("stops reading the log for a stalled reader when its connection is full", { timeout: 60 * SECONDS }, async () => {
   const sessionId = await scene.written(0);
   const path = `/v1/sessions/${sessionId}/events`;
   const quick = await reader(path);

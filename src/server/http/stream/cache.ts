@@ -1,33 +1,33 @@
-/** Pieces that others may want in a moment, up to a number of bytes and for a short time. */
-import type { Piece } from "./piece.ts";
+/** A small, short-lived cache of encoded pieces, which lets readers at the same position share them. */
+import type { StreamPiece } from "./piece.ts";
 
 const MAX_BYTES = 16 * 1024 * 1024;
-/** Readers that stand at the same place come within moments; and what was deleted is not to be shown for long. */
-const KEPT_MS = 5_000;
+/** Short, because readers at the same position arrive close together and deleted events must disappear soon. */
+const PIECE_KEPT_MS = 5_000;
 
-interface Kept {
-  readonly piece: Piece;
+interface CachedPiece {
+  readonly piece: StreamPiece;
   readonly until: number;
 }
 
 export class PieceCache {
-  /** The oldest first. */
-  readonly #kept = new Map<string, Kept>();
+  /** In insertion order, oldest first. */
+  readonly #kept = new Map<string, CachedPiece>();
   #bytes = 0;
 
   get bytes(): number {
     return this.#bytes;
   }
 
-  get(stream: string, after: number): Piece | undefined {
-    const kept = this.#kept.get(keyOf(stream, after));
+  get(stream: string, after: number): StreamPiece | undefined {
+    const kept = this.#kept.get(toCacheKey(stream, after));
     return kept !== undefined && kept.until > performance.now() ? kept.piece : undefined;
   }
 
-  put(stream: string, piece: Piece): void {
-    const key = keyOf(stream, piece.after);
+  put(stream: string, piece: StreamPiece): void {
+    const key = toCacheKey(stream, piece.after);
     this.#drop(key);
-    this.#kept.set(key, { piece, until: performance.now() + KEPT_MS });
+    this.#kept.set(key, { piece, until: performance.now() + PIECE_KEPT_MS });
     this.#bytes += piece.bytes.length;
     for (const oldest of this.#kept.keys()) {
       if (this.#bytes <= MAX_BYTES) return;
@@ -35,7 +35,7 @@ export class PieceCache {
     }
   }
 
-  /** Nobody reads, or something was deleted. */
+  /** Call this when the last reader leaves or when events are deleted. */
   clear(): void {
     this.#kept.clear();
     this.#bytes = 0;
@@ -49,6 +49,6 @@ export class PieceCache {
   }
 }
 
-function keyOf(stream: string, after: number): string {
+function toCacheKey(stream: string, after: number): string {
   return `${after} ${stream}`;
 }

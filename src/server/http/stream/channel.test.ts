@@ -1,10 +1,10 @@
 import { expect, it, vi } from "vitest";
 import { PieceCache } from "./cache.ts";
-import { Channel } from "./channel.ts";
+import { LogChannel } from "./channel.ts";
 
-it("a reader that leaves while others stay leaves nothing waiting at its place", async () => {
+it("aborts the read of a reader that leaves while others stay", async () => {
   const waiting = new Map<number, AbortSignal>();
-  const channel = new Channel(
+  const channel = new LogChannel(
     "log",
     async function* (after, signal) {
       waiting.set(after, signal);

@@ -1,40 +1,40 @@
-/** One log as many readers have it: those who stand at the same place share one reading of the store and one encoding. */
+/** Serves one log to many readers. Readers at the same position share one store read and one encoding. */
 import type { PieceCache } from "./cache.ts";
-import { encode, type Line, type Piece } from "./piece.ts";
+import { encodePieces, type EventLine, type StreamPiece } from "./piece.ts";
 
-/** Pages after the cursor, then what comes, until the signal ends it: quietly. */
-export type Source = (after: number, signal: AbortSignal) => AsyncIterable<readonly Line[]>;
+/** Yields the pages after the cursor, then new events as they arrive. Ends without an error when the signal aborts. */
+export type LogSource = (after: number, signal: AbortSignal) => AsyncIterable<readonly EventLine[]>;
 
-interface Waiter {
-  resolve(piece: Piece | undefined): void;
+interface PieceWaiter {
+  resolve(piece: StreamPiece | undefined): void;
   reject(error: unknown): void;
 }
 
-interface Flight {
-  readonly waiters: Set<Waiter>;
-  /** Ends what nobody waits for any more. */
-  readonly vain: AbortController;
+interface PendingRead {
+  readonly waiters: Set<PieceWaiter>;
+  /** Aborts the read when its last waiter leaves. */
+  readonly abandoned: AbortController;
 }
 
-interface Reading {
-  readonly pages: AsyncIterator<readonly Line[]>;
-  readonly over: AbortController;
+interface OpenReader {
+  readonly pages: AsyncIterator<readonly EventLine[]>;
+  readonly controller: AbortController;
   cursor: number;
   busy: boolean;
 }
 
-export class Channel {
+export class LogChannel {
   readonly #name: string;
-  readonly #source: Source;
+  readonly #source: LogSource;
   readonly #cache: PieceCache;
-  readonly #over = new AbortController();
-  /** What is being read or waited for, by where it begins. */
-  readonly #flights = new Map<number, Flight>();
-  /** Stays open where the foremost readers are; whoever is behind it opens one for each page. */
-  #lead: Reading | undefined;
+  readonly #closed = new AbortController();
+  /** Running reads, by their start position. */
+  readonly #pending = new Map<number, PendingRead>();
+  /** The open reader at the front of the log. Readers behind it open a new one for each page. */
+  #frontReader: OpenReader | undefined;
   #readers = 0;
 
-  constructor(name: string, source: Source, cache: PieceCache) {
+  constructor(name: string, source: LogSource, cache: PieceCache) {
     this.#name = name;
     this.#source = source;
     this.#cache = cache;
@@ -44,35 +44,35 @@ export class Channel {
     this.#readers += 1;
   }
 
-  /** Is true when the last one left: nothing is read for it any more then. */
+  /** Returns true when the last reader has left. The channel then stops reading. */
   leave(): boolean {
     this.#readers -= 1;
     if (this.#readers > 0) return false;
-    this.#over.abort();
-    this.#drop(this.#lead);
-    this.#lead = undefined;
+    this.#closed.abort();
+    this.#closeReader(this.#frontReader);
+    this.#frontReader = undefined;
     return true;
   }
 
   /**
-   * What comes after the cursor, once there is something. Undefined where the log ended or the signal fired, which
-   * leaves nothing behind. Rejects as the store does.
+   * Resolves with the next piece after the cursor, as soon as there is one. Resolves with undefined if the log ends or
+   * the signal aborts. Rejects with the errors of the store.
    */
-  next(after: number, signal: AbortSignal): Promise<Piece | undefined> | Piece {
+  next(after: number, signal: AbortSignal): Promise<StreamPiece | undefined> | StreamPiece {
     const kept = this.#cache.get(this.#name, after);
     if (kept !== undefined) return kept;
-    const { waiters, vain } = this.#flights.get(after) ?? this.#depart(after);
+    const { waiters, abandoned } = this.#pending.get(after) ?? this.#startRead(after);
     return new Promise((resolve, reject) => {
-      const settle = (how: () => void): void => {
+      const settle = (complete: () => void): void => {
         signal.removeEventListener("abort", leave);
         waiters.delete(waiter);
-        how();
+        complete();
       };
       const leave = (): void => {
         settle(() => resolve(undefined));
-        if (waiters.size === 0) vain.abort();
+        if (waiters.size === 0) abandoned.abort();
       };
-      const waiter: Waiter = {
+      const waiter: PieceWaiter = {
         resolve: (piece) => settle(() => resolve(piece)),
         reject: (error) => settle(() => reject(error instanceof Error ? error : new Error(String(error)))),
       };
@@ -82,67 +82,67 @@ export class Channel {
     });
   }
 
-  #depart(after: number): Flight {
-    const waiters = new Set<Waiter>();
-    const flight: Flight = { waiters, vain: new AbortController() };
-    this.#flights.set(after, flight);
-    const land = (): unknown => this.#flights.get(after) === flight && this.#flights.delete(after);
-    const arrive = (tell: (waiter: Waiter) => void): void => {
-      land();
-      for (const waiter of waiters) tell(waiter);
+  #startRead(after: number): PendingRead {
+    const waiters = new Set<PieceWaiter>();
+    const pending: PendingRead = { waiters, abandoned: new AbortController() };
+    this.#pending.set(after, pending);
+    const remove = (): unknown => this.#pending.get(after) === pending && this.#pending.delete(after);
+    const settleAll = (notify: (waiter: PieceWaiter) => void): void => {
+      remove();
+      for (const waiter of waiters) notify(waiter);
     };
-    flight.vain.signal.addEventListener("abort", land);
-    this.#read(after, flight.vain.signal).then(
-      (piece) => arrive((waiter) => waiter.resolve(piece)),
-      (error: unknown) => arrive((waiter) => waiter.reject(error)),
+    pending.abandoned.signal.addEventListener("abort", remove);
+    this.#read(after, pending.abandoned.signal).then(
+      (piece) => settleAll((waiter) => waiter.resolve(piece)),
+      (error: unknown) => settleAll((waiter) => waiter.reject(error)),
     );
-    return flight;
+    return pending;
   }
 
-  async #read(after: number, vain: AbortSignal): Promise<Piece | undefined> {
-    const lead = this.#leadAt(after);
-    const reading = lead ?? this.#begin(after);
-    reading.busy = true;
-    const end = (): void => reading.over.abort();
-    vain.addEventListener("abort", end);
-    this.#over.signal.addEventListener("abort", end);
+  async #read(after: number, abandoned: AbortSignal): Promise<StreamPiece | undefined> {
+    const front = this.#frontReaderAt(after);
+    const reader = front ?? this.#openReader(after);
+    reader.busy = true;
+    const end = (): void => reader.controller.abort();
+    abandoned.addEventListener("abort", end);
+    this.#closed.signal.addEventListener("abort", end);
     try {
-      const result = await reading.pages.next();
+      const result = await reader.pages.next();
       if (result.done === true) {
-        if (lead !== undefined) this.#lead = undefined;
+        if (front !== undefined) this.#frontReader = undefined;
         return undefined;
       }
-      const pieces = encode(after, result.value);
+      const pieces = encodePieces(after, result.value);
       for (const piece of pieces) this.#cache.put(this.#name, piece);
-      reading.cursor = pieces.at(-1)?.last ?? after;
-      return pieces[0] ?? (await this.#read(after, vain));
+      reader.cursor = pieces.at(-1)?.last ?? after;
+      return pieces[0] ?? (await this.#read(after, abandoned));
     } catch (error) {
-      if (lead !== undefined) this.#lead = undefined;
+      if (front !== undefined) this.#frontReader = undefined;
       throw error;
     } finally {
-      reading.busy = false;
-      vain.removeEventListener("abort", end);
-      this.#over.signal.removeEventListener("abort", end);
-      if (reading !== this.#lead) this.#drop(reading);
+      reader.busy = false;
+      abandoned.removeEventListener("abort", end);
+      this.#closed.signal.removeEventListener("abort", end);
+      if (reader !== this.#frontReader) this.#closeReader(reader);
     }
   }
 
-  /** The lead, if it stands there, or one that takes its place there because nobody is further. */
-  #leadAt(after: number): Reading | undefined {
-    const lead = this.#lead;
-    if (lead !== undefined && (lead.busy || lead.cursor > after)) return undefined;
-    if (lead?.cursor === after) return lead;
-    this.#drop(lead);
-    this.#lead = this.#begin(after);
-    return this.#lead;
+  /** The front reader if it is at this position, or a new front reader if the current one is behind it. */
+  #frontReaderAt(after: number): OpenReader | undefined {
+    const front = this.#frontReader;
+    if (front !== undefined && (front.busy || front.cursor > after)) return undefined;
+    if (front?.cursor === after) return front;
+    this.#closeReader(front);
+    this.#frontReader = this.#openReader(after);
+    return this.#frontReader;
   }
 
-  #begin(cursor: number): Reading {
-    const over = new AbortController();
-    return { pages: this.#source(cursor, over.signal)[Symbol.asyncIterator](), over, cursor, busy: false };
+  #openReader(cursor: number): OpenReader {
+    const controller = new AbortController();
+    return { pages: this.#source(cursor, controller.signal)[Symbol.asyncIterator](), controller, cursor, busy: false };
   }
 
-  #drop(reading: Reading | undefined): void {
-    reading?.pages.return?.().catch(() => undefined); // whoever waited for it was told
+  #closeReader(reader: OpenReader | undefined): void {
+    reader?.pages.return?.().catch(() => undefined); // its waiters have already received the error
   }
 }

@@ -1,33 +1,33 @@
-/** Events as they go over the wire, encoded once: a piece is what one write sends. */
+/** Encodes events for the wire. A piece is the unit that one write sends. */
 
-export interface Piece {
-  /** Exclusive. */
+export interface StreamPiece {
+  /** The cursor before the first event. */
   readonly after: number;
-  /** Inclusive: where the next one begins. */
+  /** The cursor of the last event, where the next piece starts. */
   readonly last: number;
   readonly bytes: Buffer;
   readonly count: number;
 }
 
-/** An event's place in its stream, and its JSON on one line. */
-export interface Line {
+/** An event: its cursor, and its JSON on one line. */
+export interface EventLine {
   readonly id: number;
   readonly text: string;
 }
 
-/** A reader that stalls holds one of these; only an event that is larger by itself makes a larger one. */
-export const PIECE_CHARACTERS = 128 * 1024;
+/** Bounds the memory that a stalled reader holds. Only a single large event makes a larger piece. */
+export const MAX_PIECE_CHARACTERS = 128 * 1024;
 
-/** As many pieces as a page needs, at least one. */
-export function encode(after: number, page: readonly Line[]): Piece[] {
-  const pieces: Piece[] = [];
+/** Splits a page into pieces. Empty for an empty page. */
+export function encodePieces(after: number, page: readonly EventLine[]): StreamPiece[] {
+  const pieces: StreamPiece[] = [];
   let start = after;
   let text = "";
   let count = 0;
   for (const { id, text: data } of page) {
     text += `id: ${id}\ndata: ${data}\n\n`;
     count += 1;
-    if (text.length < PIECE_CHARACTERS) continue;
+    if (text.length < MAX_PIECE_CHARACTERS) continue;
     pieces.push({ after: start, last: id, bytes: Buffer.from(text), count });
     start = id;
     text = "";

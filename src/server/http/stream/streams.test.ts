@@ -12,13 +12,13 @@ const ids = (stream: { readonly events: readonly { readonly id: string | undefin
   stream.events.map(({ id }) => Number(id));
 const streams = async () => (await scene.get("/metrics")).text.match(/^rookery_(?:streams|stream_logs) \d+$/gm);
 
-describe("from wherever one was", () => {
+describe("the start of a stream", () => {
   it.each([
-    ["the beginning", "", undefined, 1],
+    ["0 by default", "", undefined, 1],
     ["?after=", "?after=7", undefined, 8],
     ["Last-Event-ID", "", "4", 5],
-    ["Last-Event-ID, whatever ?after= says", "?after=2", "9", 10],
-  ])("%s", async (_, query, last, first) => {
+    ["Last-Event-ID rather than ?after=", "?after=2", "9", 10],
+  ])("is %s", async (_, query, last, first) => {
     const sessionId = await scene.written(11);
     const stream = await scene.stream(`/v1/sessions/${sessionId}/events${query}`, last === undefined ? {} : { last });
     expect(stream.response.headers.get("content-type")).toContain("text/event-stream");
@@ -28,7 +28,7 @@ describe("from wherever one was", () => {
     await stream.cancel();
   });
 
-  it("says where the end is to whoever is beyond it, in a stream as in a page", async () => {
+  it("rejects a cursor beyond the end with the head, for streams and pages", async () => {
     const sessionId = await scene.written(3);
     const { head } = (await scene.get("/v1/events?limit=0")).json;
     for (const accept of ["text/event-stream", "application/json"]) {
@@ -45,7 +45,7 @@ describe("from wherever one was", () => {
     expect((await scene.get("/v1/events", { headers })).status).toBe(400);
   });
 
-  it("pages have the same cursor, and no gap between them", async () => {
+  it("uses the same cursor for pages, which have no gaps", async () => {
     const sessionId = await scene.written(24);
     const seen: number[] = [];
     for (let after = 0; ;) {
@@ -61,7 +61,7 @@ describe("from wherever one was", () => {
   });
 });
 
-it("brings everything that is committed, of all sessions, by one cursor", async () => {
+it("delivers the events of all sessions in commit order with one cursor", async () => {
   const all = await scene.stream("/v1/events");
   const one = await scene.written(2);
   const other = await scene.written(2);
@@ -72,13 +72,13 @@ it("brings everything that is committed, of all sessions, by one cursor", async 
   await vi.waitFor(() => expect(middle.events).toEqual(all.events.slice(3)));
 });
 
-it("shows that it lives while nothing happens", async () => {
+it("sends heartbeats while nothing happens", async () => {
   const stream = await scene.stream(`/v1/sessions/${await scene.written(0)}/events`);
   await vi.waitFor(() => expect(stream.comments.length).toBeGreaterThan(2));
   expect(stream.events).toHaveLength(1);
 });
 
-it("lets go of everything when its readers vanish", async () => {
+it("stops following the log when its readers disconnect", async () => {
   const sessionId = await scene.written(5);
   const leaving = new AbortController();
   const follows = vi.spyOn(scene.store, "followText");
@@ -87,14 +87,14 @@ it("lets go of everything when its readers vanish", async () => {
   );
   await vi.waitFor(() => expect(readers.every(({ events }) => events.length === 6)).toBe(true));
   expect(await streams()).toEqual(["rookery_streams 8", "rookery_stream_logs 1"]);
-  expect(follows.mock.calls.length).toBeLessThan(8); // those who stand at the same place share one
+  expect(follows.mock.calls.length).toBeLessThan(8); // readers at the same position share one follower
   leaving.abort();
   await vi.waitFor(async () => expect(await streams()).toEqual(["rookery_streams 0", "rookery_stream_logs 0"]));
   const { signal } = follows.mock.calls[0]?.[0] ?? {};
   expect(signal?.aborted).toBe(true);
 });
 
-it("ends the stream of a session that is deleted, and says why", async () => {
+it("ends the stream of a deleted session with a gone event", async () => {
   const sessionId = await scene.written(1);
   const stream = await scene.stream(`/v1/sessions/${sessionId}/events`);
   await vi.waitFor(() => expect(stream.events).toHaveLength(2));
@@ -104,14 +104,14 @@ it("ends the stream of a session that is deleted, and says why", async () => {
   expect((await scene.get(`/v1/sessions/${sessionId}`)).status).toBe(404);
 });
 
-it("sends no body for HEAD, and no stream", async () => {
+it("sends neither a body nor a stream for HEAD", async () => {
   const sessionId = await scene.written(1);
   const headers = { accept: "text/event-stream" };
   const { status, text } = await scene.call("HEAD", `/v1/sessions/${sessionId}/events`, undefined, { headers });
   expect([status, text]).toEqual([200, ""]);
 });
 
-it("sends an event that is larger than a piece whole, and those after it", async () => {
+it("sends an event larger than a piece, and the events after it", async () => {
   const sessionId = await scene.written(0);
   const stream = await scene.stream(`/v1/sessions/${sessionId}/events`);
   const at = new Date().toISOString();
@@ -123,17 +123,17 @@ it("sends an event that is larger than a piece whole, and those after it", async
   expect(JSON.parse(stream.events[1]?.data ?? "")).toMatchObject({ seq: 2, text });
 });
 
-it("ends streams when it closes, after what was begun, and takes no more", async () => {
+it("ends streams on close after running requests, and refuses new ones", async () => {
   const stream = await scene.stream(`/v1/sessions/${await scene.written(1)}/events`);
   await vi.waitFor(() => expect(stream.events).toHaveLength(2));
   let go = (): void => undefined;
   const list = vi.spyOn(scene.store, "list").mockReturnValueOnce(new Promise((resolve) => (go = () => resolve([]))));
   const running = scene.get("/v1/sessions");
   await vi.waitFor(() => expect(list).toHaveBeenCalled());
-  const closed = scene.door.close();
+  const closed = scene.server.close();
   await stream.ended;
   expect(stream.comments.at(-1)).toBe("the server closes");
-  await expect(fetch(`${scene.door.url}/v1/health`)).rejects.toThrow();
+  await expect(fetch(`${scene.server.url}/v1/health`)).rejects.toThrow();
   go();
   expect((await running).json).toEqual({ sessions: [] });
   await closed;

@@ -1,4 +1,4 @@
-/** Reads what can still be read of a damaged file: a page or row that fails costs what is in it, and nothing else. */
+/** Reads a damaged database as far as possible. An unreadable page or row loses only its own content. */
 import {
   findDraftProblem,
   findTaskDraftProblem,
@@ -12,22 +12,22 @@ import type { LogKind } from "../admission.ts";
 import { fitRange } from "../page.ts";
 import { decodeJson, decodeNumber, decodeText, numberColumn, textColumn } from "./columns.ts";
 import type { Cell, Database, Row } from "./database.ts";
-import { isDeleted } from "./forgetting.ts";
-import { isFields, isSummary, isTaskState } from "./records.ts";
+import { isDeletedSessionId } from "./delete-session.ts";
+import { isObjectValue, isSummary, isTaskState } from "./records.ts";
 
 /** A session or task, as far as its row can be read. */
 export interface FoundLog {
   readonly kind: LogKind;
-  /** Of the row. */
+  /** The row number. */
   readonly no: number;
   readonly id: string | undefined;
-  /** The last position. */
+  /** The sequence number of the last event. */
   readonly head: number;
-  /** Whether two places of the file agree on the head. */
-  readonly isHeadSure: boolean;
-  /** Undefined if it is damaged. */
+  /** Whether the row and the record agree on the head. */
+  readonly isHeadCertain: boolean;
+  /** Undefined if the summary or state is damaged. */
   readonly record: SessionSummary | TaskState | undefined;
-  /** What is wrong with the row. */
+  /** Descriptions of the damage in the row. */
   readonly problems: readonly string[];
 }
 
@@ -37,23 +37,23 @@ export interface FoundEvent {
   readonly draft: EventDraft | TaskEventDraft | undefined;
 }
 
-/** A damaged number must not keep the scan busy for hours. */
+/** Limits the scan if a damaged number is huge. */
 const MAX_POSITION = 10_000_000;
 const MAX_NUMBER = 1_000_000;
 const PAGE_ROWS = 500;
 
-/** The result of a read; undefined if the file is damaged there. */
+/** Returns the result of a read. Undefined if the read fails because the file is damaged. */
 export function attemptRead<T>(read: () => T): { readonly value: T } | undefined {
   try {
     return { value: read() };
   } catch (error) {
     if (isRookeryError(error, "store_corrupt") || isRookeryError(error, "log_corrupt")) return undefined;
-    if (isRookeryError(error, "store_unavailable")) return undefined; // the disk, or a table that is not there
+    if (isRookeryError(error, "store_unavailable")) return undefined; // a disk error or a missing table
     throw error;
   }
 }
 
-/** The numbers of all sessions or tasks, oldest first, each with the id that the index of ids has for it. */
+/** Finds the row numbers of all sessions or tasks, oldest first, with the id from the id index. */
 export function findLogs(db: Database, kind: LogKind): Map<number, string | undefined> {
   const found = new Map<number, string | undefined>();
   for (const [no] of readRows(db, `select no from ${kind} where no between ? and ?`, lastNumber(db, kind))) {
@@ -61,13 +61,13 @@ export function findLogs(db: Database, kind: LogKind): Map<number, string | unde
   }
   for (const no of numbersInEvents(db, kind)) found.set(no, undefined);
   for (const { no, id } of readIndex(db, kind)) {
-    if (isDeleted(id)) found.delete(no);
+    if (isDeletedSessionId(id)) found.delete(no);
     else found.set(no, id);
   }
   return new Map(Array.from(found).sort(([one], [other]) => one - other));
 }
 
-/** Reads page by page, and row by row where a page fails. */
+/** Reads page by page. Reads row by row if a page fails. */
 export function* readRows(db: Database, sql: string, last: number): Generator<Row> {
   for (let first = 1; first <= last; first += PAGE_ROWS) {
     const end = Math.min(first + PAGE_ROWS - 1, last);
@@ -77,21 +77,21 @@ export function* readRows(db: Database, sql: string, last: number): Generator<Ro
   }
 }
 
-/** The greatest number of a row, from what can be read of the table and of its events. */
+/** The greatest row number that the table or its events mention. */
 function lastNumber(db: Database, kind: LogKind): number {
   const inEvents = kind === "session" ? "max(session)" : "-min(session)";
   const found = [`select max(no) from ${kind}`, `select ${numberColumn(inEvents)} from event`];
-  return Math.min(Math.max(...found.map((sql) => maximum(db, sql))), MAX_NUMBER);
+  return Math.min(Math.max(...found.map((sql) => readMaximum(db, sql))), MAX_NUMBER);
 }
 
-/** 0 if it cannot be read. */
-export function maximum(db: Database, sql: string, ...values: number[]): number {
+/** 0 if the value cannot be read. */
+export function readMaximum(db: Database, sql: string, ...values: number[]): number {
   const row = attemptRead(() => db.get(sql, ...values))?.value;
   const found = decodeNumber(row?.[0]) ?? 0;
   return found > 0 && found <= MAX_POSITION ? found : 0;
 }
 
-/** The numbers of logs that have events. */
+/** Yields the numbers of logs that have events. */
 function* numbersInEvents(db: Database, kind: LogKind): Generator<number> {
   const sign = kind === "session" ? 1 : -1;
   const sql =
@@ -106,7 +106,7 @@ function* numbersInEvents(db: Database, kind: LogKind): Generator<number> {
   }
 }
 
-/** From both ends: a damaged page ends the way from one of them. */
+/** Reads the index from both ends, because a damaged page stops the scan from one of them. */
 function* readIndex(db: Database, kind: LogKind): Generator<{ no: number; id: string }> {
   for (const [comparison, order] of [
     [">", "asc"],
@@ -132,7 +132,7 @@ function* readIndex(db: Database, kind: LogKind): Generator<{ no: number; id: st
 
 interface KindColumns {
   readonly record: string;
-  /** Columns that repeat what is in the record. */
+  /** Columns that duplicate fields of the record. */
   readonly repeated: readonly string[];
   readonly isRecord: (value: unknown) => value is SessionSummary | TaskState;
 }
@@ -142,18 +142,22 @@ const COLUMNS: Record<LogKind, KindColumns> = {
   task: { record: "state", repeated: ["phase"], isRecord: isTaskState },
 };
 
-/** The row of a log. If the row is lost, its events may still be there. */
+/** Reads the row of a log. If the row is lost, its events may still be readable. */
 export function readLogRow(db: Database, kind: LogKind, no: number, indexedId: string | undefined): FoundLog {
   const { record: recordName, repeated, isRecord } = COLUMNS[kind];
   const columns = ["id", recordName, ...repeated].map(textColumn).join(", ");
   const row = attemptRead(() => db.get(`select ${numberColumn("head")}, ${columns} from ${kind} where no = ?`, no));
   const [headCell, idCell, recordCell, ...repeatedCells] = row?.value ?? [];
   const [rowHead, rowId, record] = [decodeNumber(headCell), decodeText(idCell), decodeJson(recordCell, isRecord)];
-  const lastSeq = maximum(db, `select ${numberColumn("max(seq)")} from event where session = ?`, logNumber(kind, no));
-  const isHeadSure = rowHead !== undefined && rowHead === record?.head && rowHead >= lastSeq;
-  const head = isHeadSure || lastSeq === 0 ? (rowHead ?? record?.head ?? 0) : lastSeq;
+  const lastSeq = readMaximum(
+    db,
+    `select ${numberColumn("max(seq)")} from event where session = ?`,
+    logNumber(kind, no),
+  );
+  const isHeadCertain = rowHead !== undefined && rowHead === record?.head && rowHead >= lastSeq;
+  const head = isHeadCertain || lastSeq === 0 ? (rowHead ?? record?.head ?? 0) : lastSeq;
   const id = record?.id ?? rowId ?? indexedId;
-  const isRepeated = repeated.every((name, index) => {
+  const areDuplicatesEqual = repeated.every((name, index) => {
     const value = (record as unknown as Record<string, unknown> | undefined)?.[name];
     return record === undefined || (decodeText(repeatedCells[index]) ?? undefined) === value;
   });
@@ -164,23 +168,23 @@ export function readLogRow(db: Database, kind: LogKind, no: number, indexedId: s
           ...(record === undefined ? [`its ${recordName} cannot be read`] : []),
           ...(rowId === id && (indexedId === undefined || indexedId === id) ? [] : ["its id is damaged"]),
           ...(rowHead === undefined || rowHead !== (record?.head ?? rowHead) ? ["its head is damaged"] : []),
-          ...(isRepeated ? [] : ["a column of its row is damaged"]),
+          ...(areDuplicatesEqual ? [] : ["a column of its row is damaged"]),
         ];
-  return { kind, no, id, head: Math.min(Math.max(head, 0), MAX_POSITION), isHeadSure, record, problems };
+  return { kind, no, id, head: Math.min(Math.max(head, 0), MAX_POSITION), isHeadCertain, record, problems };
 }
 
-/** A task's events are under the negative of its number. */
+/** Events of a task are stored under its negated row number. */
 export function logNumber(kind: LogKind, no: number): number {
   return kind === "session" ? no : -no;
 }
 
-/** Every position up to the head, in pages. If the head is not sure, lost positions at the end are left out. */
+/** Yields every event up to the head, in pages. If the head is uncertain, omits lost events at the end. */
 export function* readEvents(db: Database, log: FoundLog): Generator<readonly FoundEvent[]> {
   let lostFrom: number | undefined;
   for (let first = 1; first <= log.head;) {
     const last = pageEnd(db, log, first);
     const page = readEventPage(db, log, first, last);
-    if (log.isHeadSure) yield page;
+    if (log.isHeadCertain) yield page;
     else {
       const end = page.findLastIndex(({ draft }) => draft !== undefined) + 1;
       if (end > 0) {
@@ -214,7 +218,7 @@ function readEventPage(db: Database, { kind, no }: FoundLog, first: number, last
   return seqs.map((seq) => ({ seq, draft: decodeDraft(kind, bodies.get(seq), seq) }));
 }
 
-/** One event, if the size of the page cannot be read. */
+/** The last event of the page. The page has one event if its size cannot be read. */
 function pageEnd(db: Database, { kind, no, head }: FoundLog, first: number): number {
   const sql = "select sum(octet_length(body)) from event where session = ? and seq between ? and ?";
   const bytesOf = (range: { first: number; last: number }) =>
@@ -223,9 +227,9 @@ function pageEnd(db: Database, { kind, no, head }: FoundLog, first: number): num
   return attemptRead(() => fitRange(whole, "oldest_first", bytesOf))?.value.last ?? first;
 }
 
-/** Undefined if the text is not that of the event at this position. */
+/** Undefined if the text is not a valid event with this sequence number. */
 function decodeDraft(kind: LogKind, cell: Cell | undefined, seq: number): FoundEvent["draft"] {
-  const body = decodeJson(cell, isFields);
+  const body = decodeJson(cell, isObjectValue);
   if (body?.["seq"] !== seq) return undefined;
   const { seq: _, ...fields } = body;
   const draft = fields as unknown as EventDraft | TaskEventDraft;

@@ -1,7 +1,7 @@
-/** The contract of reading: pages in both directions, between bounds, never too large. */
+/** Contract of reads: pages in both directions, within bounds and size limits. */
 import assert from "node:assert/strict";
 import type { ReadQuery, SessionStore } from "../../domain/index.ts";
-import { appendOf, inStore, numbers, openSession, says, SESSION } from "./scene.ts";
+import { newAppend, storeCase, numbers, writeTestSession, outputText, SESSION } from "./scene.ts";
 
 async function seqs(store: SessionStore, query: Omit<ReadQuery, "sessionId">): Promise<number[]> {
   const { events, head } = await store.read({ sessionId: SESSION, ...query });
@@ -10,11 +10,11 @@ async function seqs(store: SessionStore, query: Omit<ReadQuery, "sessionId">): P
 }
 
 async function filled(store: SessionStore, head: number): Promise<void> {
-  await openSession(store, numbers(2, head).map(String));
+  await writeTestSession(store, numbers(2, head).map(String));
 }
 
 export const readCases = [
-  inStore("a page starts after its cursor and holds as many as asked", async (store) => {
+  storeCase("starts a page after its cursor and honors its limit", async (store) => {
     await filled(store, 10);
     assert.deepEqual(await seqs(store, {}), numbers(1, 10));
     assert.deepEqual(await seqs(store, { after: 0, limit: 3 }), [1, 2, 3]);
@@ -25,7 +25,7 @@ export const readCases = [
     assert.deepEqual(await seqs(store, { limit: 0 }), []);
   }),
 
-  inStore("a page may go backwards from the end or from a bound", async (store) => {
+  storeCase("reads pages backwards from the end or from a bound", async (store) => {
     await filled(store, 10);
     assert.deepEqual(await seqs(store, { order: "newest_first", limit: 3 }), [10, 9, 8]);
     assert.deepEqual(await seqs(store, { order: "newest_first", before: 8, limit: 3 }), [7, 6, 5]);
@@ -34,7 +34,7 @@ export const readCases = [
     assert.deepEqual(await seqs(store, { order: "newest_first", before: 99, limit: 1 }), [10]);
   }),
 
-  inStore("both bounds are exclusive, in both directions", async (store) => {
+  storeCase("treats both bounds as exclusive in both directions", async (store) => {
     await filled(store, 10);
     assert.deepEqual(await seqs(store, { after: 3, before: 7 }), [4, 5, 6]);
     assert.deepEqual(await seqs(store, { after: 3, before: 7, limit: 2 }), [4, 5]);
@@ -44,16 +44,16 @@ export const readCases = [
     assert.deepEqual(await seqs(store, { after: 3, before: 4 }), []);
   }),
 
-  inStore("a page holds 1,000 events if nothing is said, and never more than 10,000", async (store) => {
+  storeCase("limits a page to 1,000 events by default and to 10,000 at most", async (store) => {
     await filled(store, 10_500);
     assert.deepEqual(await seqs(store, {}), numbers(1, 1_000));
     assert.deepEqual(await seqs(store, { limit: 50_000 }), numbers(1, 10_000));
     assert.deepEqual(await seqs(store, { limit: 50_000, order: "newest_first" }), numbers(501, 10_500).reverse());
   }),
 
-  inStore("a page of huge events ends early, is never empty, and reading on misses none", async (store) => {
-    await openSession(store);
-    for (const head of numbers(1, 12)) await store.append(appendOf(head, [says("x".repeat(3_000_000))]));
+  storeCase("ends a page of huge events early, never empty and without gaps", async (store) => {
+    await writeTestSession(store);
+    for (const head of numbers(1, 12)) await store.append(newAppend(head, [outputText("x".repeat(3_000_000))]));
     for (const order of ["oldest_first", "newest_first"] as const) {
       const seen: number[] = [];
       while (seen.length < 13) {
@@ -67,9 +67,9 @@ export const readCases = [
     }
   }),
 
-  inStore("one session's log is not another's", async (store) => {
+  storeCase("keeps the logs of two sessions separate", async (store) => {
     await filled(store, 3);
-    await store.append({ ...appendOf(0, [{ ...(await opened(store)) }]), sessionId: "ses_other" });
+    await store.append({ ...newAppend(0, [{ ...(await opened(store)) }]), sessionId: "ses_other" });
     assert.deepEqual(await seqs(store, {}), [1, 2, 3]);
     assert.equal((await store.read({ sessionId: "ses_other" })).head, 1);
   }),

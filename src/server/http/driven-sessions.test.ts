@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Session } from "../../session/index.ts";
 import { DONE, openScriptedSession } from "../../session/test-scripted-session.ts";
 import { call, say, temporaryRepository } from "../../testing/index.ts";
-import { Driving } from "./driving.ts";
-import type { Served } from "./served.ts";
+import { DrivenSessions } from "./driven-sessions.ts";
+import type { ServedRookery } from "./served-rookery.ts";
 import { openHttp, type HttpScene } from "./test-scene.ts";
 
 let scene: HttpScene;
@@ -18,7 +18,7 @@ afterEach(async () => {
 const openSession = async (): Promise<string> =>
   (await scene.post("/v1/sessions", { agent: "anthropic", cwd: scene.cwd })).json.id;
 
-/** Nothing is prompted before the gate is opened: as where an MCP server is slow to say what a prompt of its is. */
+/** Blocks every prompt until `open` is called, like an MCP server that is slow to expand a prompt. */
 function holdInputs() {
   let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => (open = resolve));
@@ -29,7 +29,7 @@ function holdInputs() {
   return { held, open };
 }
 
-it("lets go of no session that is being prompted, however many there are", async () => {
+it("keeps sessions with a running prompt open beyond the idle limit", async () => {
   const ids: string[] = [];
   for (let count = 0; count < 18; count += 1) ids.push(await openSession());
   const { held, open } = holdInputs();
@@ -40,24 +40,24 @@ it("lets go of no session that is being prompted, however many there are", async
   expect((await Promise.all(prompting)).map(({ status }) => status)).toEqual(ids.map(() => 202));
 });
 
-it("keeps few of those that have nothing to do", async () => {
+it("keeps at most 16 idle sessions open", async () => {
   for (let count = 0; count < 20; count += 1) await openSession();
   await vi.waitFor(async () => expect((await scene.get("/v1/health")).json).toMatchObject({ drivenSessions: 16 }));
 });
 
-it("drives only so many at once", async () => {
-  await using driving = new Driving(scene.rookery, { maxBusy: 1 });
-  const [one, other] = [await driving.open({ agent: "anthropic" }), await driving.open({ agent: "anthropic" })];
+it("rejects a prompt with store_unavailable when too many sessions are busy", async () => {
+  await using sessions = new DrivenSessions(scene.rookery, { maxBusy: 1 });
+  const [one, other] = [await sessions.open({ agent: "anthropic" }), await sessions.open({ agent: "anthropic" })];
   const { held, open } = holdInputs();
-  const prompting = driving.prompt(one, "hi");
+  const prompting = sessions.prompt(one, "hi");
   await vi.waitFor(() => expect(held).toHaveBeenCalled());
-  await expect(driving.prompt(other, "hi")).rejects.toMatchObject({ code: "store_unavailable" });
+  await expect(sessions.prompt(other, "hi")).rejects.toMatchObject({ code: "store_unavailable" });
   open();
   await prompting;
-  await expect(driving.prompt(one, "hi")).rejects.toMatchObject({ code: "turn_in_progress" });
+  await expect(sessions.prompt(one, "hi")).rejects.toMatchObject({ code: "turn_in_progress" });
 });
 
-it("tells whoever prompts a session that is being closed that it is closed", async () => {
+it("rejects a prompt during close with session_closed", async () => {
   const id = await openSession();
   let close = (): void => undefined;
   const closing = vi.spyOn(Session.prototype, "close");
@@ -74,22 +74,22 @@ it("tells whoever prompts a session that is being closed that it is closed", asy
   expect(await prompted).toMatchObject({ status: 409, json: { code: "session_closed" } });
 });
 
-it("leaves a turn parked that waits for a limit to pass", async () => {
+it("leaves a turn parked that waits for a usage limit to reset", async () => {
   const resetsAt = new Date(Date.parse("2026-01-01T01:00:00.000Z")).toISOString();
   const limited = { status: "limited" as const, message: "limit reached", resetsAt };
   let asked = 0;
   await using played = await openScriptedSession(() => Promise.resolve((asked += 1) === 1 ? limited : DONE));
   const { session, store } = played;
-  const served = { store, openSession: () => Promise.resolve(session) } as unknown as Served;
-  const driving = new Driving(served);
-  await driving.prompt(await driving.open({}), "go");
+  const rookery = { store, openSession: () => Promise.resolve(session) } as unknown as ServedRookery;
+  const sessions = new DrivenSessions(rookery);
+  await sessions.prompt(await sessions.open({}), "go");
   await vi.waitFor(async () => expect(await store.summary(session.id)).toMatchObject({ status: "parked" }));
-  await driving[Symbol.asyncDispose]();
+  await sessions[Symbol.asyncDispose]();
   expect(await store.summary(session.id)).toMatchObject({ status: "parked" });
 });
 
-describe("the session of a task", () => {
-  it("is free for the task when it is resumed, although someone talked in it", async () => {
+describe("a session of a task", () => {
+  it("is released when its task resumes, even if a client has prompted it", async () => {
     await using repository = await temporaryRepository();
     await scene.post("/v1/tasks", { prompt: "go", id: "a", cwd: repository.path, agent: "anthropic" });
     await scene.rookery.runTasks({ only: "a" });
@@ -102,7 +102,7 @@ describe("the session of a task", () => {
     expect((await scene.get("/v1/tasks/a")).json).toMatchObject({ status: "done", sessions: [{ id: session?.id }] });
   });
 
-  it("takes what is to steer its agent while it runs, and no prompt", async () => {
+  it("accepts steering input but no prompt while its task runs", async () => {
     await using repository = await temporaryRepository();
     await scene[Symbol.asyncDispose]();
     scene = await openHttp([call("bash", { command: "true" }), say("as you wish")]);
@@ -123,7 +123,7 @@ describe("the session of a task", () => {
     expect(events.map(({ type }) => type)).toContain("input.delivered");
   });
 
-  it("is not deleted under it", async () => {
+  it("cannot be deleted while its task runs", async () => {
     await using repository = await temporaryRepository();
     await scene[Symbol.asyncDispose]();
     scene = await openHttp([call("bash", { command: "sleep 60" })]);

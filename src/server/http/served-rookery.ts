@@ -1,8 +1,8 @@
-/** What the door needs of Rookery: all that it serves is asked there. */
+/** The part of `Rookery` that the HTTP server uses. */
 import type { Store, Tasks } from "../../domain/index.ts";
 import type { Rookery } from "../../rookery.ts";
 
-export interface Served extends Pick<
+export interface ServedRookery extends Pick<
   Rookery,
   "home" | "openSession" | "closeSession" | "forkSession" | "deleteSession" | "answer" | "tell"
 > {

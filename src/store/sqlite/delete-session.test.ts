@@ -1,28 +1,28 @@
 import { statSync } from "node:fs";
 import Libsql from "libsql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { appendOf, numbers, openSession, opening, says, SESSION } from "../contract/scene.ts";
+import { newAppend, numbers, writeTestSession, sessionOpened, outputText, SESSION } from "../contract/scene.ts";
 import { Database, type Row, type Value } from "./database.ts";
-import { openNursery, type Nursery } from "./fixtures/children.ts";
+import { openStoreProcesses, type StoreProcesses } from "./fixtures/processes.ts";
 import { databasePaths } from "./fixtures/folder.ts";
-import { hideSession } from "./forgetting.ts";
+import { hideSession } from "./delete-session.ts";
 import { openSqliteStore } from "./open.ts";
 import { readPage } from "./pages.ts";
 
 const newPath = databasePaths();
 const OTHER = "ses_0000000002bbbbbbbbbbbb";
-let nursery: Nursery;
+let processes: StoreProcesses;
 
 beforeAll(async () => {
-  nursery = await openNursery();
+  processes = await openStoreProcesses();
 });
-afterAll(() => nursery[Symbol.dispose]());
+afterAll(() => processes[Symbol.dispose]());
 
-describe("a session that is deleted from a SQLite store", () => {
-  it("leaves no row in any table, and the file does not grow when its place is filled again", async () => {
+describe("a session deleted from a SQLite store", () => {
+  it("leaves no rows, and a new session reuses its space", async () => {
     const path = newPath();
     await using store = await openSqliteStore({ path });
-    const fill = () => openSession(store, numbers(1, 5_000).map(String));
+    const fill = () => writeTestSession(store, numbers(1, 5_000).map(String));
     const size = () => {
       rowsIn(path, "pragma wal_checkpoint(truncate)");
       return statSync(path).size;
@@ -33,33 +33,33 @@ describe("a session that is deleted from a SQLite store", () => {
     for (const table of ["session", "event", "append", "journal", "lease"]) {
       expect(rowsIn(path, `select * from ${table}`)).toEqual([]);
     }
-    expect(rowsIn(path, "select through, events from feed")).toEqual([[5_001, 0]]); // where the feed goes on
+    expect(rowsIn(path, "select through, events from feed")).toEqual([[5_001, 0]]); // keeps the last position
     await fill();
     expect(size()).toBeLessThan(once * 1.1);
   });
 
-  it("is gone for another process that follows it, at once", async () => {
+  it("fails a follower in another process immediately", async () => {
     const path = newPath();
     await using store = await openSqliteStore({ path });
-    await openSession(store);
-    const follower = nursery.start("mourn", { path, sessionId: SESSION });
-    expect(await follower.said()).toBe(1);
+    await writeTestSession(store);
+    const follower = processes.start("mourn", { path, sessionId: SESSION });
+    expect(await follower.nextMessage()).toBe(1);
     await store.delete(await store.acquireLease({ sessionId: SESSION, owner: "a", now: 0, until: 1 }));
-    expect(await follower.said()).toEqual({ code: "session_not_found" });
-    expect(await follower.ended).toBe(0);
+    expect(await follower.nextMessage()).toEqual({ code: "session_not_found" });
+    expect(await follower.exited).toBe(0);
   });
 
-  it("is there wholly or not at all when its deleter is killed", async () => {
+  it("is complete or gone when the deleting process is killed", async () => {
     const path = newPath();
     await using store = await openSqliteStore({ path });
     for (const round of numbers(1, 6)) {
       const sessionId = `ses_${round}`;
-      const texts = numbers(1, 20_000).map((number) => says(`${number}`));
-      await store.append(appendOf(0, [opening(), ...texts], { sessionId }));
-      const deleter = nursery.start("delete", { path, sessionId });
-      expect(await deleter.said()).toBe("ready");
-      deleter.tell("go");
-      await new Promise((resolve) => setTimeout(resolve, (round - 1) * 4)); // some moment of its work, another one each time
+      const texts = numbers(1, 20_000).map((number) => outputText(`${number}`));
+      await store.append(newAppend(0, [sessionOpened(), ...texts], { sessionId }));
+      const deleter = processes.start("delete", { path, sessionId });
+      expect(await deleter.nextMessage()).toBe("ready");
+      deleter.sendLine("go");
+      await new Promise((resolve) => setTimeout(resolve, (round - 1) * 4)); // a different moment each round
       await deleter.kill();
       const its = `select count(*) from event where session = (select no from session where id = '${sessionId}')`;
       const left = rowsIn(path, its).flat()[0];
@@ -68,19 +68,22 @@ describe("a session that is deleted from a SQLite store", () => {
       expect(await store.list()).toHaveLength(there ? 1 : 0);
       if (!there) continue;
       await store.delete(
-        await store.acquireLease({ sessionId, owner: "a", now: 10_000, until: 10_001 }), // its lease ended with it
+        await store.acquireLease({ sessionId, owner: "a", now: 10_000, until: 10_001 }), // its lease is deleted with it
       );
     }
-    await openSession(store);
+    await writeTestSession(store);
     await store.delete(await store.acquireLease({ sessionId: SESSION, owner: "a", now: 0, until: 1 }));
-    expect(rowsIn(path, "select count(*) from event").flat()).toEqual([0]); // also of those whose deleter was killed
+    expect(rowsIn(path, "select count(*) from event").flat()).toEqual([0]); // includes sessions whose deleting process was killed
   });
 
-  it("lets others have their turns while a long log goes", { timeout: 60_000 }, async () => {
+  it("lets other writers run while a long log is deleted", { timeout: 60_000 }, async () => {
     await using store = await openSqliteStore({ path: newPath() });
     const append = (expectedHead: number, texts: number[]) =>
       store.append(
-        appendOf(expectedHead, [...(expectedHead === 0 ? [opening()] : []), ...texts.map((text) => says(`${text}`))]),
+        newAppend(expectedHead, [
+          ...(expectedHead === 0 ? [sessionOpened()] : []),
+          ...texts.map((text) => outputText(`${text}`)),
+        ]),
       );
     let { head } = await append(0, numbers(1, 9_999));
     while (head < 60_000) ({ head } = await append(head, numbers(1, 10_000)));
@@ -96,27 +99,27 @@ describe("a session that is deleted from a SQLite store", () => {
     expect(turns).toBeGreaterThan(8);
   });
 
-  it("takes with it what a killed deleter left, and is never listed or found meanwhile", async () => {
+  it("removes the rest of an interrupted deletion, which is never listed or found", async () => {
     const path = newPath();
     await using store = await openSqliteStore({ path });
-    await openSession(store, ["2", "3"]);
+    await writeTestSession(store, ["2", "3"]);
     const db = new Database(new Libsql(path), path);
-    db.transaction(() => hideSession(db, SESSION)); // and then it is killed
+    db.transaction(() => hideSession(db, SESSION)); // as if the process were killed here
     db.close();
     expect(await store.list()).toEqual([]);
     expect(await store.summary(SESSION)).toBeUndefined();
     expect((await store.readFeed({ after: 0 })).events).toEqual([]);
-    await openSession(store, ["new"]); // under the same id
+    await writeTestSession(store, ["new"]); // with the same id
     expect((await store.read({ sessionId: SESSION })).events.map(({ seq }) => seq)).toEqual([1, 2]);
     await store.delete(await store.acquireLease({ sessionId: SESSION, owner: "a", now: 0, until: 1 }));
     for (const table of ["session", "event", "append", "lease"])
       expect(rowsIn(path, `select * from ${table}`)).toEqual([]);
   });
 
-  it("while a page of it is read is not found, although another session got its number", async () => {
+  it("is not found during a read, even if another session reuses its number", async () => {
     const path = newPath();
     await using store = await openSqliteStore({ path });
-    await openSession(store, ["2", "3"]);
+    await writeTestSession(store, ["2", "3"]);
     const other = new Libsql(path);
     const deletion = `
       delete from event; delete from append; delete from session;
@@ -125,7 +128,7 @@ describe("a session that is deleted from a SQLite store", () => {
     const db = new (class extends Database {
       override get(sql: string, ...values: Value[]): Row | undefined {
         const row = super.get(sql, ...values);
-        if (sql.startsWith("select no, ")) other.exec(deletion); // between the two looks of a read
+        if (sql.startsWith("select no, ")) other.exec(deletion); // between the two queries of a read
         return row;
       }
     })(new Libsql(path), path);

@@ -1,0 +1,247 @@
+/** The sessions that this server drives. Opens a session on its first prompt and releases it when it is idle. */
+import { RookeryError, isRookeryError, type InputPart } from "../../domain/index.ts";
+import type { OpenSessionOptions } from "../../rookery.ts";
+import {
+  findRunningTask,
+  sessionNotFound,
+  type Changes,
+  type Deliver,
+  type ReplacedMessage,
+  type Session,
+} from "../../session/index.ts";
+import { expectMadeEvent } from "../../stdx/request-key.ts";
+import type { ServedRookery } from "./served-rookery.ts";
+
+/** Idle sessions beyond this number are released, least recently used first. */
+const MAX_IDLE = 16;
+const IDLE_MS = 5 * 60_000;
+const IDLE_CHECK_MS = 30_000;
+/** Each busy session may be a running program. At this limit, prompts for other sessions are rejected. */
+const MAX_BUSY = 256;
+
+export interface StartedTurn {
+  readonly turnId: string;
+  /** The sequence number of its `turn.started` event. All events of the turn follow it. */
+  readonly seq: number;
+}
+
+interface DrivenSession {
+  readonly session: Promise<Session>;
+  /** Set when the session is open. */
+  open?: Session;
+  usedAt: number;
+  /** Number of requests that are using the session now. */
+  users: number;
+}
+
+export class DrivenSessions implements AsyncDisposable {
+  readonly #rookery: ServedRookery;
+  readonly #held = new Map<string, DrivenSession>();
+  readonly #leaving = new Map<string, Promise<void>>();
+  readonly #timer: NodeJS.Timeout;
+  readonly #maxBusy: number;
+  #closed = false;
+
+  constructor(rookery: ServedRookery, { maxBusy = MAX_BUSY }: { readonly maxBusy?: number } = {}) {
+    this.#rookery = rookery;
+    this.#maxBusy = maxBusy;
+    this.#timer = setInterval(() => this.#releaseIdle(), IDLE_CHECK_MS).unref();
+  }
+
+  get count(): number {
+    return this.#held.size;
+  }
+
+  /** Opens a new session and returns its id. Rejects with the errors of `Rookery.openSession`. */
+  async open(options: OpenSessionOptions): Promise<string> {
+    this.#refuseIfClosed();
+    const session = await this.#rookery.openSession({ ...options, attended: true });
+    this.#held.set(session.id, { session: Promise.resolve(session), open: session, usedAt: Date.now(), users: 0 });
+    if (this.#closed) await this.#remove(session.id);
+    this.#releaseIdle();
+    return session.id;
+  }
+
+  /** Starts a turn. Resolves when its `turn.started` event is durable. */
+  prompt(id: string, input: string | readonly InputPart[]): Promise<StartedTurn> {
+    return this.#use(id, async (session) => {
+      const turn = session.prompt(await expandInput(session, input));
+      expectMadeEvent((event) => event.type === "turn.started" && "turnId" in event && event.turnId === turn.id);
+      for await (const { type, turnId, seq } of turn) {
+        if (type === "turn.started" && turnId === turn.id) return { turnId: turn.id, seq };
+      }
+      throw new RookeryError(
+        "store_closed",
+        `the store was closed before turn ${turn.id} started: try again after the server restarts`,
+      );
+    });
+  }
+
+  /**
+   * Queues an input and resolves with its id. If another process drives the session, or the session belongs to a running
+   * task, the input reaches it through the log.
+   */
+  async queue(id: string, input: string | readonly InputPart[], deliver: Deliver = "follow_up"): Promise<string> {
+    const { store } = this.#rookery;
+    if ((await runningTaskOf(store, id)) !== undefined) return this.#rookery.tell(id, input, { deliver });
+    try {
+      return await this.#use(id, async (session) => {
+        const parts = await expandInput(session, input);
+        expectMadeEvent((event, logId) => logId === id && isQueued(event, parts));
+        return session.queue(parts, { deliver });
+      });
+    } catch (error) {
+      if (!isRookeryError(error, "session_in_use")) throw error;
+      return this.#rookery.tell(id, input, { deliver });
+    }
+  }
+
+  /** Changes the agent, model, folder or policy. Resolves when the change is durable, after a running turn ends. */
+  change(id: string, changes: Changes): Promise<void> {
+    return this.#use(id, (session) => session.change(changes));
+  }
+
+  replaceConversation(id: string, messages: readonly ReplacedMessage[]): Promise<void> {
+    expectMadeEvent(({ type }, logId) => type === "conversation.replaced" && logId === id);
+    return this.#use(id, (session) => session.replaceConversation(messages));
+  }
+
+  /** Cancels the running turn, if there is one. Rejects with `session_in_use` if another process drives the session. */
+  async cancel(id: string): Promise<void> {
+    const held = this.#held.get(id);
+    if (held !== undefined) {
+      const session = await held.session;
+      expectMadeEvent(({ type }, logId) => type === "turn.ended" && logId === id);
+      return session.cancel();
+    }
+    const summary = await this.#rookery.store.summary(id);
+    if (summary === undefined) throw sessionNotFound(id);
+    if (!["running", "waiting", "parked"].includes(summary.status)) return;
+    const instead =
+      summary.task === undefined ? "cancel the turn there, or close the session" : `stop task ${summary.task} instead`;
+    throw new RookeryError("session_in_use", `session ${id} is driven by another process: ${instead}`);
+  }
+
+  async close(id: string, reason: string | undefined): Promise<void> {
+    let closing: Promise<void> | undefined;
+    await this.#remove(id, (session) => (closing = session.close(reason)));
+    await (closing ?? this.#rookery.closeSession(id, reason)); // the session is not open in this server
+  }
+
+  /** Releases an idle session so that another process can drive it. Rejects with `session_in_use` if it is busy. */
+  async release(id: string): Promise<void> {
+    const held = this.#held.get(id);
+    if (held !== undefined && !isIdle(held)) {
+      const fix = "wait for the turn to end, or cancel it";
+      throw new RookeryError("session_in_use", `session ${id} has a running turn: ${fix}`);
+    }
+    await this.#remove(id);
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.#remove(id);
+    await this.#rookery.deleteSession(id);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#timer);
+    await Promise.allSettled([...this.#held.keys()].map((id) => this.#remove(id)));
+    await Promise.allSettled(this.#leaving.values());
+  }
+
+  async #use<T>(id: string, work: (session: Session) => Promise<T>): Promise<T> {
+    this.#refuseIfClosed();
+    this.#refuseIfBusy(id);
+    if (this.#held.get(id)?.open?.isBroken === true) await this.#remove(id);
+    const held = this.#held.get(id) ?? this.#hold(id);
+    held.users += 1;
+    try {
+      return await work(await held.session);
+    } catch (error) {
+      const isUnusable =
+        held.open?.isBroken === true || UNUSABLE_SESSION_CODES.some((code) => isRookeryError(error, code));
+      if (isUnusable && this.#held.get(id) === held) await this.#remove(id);
+      throw error;
+    } finally {
+      held.users -= 1;
+      held.usedAt = Date.now();
+      this.#releaseIdle();
+    }
+  }
+
+  #hold(id: string): DrivenSession {
+    const held: DrivenSession = { session: this.#reopen(id), usedAt: Date.now(), users: 0 };
+    this.#held.set(id, held);
+    held.session.then(
+      (session) => {
+        held.open = session;
+      },
+      () => this.#held.get(id) === held && this.#held.delete(id),
+    );
+    return held;
+  }
+
+  async #reopen(id: string): Promise<Session> {
+    await this.#leaving.get(id);
+    return this.#rookery.openSession({ id, attended: true });
+  }
+
+  #releaseIdle(): void {
+    const idle = [...this.#held].filter(([, held]) => isIdle(held));
+    idle.sort(([, one], [, other]) => other.usedAt - one.usedAt);
+    const oldest = Date.now() - IDLE_MS;
+    for (const [index, [id, { usedAt }]] of idle.entries()) {
+      if (index >= MAX_IDLE || usedAt < oldest) void this.#remove(id).catch(() => undefined); // another process ends its agent later
+    }
+  }
+
+  /** Removes the session from this server. `#reopen` waits until this is complete. */
+  #remove(id: string, leave: (session: Session) => Promise<unknown> = (session) => session.leave()): Promise<void> {
+    const held = this.#held.get(id);
+    if (held === undefined) return this.#leaving.get(id) ?? Promise.resolve();
+    this.#held.delete(id);
+    const leaving: Promise<void> = held.session
+      .then(leave)
+      .then(() => undefined)
+      .catch(() => undefined)
+      .finally(() => this.#leaving.get(id) === leaving && this.#leaving.delete(id));
+    this.#leaving.set(id, leaving);
+    return leaving;
+  }
+
+  #refuseIfBusy(id: string): void {
+    const busy = [...this.#held].filter(([other, held]) => other !== id && !isIdle(held)).length;
+    if (busy < this.#maxBusy) return;
+    throw new RookeryError(
+      "store_unavailable",
+      `${busy} sessions are busy, which is the limit: try again when one is idle`,
+    );
+  }
+
+  #refuseIfClosed(): void {
+    if (this.#closed) throw new RookeryError("interrupted", "the server is shutting down: try again after it restarts");
+  }
+}
+
+/** After one of these errors, the next request opens the session again. */
+const UNUSABLE_SESSION_CODES = ["session_closed", "lease_lost", "agent_unavailable"] as const;
+
+function isIdle({ open, users }: DrivenSession): boolean {
+  if (open === undefined || users > 0) return false;
+  const { closed, turn, queue } = open.state;
+  return closed || (turn === undefined && queue.length === 0);
+}
+
+function isQueued(event: { readonly type: string }, input: string | readonly InputPart[]): boolean {
+  if (event.type !== "input.queued" || !("input" in event)) return false;
+  const parts = typeof input === "string" ? [{ type: "text", text: input }] : input;
+  return JSON.stringify(event.input) === JSON.stringify(parts);
+}
+
+async function expandInput(
+  session: Session,
+  input: string | readonly InputPart[],
+): Promise<string | readonly InputPart[]> {
+  return typeof input === "string" ? session.expand(input) : input;
+}

@@ -1,0 +1,23 @@
+/** The services and settings that every route handler receives. */
+import type { ServerConnections } from "../../stdx/index.ts";
+import type { AgentsQuery, AgentRow } from "./agents.ts";
+import type { DrivenSessions } from "./driven-sessions.ts";
+import type { Metrics } from "./metrics.ts";
+import type { IdempotentRequests } from "./idempotent-requests.ts";
+import type { ServedRookery } from "./served-rookery.ts";
+import type { Streams } from "./stream/streams.ts";
+
+export interface HandlerContext {
+  readonly rookery: ServedRookery;
+  readonly token: string;
+  readonly version: string;
+  readonly startedAt: string;
+  readonly sessions: DrivenSessions;
+  readonly streams: Streams;
+  readonly connections: ServerConnections;
+  readonly requests: IdempotentRequests;
+  readonly metrics: Metrics;
+  /** How long a slow request is awaited before the server responds with 202, in milliseconds. */
+  readonly slowWaitMs: number;
+  agents(query: AgentsQuery): Promise<readonly AgentRow[]>;
+}
