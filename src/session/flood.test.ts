@@ -94,7 +94,7 @@ function countingAppends(store: Store) {
 }
 
 describe("a log that two other processes write to as fast as they can", () => {
-  let nursery: Nursery;
+  let processes: StoreProcesses;
   beforeAll(async () => {
     processes = await openStoreProcesses();
   });

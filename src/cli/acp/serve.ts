@@ -9,7 +9,7 @@ import { openTraceFile } from "./trace-file.ts";
 
 export async function serveAcpCommand({ io, options }: CommandCall): Promise<ExitCode> {
   const transport = stdioTransport(io); // before loading code that may print
-  const { openDoor } = await import("../../server/acp/index.ts");
+  const { serveAcpClient } = await import("../../server/acp/index.ts");
   const { Rookery } = await import("../../rookery.ts");
   await using file = openTraceFile(io, options);
   await using rookery = await Rookery.open({ env: io.env });

@@ -10,13 +10,12 @@ import { invalidParams, notFound, peerError, RPC } from "../../acp/errors.ts";
 import type { ConnectionOptions } from "../../acp/connection/connection.ts";
 import type * as acp from "../../acp/schema.ts";
 import { realFolder } from "../../config/root.ts";
-import type { Env } from "../../config/index.ts";
 import type { McpDeclaration } from "../../acp/mcp/declaration.ts";
 import { specOfDeclaration } from "../../acp/mcp/spec.ts";
 import type { McpServerSpec } from "../../domain/mcp.ts";
 import type { Rookery } from "../../rookery.ts";
 import { isDriven } from "../../session/index.ts";
-import { systemClock, type Clock } from "../../stdx/index.ts";
+import { type EnvironmentVariables, systemClock, type Clock } from "../../stdx/index.ts";
 import { ClientConversation } from "./client-conversation.ts";
 import { toPeerError } from "./failure.ts";
 import { listAcpSessions } from "./list.ts";
@@ -24,7 +23,7 @@ import { parseSettingsChange, parsePolicy, type SettingsChange } from "./editor-
 
 export interface AcpServerOptions extends Pick<ConnectionOptions, "transport" | "trace"> {
   readonly rookery: Rookery;
-  readonly env: Env;
+  readonly env: EnvironmentVariables;
   readonly version: string;
   /** The working directory of the process. Sessions have their own. */
   readonly cwd: string;

@@ -1,13 +1,12 @@
 /** A session that an ACP client has open. Sends the client's prompts to the session, and its events to the client. */
 import type { ClientPeer } from "../../acp/agent/index.ts";
 import type * as acp from "../../acp/schema.ts";
-import type { Env } from "../../config/index.ts";
 import type { McpServerSpec } from "../../domain/mcp.ts";
 import type { SessionEvent } from "../../domain/events.ts";
 import type { SessionTools } from "../../domain/session-tools.ts";
 import type { Rookery } from "../../rookery.ts";
 import type { Session } from "../../session/index.ts";
-import { deferred } from "../../stdx/index.ts";
+import { type EnvironmentVariables, deferred } from "../../stdx/index.ts";
 import { RequestForwarder } from "./request-forwarder.ts";
 import { answerSlashCommand, listSlashCommands } from "./commands.ts";
 import { toStopReason } from "./failure.ts";
@@ -19,7 +18,7 @@ import { changePermissions } from "./permissions.ts";
 export interface ClientConversationOptions {
   readonly rookery: Rookery;
   readonly client: ClientPeer;
-  readonly env: Env;
+  readonly env: EnvironmentVariables;
   readonly sessionId: string;
   /** The working directory from the client. Default: the one in the log. */
   readonly cwd?: string | undefined;

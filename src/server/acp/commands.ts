@@ -2,7 +2,7 @@
 import type * as acp from "../../acp/schema.ts";
 import type { McpPrompt } from "../../domain/mcp.ts";
 import type { SessionState } from "../../domain/state.ts";
-import { commandOf } from "../../session/index.ts";
+import { formatPromptCommand } from "../../session/index.ts";
 import type { EditorSettings } from "./editor-settings.ts";
 
 type Command = acp.AvailableCommand & { readonly answer: (state: SessionState, settings: EditorSettings) => string };
@@ -20,7 +20,7 @@ function toPromptCommand(prompt: McpPrompt): acp.AvailableCommand {
   const { server, title, description, arguments: args } = prompt;
   const hint = args.map(({ name, required }) => (required ? `${name}=…` : `[${name}=…]`)).join(" ");
   return {
-    name: commandOf(prompt),
+    name: formatPromptCommand(prompt),
     description: description ?? title ?? `Prompt of the MCP server ${server}`,
     ...(hint !== "" && { input: { hint } }),
   };

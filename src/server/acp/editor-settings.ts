@@ -1,7 +1,8 @@
 /** The session settings that a user can change in an editor: permission mode, model and agent. */
+import type { EnvironmentVariables } from "../../stdx/index.ts";
 import { invalidParams } from "../../acp/errors.ts";
 import type * as acp from "../../acp/schema.ts";
-import { loadConfig, type Config, type Env } from "../../config/index.ts";
+import { loadConfig, type Config } from "../../config/index.ts";
 import { PermissionPolicy } from "../../domain/events.ts";
 import type { SessionState } from "../../domain/state.ts";
 
@@ -23,7 +24,10 @@ export function toModeState({ permissions }: EditorSettings): acp.SessionModeSta
   return { currentModeId: permissions, availableModes };
 }
 
-export async function loadConfigOptions(settings: EditorSettings, env: Env): Promise<acp.SessionConfigOption[]> {
+export async function loadConfigOptions(
+  settings: EditorSettings,
+  env: EnvironmentVariables,
+): Promise<acp.SessionConfigOption[]> {
   // Opening a session checks the trust of the repository. This function only lists agent names.
   const config = await loadConfig({ cwd: settings.cwd, env, trust: "leave_out" }).catch(() => undefined);
   const mode = PermissionPolicy.options.map((value) => ({ value, ...MODES[value] }));

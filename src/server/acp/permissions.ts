@@ -11,7 +11,7 @@ export function changePermissions(
   sessionId: string,
   permissions: PermissionPolicy,
 ): Promise<void> {
-  return appendFromOutside(store, sessionId, systemClock, ({ status, backend, model, cwd }) => {
+  return appendWithoutLease(store, sessionId, systemClock, ({ status, backend, model, cwd }) => {
     if (status === "closed")
       throw new RookeryError("session_closed", `session ${sessionId} is closed: create a new one`);
     const body = { type: "session.opened" as const, reopened: true, backend, model, cwd, permissions };

@@ -83,7 +83,7 @@ export class DrivenSessions implements AsyncDisposable {
    */
   async queue(id: string, input: string | readonly InputPart[], deliver: Deliver = "follow_up"): Promise<string> {
     const { store } = this.#rookery;
-    if ((await runningTaskOf(store, id)) !== undefined) return this.#rookery.tell(id, input, { deliver });
+    if ((await findRunningTask(store, id)) !== undefined) return this.#rookery.tell(id, input, { deliver });
     try {
       return await this.#use(id, async (session) => {
         const parts = await expandInput(session, input);

@@ -1,5 +1,5 @@
 /** Routes that change the agent of a session, replace its conversation, or fork it. */
-import { refuseIfOfRunningTask } from "../../../session/index.ts";
+import { requireNoRunningTask } from "../../../session/index.ts";
 import { MAX_PROMPT_BODY } from "../input.ts";
 import { jsonResponse } from "../response.ts";
 import { route, type HttpRoute } from "../route.ts";
@@ -22,7 +22,7 @@ export const conversationRoutes: readonly HttpRoute[] = [
     responses: { 200: { description: "The session, with the changes.", schema: SummarySchema }, 202: PENDING },
     errors: ["session_not_found", "session_closed", "session_in_use", "lease_lost", ...OPEN_AGENT_ERRORS],
     async handle({ context, params: { id }, body }) {
-      await refuseIfOfRunningTask(context.rookery.store, id);
+      await requireNoRunningTask(context.rookery.store, id);
       await context.sessions.change(id, body);
       return jsonResponse(await requireSummary(context, id));
     },
@@ -44,7 +44,7 @@ export const conversationRoutes: readonly HttpRoute[] = [
       recall: async ({ id }, { context }) => jsonResponse(await requireSummary(context, id)),
     },
     async handle({ context, params: { id }, body: { messages } }) {
-      await refuseIfOfRunningTask(context.rookery.store, id);
+      await requireNoRunningTask(context.rookery.store, id);
       await context.sessions.replaceConversation(id, messages);
       return jsonResponse(await requireSummary(context, id));
     },

@@ -1,7 +1,7 @@
 /** Session routes: list, open, prompt, cancel, close and delete. */
 import { z } from "zod";
 import { SESSION_STATUSES, type ErrorCode, type SessionSummary } from "../../../domain/index.ts";
-import { refuseIfOfRunningTask, sessionNotFound } from "../../../session/index.ts";
+import { requireNoRunningTask, sessionNotFound } from "../../../session/index.ts";
 import type { HandlerContext } from "../handler-context.ts";
 import { MAX_PROMPT_BODY } from "../input.ts";
 import { jsonResponse } from "../response.ts";
@@ -106,7 +106,7 @@ export const sessionRoutes: readonly HttpRoute[] = [
       recall: ({ id }) => Promise.resolve(jsonResponse({ id })),
     },
     async handle({ context, params: { id } }) {
-      await refuseIfOfRunningTask(context.rookery.store, id);
+      await requireNoRunningTask(context.rookery.store, id);
       await context.sessions.delete(id);
       context.streams.forget();
       return jsonResponse({ id });
@@ -148,7 +148,7 @@ export const sessionRoutes: readonly HttpRoute[] = [
     },
     async handle({ context, params: { id }, body: { input, deliver, queue = deliver !== undefined } }) {
       if (queue) return jsonResponse({ sessionId: id, inputId: await context.sessions.queue(id, input, deliver) }, 202);
-      await refuseIfOfRunningTask(context.rookery.store, id);
+      await requireNoRunningTask(context.rookery.store, id);
       return jsonResponse({ sessionId: id, ...(await context.sessions.prompt(id, input)) }, 202);
     },
   }),
