@@ -10,7 +10,11 @@ it.each([
   ["ROOKERY_HOME", { ROOKERY_HOME: "/r", XDG_STATE_HOME: "/s", HOME: "/h" }, "/r"],
   ["a ROOKERY_HOME relative to the working directory", { ROOKERY_HOME: "r" }, join(process.cwd(), "r")],
   ["the XDG state directory", { ROOKERY_HOME: "", XDG_STATE_HOME: "/s", HOME: "/h" }, "/s/rookery"],
-  ["the default directory if the XDG directory is relative", { XDG_STATE_HOME: "s", HOME: "/h" }, "/h/.local/state/rookery"],
+  [
+    "the default directory if the XDG directory is relative",
+    { XDG_STATE_HOME: "s", HOME: "/h" },
+    "/h/.local/state/rookery",
+  ],
   ["the default directory", { HOME: "/h" }, "/h/.local/state/rookery"],
   ["the account's home directory if HOME is not set", {}, join(own, ".local/state/rookery")],
 ])("stores state in %s", (_, env, expected) => {

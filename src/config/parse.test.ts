@@ -95,15 +95,15 @@ it.each([
     `[providers.x]\nkind = "opnai"`,
     `providers.x.kind: expected one of anthropic, openai, google, openai-compatible (did you mean "openai"?)`,
   ],
-  [
-    "an unknown effort",
-    `[agents.x]\neffort = "hi"`,
-    "agents.x.effort: expected one of off, low, medium, high, max",
-  ],
+  ["an unknown effort", `[agents.x]\neffort = "hi"`, "agents.x.effort: expected one of off, low, medium, high, max"],
   ["a missing key", `[prices."a/b"]\ninput = 1`, `prices."a/b".output: expected a number, but it is missing`],
   ["an invalid name", `[agents."a b"]`, `agents."a b": a name may contain only letters`],
   ["an invalid URL", `[agents.x]\nbase_url = "localhost"`, "agents.x.base_url: expected an http or https URL"],
-  ["a key that every JavaScript object has", `[constructor]\nmodel = 1`, "unknown key constructor; known here: defaults, agents"],
+  [
+    "a key that every JavaScript object has",
+    `[constructor]\nmodel = 1`,
+    "unknown key constructor; known here: defaults, agents",
+  ],
   ["an empty command", `[agents.x]\ncommand = []`, "agents.x.command: "],
   ["an unknown key of a server", `[mcp.x]\ncomand = ["c"]`, "unknown key mcp.x.comand (did you mean command?)"],
   [
@@ -129,12 +129,12 @@ it.each([
     `[agents.x]\ntools = { allow = ["a", { readonly = true }] }`,
     "unknown key agents.x.tools.allow.1.readonly (did you mean readOnly?)",
   ],
+  ["an invalid hint", `[agents.x]\ntools = { deny = [{ readOnly = 1 }] }`, "tools.deny.0.readOnly: expected a boolean"],
   [
-    "an invalid hint",
-    `[agents.x]\ntools = { deny = [{ readOnly = 1 }] }`,
-    "tools.deny.0.readOnly: expected a boolean",
+    "an empty table of hints",
+    `[agents.x]\ntools = { deny = [{}] }`,
+    "agents.x.tools.deny.0: expected at least one of readOnly",
   ],
-  ["an empty table of hints", `[agents.x]\ntools = { deny = [{}] }`, "agents.x.tools.deny.0: expected at least one of readOnly"],
   ["an invalid tool", `[agents.x]\ntools = { deny = [7] }`, "agents.x.tools.deny.0: expected a string or a table"],
   [
     "the first of several mistakes",

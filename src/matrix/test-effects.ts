@@ -10,7 +10,11 @@ export const settledSoFar: Record<string, number> = {};
 
 const turns: string[] = [];
 
-export function journalHost(before: readonly JournalEntry[], commit: CommitWithJournal, note?: QueueWithJournal): EffectHost {
+export function journalHost(
+  before: readonly JournalEntry[],
+  commit: CommitWithJournal,
+  note?: QueueWithJournal,
+): EffectHost {
   const host = realHost(before, commit, note);
   const begun = new Set(before.filter(({ finished }) => !finished).map(({ key }) => nameOf(key)));
   return {

@@ -138,7 +138,11 @@ describe("replacing the conversation", () => {
   it.each<[string, ReplacedMessage[], string]>([
     ["an empty message", [{ role: "user", text: " " }], "input_invalid"],
     ["a first message from the assistant", [{ role: "assistant", text: "hi" }], "input_invalid"],
-    ["too many messages", Array.from({ length: MAX_MESSAGES + 1 }, () => ({ role: "user", text: "a" })), "input_too_large"],
+    [
+      "too many messages",
+      Array.from({ length: MAX_MESSAGES + 1 }, () => ({ role: "user", text: "a" })),
+      "input_too_large",
+    ],
     ["too many bytes", [{ role: "user", text: "a".repeat(MAX_INPUT_BYTES + 1) }], "input_too_large"],
   ])("with %s is rejected, and the turn continues", async (_, messages, code) => {
     await using s = await openScene([say("one")]);
