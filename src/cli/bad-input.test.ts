@@ -204,7 +204,7 @@ describe("a log", () => {
     await withLog();
     await writeFile(db(), "this is not a database ".repeat(1_000));
     await rm(`${db()}-wal`, { force: true });
-    expectRefusal(await fixture.rookery(["run", "x"]), { code: 1, says: ["rookery.db", "damaged", "move it away"] });
+    expectRefusal(await fixture.rookery(["run", "x"]), { code: 1, says: ["rookery.db", "damaged", "move the file away"] });
   });
 
   it.skipIf(!canMount)("reports a full disk and keeps the existing log", async () => {
@@ -216,7 +216,7 @@ describe("a log", () => {
       ["--user", "--map-root-user", "--mount", "bash", "-c", FULL_DISK, "bash", home, process.execPath, BUILT_COMMAND],
       { cwd: fixture.repository.path, env: fixture.env },
     );
-    expectRefusal({ code: 1, stdout, stderr }, { code: 1, says: ["no space left", "rookery.db", "free some"] });
+    expectRefusal({ code: 1, stdout, stderr }, { code: 1, says: ["no disk space left", "rookery.db", "free some"] });
     expect(stdout).toContain("exit code 1\n");
     expect(stdout).toContain("message.completed    kept");
   });
@@ -306,7 +306,7 @@ it("rejects a prompt for a closed session", async () => {
   await fixture.rookery(["sessions", "close", "last"]);
   expectRefusal(await fixture.rookery(["run", "y", "--session", "last"]), {
     code: 1,
-    says: ["was closed", "rookery run"],
+    says: ["is closed", "rookery run"],
   });
 });
 

@@ -8,14 +8,19 @@ import { fakeAuthorizer, serveHttp, streamable, type Handler } from "./test-web.
 const QUICK = { retryFirstMs: 20, retryLastMs: 50 };
 const STREAM = { "content-type": "text/event-stream" };
 
-/** Serves normally until the tools are listed. From then on, `handler` answers each POST. */
+/** Serves normally until `startMisbehaving` is called. From then on, `handler` answers each POST. */
 function later(handler: Handler): Handler {
-  let posts = 0;
+  isMisbehaving = false;
   return (request, response) => {
     if (request.method === "GET") return response.writeHead(405).end();
-    if (request.method === "POST") posts += 1;
-    return posts > 3 && request.method === "POST" ? handler(request, response) : streamable(request, response);
+    return isMisbehaving && request.method === "POST" ? handler(request, response) : streamable(request, response);
   };
+}
+
+let isMisbehaving = false;
+
+function startMisbehaving(): void {
+  isMisbehaving = true;
 }
 
 it.each<[string, Handler]>([
@@ -27,6 +32,7 @@ it.each<[string, Handler]>([
     bounds: { messageBytes: 200_000, retryFirstMs: 60_000, retryLastMs: 60_000 },
   });
   await s.ready();
+  startMisbehaving();
   expect(await s.call("web__greet")).toMatchObject({
     outcome: "unknown",
     text: expect.stringContaining("more than 200000 bytes"),
@@ -49,6 +55,7 @@ it("accepts a stream that is larger than the limit of one message", async () => 
   );
   await using s = openTestServers([web.spec], { bounds: { messageBytes: 100_000 } });
   await s.ready();
+  startMisbehaving();
   expect(await s.call("web__greet")).toMatchObject({ outcome: "ok", text: "after all" });
 });
 
@@ -64,6 +71,7 @@ it.each([500, 502])(
     );
     await using s = openTestServers([web.spec]);
     await s.ready();
+    startMisbehaving();
     const { outcome, text } = await s.call("web__greet");
     expect(outcome).toBe("failed");
     expect(text).toMatch(/^the call of greet on the MCP server web failed: .*Bad gateway/);
@@ -129,6 +137,7 @@ it("probes a server whose streams break, at most twice", async () => {
   );
   await using s = openTestServers([{ ...web.spec, timeoutMs: 1_000 }]);
   await s.ready();
+  startMisbehaving();
   expect(await s.call("web__greet")).toMatchObject({ outcome: "timed_out" });
   expect(asked.filter((method) => method === "ping").length).toBeLessThanOrEqual(2);
 });

@@ -63,7 +63,7 @@ describe("an image in a prompt", () => {
     const refused = await s.session.prompt(await prompt(s)).outcome;
     expect(refused).toMatchObject({ status: "failed", code: "provider_refused" });
     expect(await s.session.prompt("Never mind").outcome).toMatchObject({ status: "done" });
-    expect(JSON.stringify(asked(s, 1))).toContain("[not given to you: cat.png]");
+    expect(JSON.stringify(asked(s, 1))).toContain("[attachment not available to you: cat.png]");
     await s.session.prompt(await prompt(s)).outcome; // a new prompt sends it again
     expect(JSON.stringify(s.model.requests.at(-1)!.body)).toContain(IMAGE.source.data);
   });
@@ -74,7 +74,7 @@ describe("an image in a prompt", () => {
     expect(await s.session.prompt(large).outcome).toMatchObject({
       status: "failed",
       code: "input_too_large",
-      message: expect.stringMatching(/cat\.png .* 3\.8 MB .* smaller/) as string,
+      message: expect.stringMatching(/cat\.png .* 3\.8 MB.* smaller/) as string,
     });
     expect(await s.session.prompt("Never mind").outcome).toMatchObject({ status: "done" });
     expect(s.model.requests).toHaveLength(1);

@@ -89,7 +89,7 @@ describe("the built-in agent and its MCP servers", () => {
     expect(s.session.tools.servers().servers.map(({ status }) => status)).toEqual(["connecting", "connecting"]);
     const events = await collect(s.session.prompt("go"));
     expect(typed(events, "notice")).toMatchObject([
-      { code: "mcp_late", message: expect.stringContaining("to s:") as string },
+      { code: "mcp_late", message: expect.stringContaining("to s;") as string },
     ]);
     expect(s.model.requests[0]?.toolNames).toContain("t__echo");
   });
@@ -207,7 +207,7 @@ describe("the built-in agent and its MCP servers", () => {
     const [first, second, third] = s.model.requests;
     expect(second?.toolNames).toEqual(first?.toolNames);
     expect(third?.toolNames).toEqual(first?.toolNames);
-    expect(third?.toolResults[0]?.content).toContain("has no tool s__echo now");
+    expect(third?.toolResults[0]?.content).toContain("has no tool s__echo");
     await collect(s.session.prompt("next"));
     expect(s.model.requests.at(-1)?.toolNames).toContain("s__shout");
     expect(s.model.requests.at(-1)?.toolNames).not.toContain("s__echo");
@@ -218,7 +218,7 @@ describe("the built-in agent and its MCP servers", () => {
     ["the catalog is too large", scriptedServer("s"), "[tools]\ndefer_over = 100\n"],
   ])("finds a tool by searching if %s, and asks and records under its real name", async (_, server, toml) => {
     const script: Script = ({ toolResults }, index) => {
-      if (index === 0) return call("search_tools", { query: "says it again" });
+      if (index === 0) return call("search_tools", { query: "repeats the text" });
       if (index > 1) return say("Done.");
       const found = toolResults[0]?.content.includes("s__echo") === true;
       return call("call_tool", { name: found ? "s__echo" : "none", arguments: { text: "found" } });

@@ -177,8 +177,8 @@ describe("rookery mcp auth", () => {
       stderr: "",
     });
     for (const [args, code, words] of [
-      [["auth", "program"], 2, "program is a program that is started here: it has no login"],
-      [["logout", "program"], 2, "program is a program that is started here: it has no login"],
+      [["auth", "program"], 2, "program is a local program and has no login"],
+      [["logout", "program"], 2, "program is a local program and has no login"],
       [["auth", "off"], 1, "off is disabled: see mcp.off in "],
       [["auth", "donw"], 2, 'no MCP server "donw"'],
       [["auth", "down"], 1, "down cannot be reached: "],

@@ -56,7 +56,7 @@ it("expands variables in commands, environments, URLs and headers", () => {
 });
 
 it.each([
-  ["{", "f.json: not JSON"],
+  ["{", "f.json: not valid JSON"],
   ['{"mcpServers":{"__proto__":{"command":"c"}}}', "__proto__"],
   ["[]", "f.json: "],
   ["{}", "f.json: mcpServers:"],

@@ -24,7 +24,7 @@ it("does not ask again after a permission is granted for the session", async () 
 });
 
 it.each<[string, () => acp.RequestPermissionResponse, string]>([
-  ["is rejected", () => selectOption("deny"), "the user refused it"],
+  ["is rejected", () => selectOption("deny"), "the user denied it"],
   ["is dismissed", () => ({ outcome: { outcome: "cancelled" } }), "the user dismissed the request"],
   [
     "is answered with an unknown option",

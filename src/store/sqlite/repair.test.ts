@@ -154,7 +154,7 @@ describe("repair of a SQLite file", () => {
     await using store = await openSqliteStore({ path });
     const [outcome] = await repair([path]);
     expect(outcome?.repair.code).toBe("store_locked");
-    expect(outcome?.repair.message).toContain("end every rookery");
+    expect(outcome?.repair.message).toContain("stop all running rookery");
     expect((await store.read({ sessionId: SESSION })).events).toEqual(expected[SESSION]);
     expect(readdirSync(dirname(path)).filter((name) => /damaged|repairing/.test(name))).toEqual([]);
   });
