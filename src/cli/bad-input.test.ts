@@ -15,6 +15,9 @@ import {
   type CommandFixture,
 } from "./test-command.ts";
 
+/** Runs the tests that wait ten seconds. src/store has faster tests of a full disk and a lock. */
+const IS_SLOW_RUN = process.env["ROOKERY_SLOW"] === "1";
+
 /** Mounts a 400 kB disk for the log, which has room for one turn but not for two. */
 const FULL_DISK = `
   mount -t tmpfs -o size=400k none "$1" && cd . || exit 9
@@ -207,7 +210,7 @@ describe("a log", () => {
     expectRefusal(await fixture.rookery(["run", "x"]), { code: 1, says: ["rookery.db", "damaged", "move the file away"] });
   });
 
-  it.skipIf(!canMount)("reports a full disk and keeps the existing log", async () => {
+  it.runIf(IS_SLOW_RUN && canMount)("reports a full disk and keeps the existing log", async () => {
     fixture = await openCommandFixture([say("kept"), say("x".repeat(500_000))]);
     const home = join(fixture.home, ".rookery");
     await mkdir(home);
@@ -235,7 +238,7 @@ describe("a log", () => {
     expectRefusal(await fixture.rookery(["run", "x"]), { code: 1, says: ["version 999", "update rookery"] });
   });
 
-  it("gives up on a locked log after a timeout", async () => {
+  it.runIf(IS_SLOW_RUN)("gives up on a locked log after a timeout", async () => {
     await withLog();
     const other = new Libsql(db());
     other.exec("begin immediate");
