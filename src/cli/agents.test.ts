@@ -83,7 +83,7 @@ it("lists agents with their program, version and login, and what the others need
   expect(notes).toMatch(/codex: \S+bin\/codex is newer \(0\.170\.0\)\s+than the tested version \(0\.166\.0\)/);
   expect(notes).toContain("gemini: gemini was not found: npm install -g @google/gemini-cli@0.61.0\n");
   expect(notes).toContain('mine is the default agent but not ready; use a ready one: rookery run "…" --agent claude\n');
-  expect(notes).toContain("known of claude 2.1.325: as root");
+  expect(notes).toContain("known issue of claude 2.1.325: as root");
   expect(text).not.toContain("secret-token");
   for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(100);
 });

@@ -107,12 +107,12 @@ beforeAll(async () => {
 afterAll(() => nowhere[Symbol.asyncDispose]());
 
 it.each([
-  [["acp", "conductor"], 2, "there is nothing to run"],
-  [["acp", "conductor", "--proxy", "a 'b", "--", "x"], 2, "a quote or a backslash is not closed"],
+  [["acp", "conductor"], 2, "nothing to run"],
+  [["acp", "conductor", "--proxy", "a 'b", "--", "x"], 2, "unterminated quote or backslash"],
   [["acp", "proxy", "--mcp", "/no/such.json", "--", "x"], 2, "/no/such.json cannot be read"],
   [["acp", "proxy", "--", "/no/such/program"], 1, "/no/such/program"],
   [["acp", "check"], 2, "missing argument <command>"],
-  [["acp", "check", "--only", "one", "--", "x"], 2, "--only takes numbers"],
+  [["acp", "check", "--only", "one", "--", "x"], 2, "--only must be check numbers"],
   [["acp", "check", "--only", "999", "--", "x"], 2, "there is no check 999"],
   [["acp", "check", "--", "/no/such/program"], 1, "/no/such/program"],
   [["acp", "trace", "/no/such/file"], 1, "/no/such/file"],

@@ -75,7 +75,7 @@ describe("rookery mcp list", () => {
       status: "needs_login",
       reached: `${vault.url}?…`,
       fix: "rookery mcp auth vault",
-      reason: expect.stringContaining("wants a login"),
+      reason: expect.stringContaining("requires a login"),
     });
     expect(rows.get("gone")).toMatchObject({
       status: "failed",

@@ -72,7 +72,7 @@ describe("renderEvent", () => {
         { type: "mcp.status", server: "files", status: "ready" },
         { type: "mcp.status", server: "hub", status: "needs_login", reason: "401", fix: "`rookery mcp auth hub`" },
       ],
-      "! MCP server hub: needs login; 401; try `rookery mcp auth hub`\n",
+      "! MCP server hub: needs login; 401; try: `rookery mcp auth hub`\n",
     ],
     ["prints no output of a server", [{ type: "output.text", text: "up", from: "mcp files" }], ""],
     ["prints no thoughts", [{ type: "thought.delta", messageId: "m1", text: "hm" }], ""],

@@ -73,7 +73,7 @@ const homeFile = (name: string) => join(home, ".rookery", name);
 describe("a server", () => {
   it("prints its address and how to use it, and requires the token", async () => {
     const server = await serving();
-    await vi.waitFor(() => expect(server.text()).toContain("Ctrl-C ends it"));
+    await vi.waitFor(() => expect(server.text()).toContain("Ctrl-C stops the server"));
     const token = (await readFile(homeFile("token"), "utf8")).trim();
     expect((await stat(homeFile("token"))).mode & 0o777).toBe(0o600);
     expect(server.text()).toContain(homeFile("token"));
@@ -88,7 +88,7 @@ describe("a server", () => {
 
   it("exits with an error if its database is deleted", async () => {
     const server = await serving();
-    await vi.waitFor(() => expect(server.text()).toContain("Ctrl-C ends it"));
+    await vi.waitFor(() => expect(server.text()).toContain("Ctrl-C stops the server"));
     await rm(homeFile("rookery.db"));
     expect(await server.ended).toBe(EXIT.failed);
     expect(server.text()).toContain(`${homeFile("rookery.db")} was deleted while this process used it`);
