@@ -152,7 +152,7 @@ describe("a server", () => {
   it("warns if other machines can reach it", async () => {
     const server = await serving("--host", "0.0.0.0");
     await vi.waitFor(() =>
-      expect(server.text()).toMatch(/rookery: .* can be reached by other machines, and nothing is encrypted/),
+      expect(server.text()).toMatch(/rookery: .* is reachable from other machines without encryption/),
     );
   });
 
