@@ -1,11 +1,12 @@
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import Libsql from "libsql";
 import { expect, it, vi } from "vitest";
 import { Rookery } from "../rookery.ts";
-import { DisposeStack, isAlive, startTimeOf, type ProcessIdentity } from "../stdx/index.ts";
+import { DisposeStack, isAlive, isStopped, startTimeOf, type ProcessIdentity } from "../stdx/index.ts";
 import { openScene as openTasks } from "../pool/test-scene.ts";
 import { builtEnvironment, call, say, startModelServer, temporaryFolder } from "../testing/index.ts";
 import { bundleChild } from "./test-bundle.ts";
@@ -36,6 +37,35 @@ async function frozenChild(owned: DisposeStack, cwd: string, env: Environment, o
   return { child, next };
 }
 
+/**
+ * Stops the process at a moment at which it does not hold the lock of the database: it would keep the lock for as long
+ * as it is stopped, and the test is about what happens without that.
+ */
+async function freeze(child: ChildProcess, database: string): Promise<void> {
+  const pid = child.pid!;
+  const identity = { pid, startTime: startTimeOf(pid)! };
+  await vi.waitFor(async () => {
+    child.kill("SIGSTOP");
+    await vi.waitFor(() => expect(isStopped(identity)).toBe(true));
+    if (isUnlocked(database)) return;
+    child.kill("SIGCONT");
+    throw new Error("the process holds the lock of the database");
+  });
+}
+
+function isUnlocked(database: string): boolean {
+  const db = new Libsql(database);
+  try {
+    db.exec("BEGIN IMMEDIATE");
+    db.exec("ROLLBACK");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    db.close();
+  }
+}
+
 async function workerIn(folder: string): Promise<ProcessIdentity> {
   await vi.waitFor(() => expect(existsSync(join(folder, "pid"))).toBe(true), { timeout: 20_000 });
   const pid = Number(readFileSync(join(folder, "pid"), "utf8"));
@@ -57,7 +87,7 @@ it("a session whose process is frozen goes on elsewhere after its command was en
   const command = await workerIn(cwd.path);
   const rookery = owned.use(await Rookery.open({ env, cwd: cwd.path, leaseTiming: TIMING }));
   await expect(rookery.openSession({ id })).rejects.toMatchObject({ code: "session_in_use" });
-  child.kill("SIGSTOP");
+  await freeze(child, join(home.path, ".rookery", "rookery.db"));
   const session = await vi.waitFor(() => rookery.openSession({ id }), { timeout: 20_000 });
   expect(isAlive(command)).toBe(false);
   const outcome = await session.resumed!.outcome;
@@ -84,7 +114,7 @@ it("a task whose process is frozen is run by another one only after its agent wa
     { timeout: 20_000 },
   );
   const first = await workerIn(worktree);
-  child.kill("SIGSTOP");
+  await freeze(child, join(s.home, "rookery.db"));
   const successor = owned.use(
     await Rookery.open({ env: s.env, home: s.home, cwd: s.repository.path, leaseTiming: TIMING }),
   );

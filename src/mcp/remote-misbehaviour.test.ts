@@ -8,14 +8,19 @@ import { authorizer, listen, streamable, type Handler } from "./test-web.ts";
 const QUICK = { retryFirstMs: 20, retryLastMs: 50 };
 const STREAM = { "content-type": "text/event-stream" };
 
-/** Behaves until it has greeted and listed; from then on, each POST is the handler's. */
+/** Serves normally until `startMisbehaving` is called. From then on, `handler` answers each POST. */
 function later(handler: Handler): Handler {
-  let posts = 0;
+  isMisbehaving = false;
   return (request, response) => {
     if (request.method === "GET") return response.writeHead(405).end();
-    if (request.method === "POST") posts += 1;
-    return posts > 3 && request.method === "POST" ? handler(request, response) : streamable(request, response);
+    return isMisbehaving && request.method === "POST" ? handler(request, response) : streamable(request, response);
   };
+}
+
+let isMisbehaving = false;
+
+function startMisbehaving(): void {
+  isMisbehaving = true;
 }
 
 it.each<[string, Handler]>([
@@ -25,6 +30,7 @@ it.each<[string, Handler]>([
   await using web = await listen(later(handler));
   await using s = scene([web.spec], { bounds: { messageBytes: 200_000, retryFirstMs: 60_000, retryLastMs: 60_000 } });
   await s.ready();
+  startMisbehaving();
   expect(await s.call("web__greet")).toMatchObject({
     outcome: "unknown",
     text: expect.stringContaining("more than 200000 bytes"),
@@ -47,6 +53,7 @@ it("many events of a stream may be more than one message may", async () => {
   );
   await using s = scene([web.spec], { bounds: { messageBytes: 100_000 } });
   await s.ready();
+  startMisbehaving();
   expect(await s.call("web__greet")).toMatchObject({ outcome: "ok", text: "after all" });
 });
 
@@ -62,6 +69,7 @@ it.each([500, 502])(
     );
     await using s = scene([web.spec]);
     await s.ready();
+    startMisbehaving();
     const { outcome, text } = await s.call("web__greet");
     expect(outcome).toBe("failed");
     expect(text).toMatch(/^the MCP server web failed greet: .*Bad gateway/);
@@ -127,6 +135,7 @@ it("a server whose streams all break is asked whether it is there, and not over 
   );
   await using s = scene([{ ...web.spec, timeoutMs: 1_000 }]);
   await s.ready();
+  startMisbehaving();
   expect(await s.call("web__greet")).toMatchObject({ outcome: "timed_out" });
   expect(asked.filter((method) => method === "ping").length).toBeLessThanOrEqual(2);
 });

@@ -190,7 +190,10 @@ describe("a long log", () => {
     const sizes: number[] = [];
     const watched = watching(w.store, (made) => sizes.push(made.events.length));
     const id = await (await w.open(systemClock, watched)).forkSession(parent);
-    expect(sizes).toEqual([1, 999, 1_000, 1_000, 503, 1]);
+    expect({ largest: Math.max(...sizes), total: sizes.reduce((sum, size) => sum + size) }).toEqual({
+      largest: 250, // more would block the event loop for too long
+      total: 3_504,
+    });
     const bare = (events: readonly SessionEvent[]) => events.map(({ sessionId: _, ...event }) => event);
     expect(bare(await w.events(id)).slice(1, -1)).toEqual(bare(await w.events(parent)).slice(1, -1));
   });
