@@ -33,7 +33,7 @@ async function configure(toml: string): Promise<void> {
   await writeFile(join(folder.path, ".config/rookery/rookery.toml"), toml);
 }
 
-/** The command in this process, with streams and an environment of its own. */
+/** Runs the command in this process with its own streams and environment. */
 async function call(command: CommandAction, options: Record<string, boolean> = {}): Promise<string> {
   let printed = "";
   const output = () =>
@@ -60,7 +60,7 @@ async function call(command: CommandAction, options: Record<string, boolean> = {
 
 const rows = (text: string) => text.split("\n").map((line) => line.split(/ {2,}/).filter((cell) => cell !== ""));
 
-it("are listed with their program, its version and login, and below what to do about the rest", async () => {
+it("lists agents with their program, version and login, and what the others need", async () => {
   env["CLAUDE_CODE_OAUTH_TOKEN"] = "secret-token";
   await install("claude", "echo '2.1.325 (Claude Code)'");
   await install("codex", "echo codex-cli 0.170.0");
@@ -77,13 +77,13 @@ it("are listed with their program, its version and login, and below what to do a
     ["openai", "api", "openai/gpt-6.1-sol", "not ready"],
     ["google", "api", "google/gemini-3.8-flash", "not ready"],
   ]);
-  expect(notes).toContain("mine: no-such-thing was not found: install it, or correct its command\n");
+  expect(notes).toContain("mine: no-such-thing was not found: install it, or correct the command\n");
   expect(notes).toContain("anthropic: ANTHROPIC_API_KEY is not set: export ANTHROPIC_API_KEY=…\n");
   expect(notes).toContain("codex: logged out: codex login\n");
-  expect(notes).toMatch(/codex: \S+bin\/codex is newer \(0\.170\.0\)\s+than what was tested \(0\.166\.0\)/);
+  expect(notes).toMatch(/codex: \S+bin\/codex is newer \(0\.170\.0\)\s+than the tested version \(0\.166\.0\)/);
   expect(notes).toContain("gemini: gemini was not found: npm install -g @google/gemini-cli@0.61.0\n");
-  expect(notes).toContain('mine is the default and not ready; ready here: rookery run "…" --agent claude\n');
-  expect(notes).toContain("known of claude 2.1.325: as root");
+  expect(notes).toContain('mine is the default agent but not ready; use a ready one: rookery run "…" --agent claude\n');
+  expect(notes).toContain("known issue of claude 2.1.325: as root");
   expect(text).not.toContain("secret-token");
   for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(100);
 });
@@ -91,14 +91,14 @@ it("are listed with their program, its version and login, and below what to do a
 it.each([
   ["fails", "echo boom >&2; exit 3"],
   ["says something else", "echo hello"],
-])("are said to be in doubt where the program, asked for its version, %s", async (_, script) => {
+])("reports an unknown version if the program %s when asked for it", async (_, script) => {
   await install("codex", script);
   const file = join(folder.path, "bin/codex");
   const told = (await call(agentsCommand)).replaceAll(/\s+/g, " ");
-  expect(told).toContain(`codex: ${file} does not say its version; see what it does: ${file} --version`);
+  expect(told).toContain(`codex: ${file} does not print its version; check: ${file} --version`);
 });
 
-it("are told as JSON with all that was found", async () => {
+it("prints agents as JSON with everything that was found", async () => {
   await install("gemini", "echo 0.61.0");
   const { agents: told } = JSON.parse(await call(agentsCommand, { json: true })) as {
     agents: Record<string, unknown>[];
@@ -119,7 +119,7 @@ it("are told as JSON with all that was found", async () => {
   expect(told.find(({ name }) => name === "anthropic")).toMatchObject({ isDefault: true, ready: false });
 });
 
-it("are told in short by the doctor, who names one to use where the key is missing", async () => {
+it("summarizes agents in rookery doctor, and names a ready one if a key is missing", async () => {
   env["GEMINI_API_KEY"] = "x";
   await install("gemini", "echo 0.61.0");
   const text = await call(doctorCommand);
@@ -129,7 +129,7 @@ it("are told in short by the doctor, who names one to use where the key is missi
   expect(text).toContain("export ANTHROPIC_API_KEY=…, or use --agent gemini\n");
 });
 
-it("are named to whoever starts without a key", async () => {
+it("suggests ready agents if the chosen one has no key", async () => {
   expect(await call(welcomeCommand)).toContain("none is ready");
   env["GEMINI_API_KEY"] = "x";
   await install("gemini", 'touch "$HOME/was-run"');
@@ -138,7 +138,7 @@ it("are named to whoever starts without a key", async () => {
   const fails = (code: "provider_unconfigured" | "provider_auth") => () =>
     Promise.reject(new RookeryError(code, "no key"));
   await expect(suggestReadyAgents(here, fails("provider_unconfigured"))).rejects.toThrow(
-    "no key; ready here is --agent gemini",
+    "no key; or use a ready agent: --agent gemini",
   );
   await expect(suggestReadyAgents(here, fails("provider_auth"))).rejects.toThrow(/^no key$/);
 });

@@ -1,4 +1,4 @@
-/** `rookery agents`: what can be driven here, and what is missing for the rest. */
+/** `rookery agents`: lists the agents you can use here, and what the others need. */
 import { join } from "node:path";
 import { findPrograms, type FoundProgram } from "../backends/found/index.ts";
 import type { AgentConfig } from "../config/agent.ts";
@@ -18,7 +18,7 @@ interface AgentRow extends Readiness {
   readonly model: string | undefined;
   readonly isDefault: boolean;
   readonly builtIn: boolean;
-  /** Left out where it needs none. */
+  /** Undefined for the built-in agent. */
   readonly program: FoundProgram | undefined;
 }
 
@@ -26,7 +26,7 @@ export async function agentsCommand({ io, options }: CommandCall): Promise<ExitC
   const here = { env: io.env, cwd: io.cwd() };
   const config = await loadConfig({ ...here, trust: "leave_out" });
   if (config.trust.status === "untrusted") {
-    printNotice(io, `${config.root} is not trusted, so its agents are left out; look at it, then: rookery trust`);
+    printNotice(io, `${config.root} is not trusted, so its agents are not listed; review it, then run: rookery trust`);
   }
   const programs = await findPrograms(config.agents.values(), {
     ...here,
@@ -88,21 +88,21 @@ function agentAdvice({ name, missing, program }: AgentRow): string[] {
   const silent = from === "path" && tested !== undefined && version === undefined;
   return [
     ...(missing === undefined ? [] : [`${name}: ${missing}`]),
-    ...(other ? [`${name}: ${path ?? ""} is ${is} (${version ?? ""}) than what was tested (${tested ?? ""})`] : []),
-    ...(silent ? [`${name}: ${path ?? ""} does not say its version; see what it does: ${path ?? ""} --version`] : []),
+    ...(other ? [`${name}: ${path ?? ""} is ${is} (${version ?? ""}) than the tested version (${tested ?? ""})`] : []),
+    ...(silent ? [`${name}: ${path ?? ""} does not print its version; check: ${path ?? ""} --version`] : []),
   ];
 }
 
 function suggestReadyAgent(rows: readonly AgentRow[], [first]: readonly string[]): string[] {
   const meant = rows.find(({ isDefault }) => isDefault);
   if (first === undefined || meant === undefined || meant.ready) return [];
-  return [`${meant.name} is the default and not ready; ready here: rookery run "…" --agent ${first}`];
+  return [`${meant.name} is the default agent but not ready; use a ready one: rookery run "…" --agent ${first}`];
 }
 
 function knownIssues(rows: readonly AgentRow[]): string[] {
   const said = rows.flatMap(({ program }) => {
     const { known: facts = [], version = "" } = program ?? {};
-    return facts.map((fact) => `known of ${program?.program ?? ""} ${version}: ${fact}`);
+    return facts.map((fact) => `known issue of ${program?.program ?? ""} ${version}: ${fact}`);
   });
   return [...new Set(said)];
 }

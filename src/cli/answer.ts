@@ -1,4 +1,4 @@
-/** `rookery answer`: a decision for a session or a task that waits, whichever process drives it, or none does. */
+/** `rookery answer`: answers a request of a session or a task, whether or not a process drives it. */
 import { RookeryError } from "../domain/errors.ts";
 import type { Rookery } from "../rookery.ts";
 import type { Answer } from "../session/answer.ts";
@@ -27,28 +27,28 @@ export async function answerCommand({
   else await print(io, `answered ${request} of ${id}: ${word}\n`);
   if (!(await isDriven(rookery.store, id, systemClock))) {
     const state = await loadState(rookery.store, id);
-    const unheard = canContinueTurn(state) ? "" : ", so that nobody hears the answer";
-    printNotice(io, `no process drives the session now${unheard}; go on with it: ${resumeSessionCommand(state)}`);
+    const unheard = canContinueTurn(state) ? "" : ", so the answer has no effect";
+    printNotice(io, `no process drives the session now${unheard}; continue it with: ${resumeSessionCommand(state)}`);
   }
   return EXIT.done;
 }
 
-/** The session that is named, or the one of a named task that asks this. */
+/** Returns the named session, or the session of the named task that has the request. */
 async function findAskingSession(rookery: Rookery, named: string, request: string): Promise<string> {
   const found = await findSessionOrTask(rookery, named);
   if ("session" in found) return found.session.id;
   const { id, waitingFor } = found.task;
   const asking = waitingFor.find(({ requestId }) => requestId === request);
   if (asking !== undefined) return asking.sessionId;
-  const message = `task ${id} does not ask ${toSingleLine(request, 60)}; see what it asks: rookery task show ${id}`;
+  const message = `task ${id} has no request ${toSingleLine(request, 60)}; list its requests: rookery task show ${id}`;
   throw new RookeryError("request_not_found", message);
 }
 
 export function parseAnswer(word: string, options: OptionValues): Answer {
   const message = textOption(options, "message");
   const content = textOption(options, "content");
-  if (message !== undefined && word !== "deny") throw usageError("--message goes with deny");
-  if (content !== undefined && word !== "accept") throw usageError("--content goes with accept");
+  if (message !== undefined && word !== "deny") throw usageError("--message is only valid with deny");
+  if (content !== undefined && word !== "accept") throw usageError("--content is only valid with accept");
   switch (word) {
     case "allow":
       return { decision: "allow", scope: "once" };
@@ -62,7 +62,7 @@ export function parseAnswer(word: string, options: OptionValues): Answer {
     case "cancel":
       return { action: word };
     default:
-      throw usageError(`"${word}" is no answer: allow, always, deny, accept, decline or cancel`);
+      throw usageError(`unknown answer "${word}"; use allow, always, deny, accept, decline or cancel`);
   }
 }
 
@@ -70,6 +70,6 @@ function parseContent(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    throw usageError('--content takes JSON, e.g. --content \'{"name":"main"}\'');
+    throw usageError('--content must be JSON, for example --content \'{"name":"main"}\'');
   }
 }

@@ -1,4 +1,4 @@
-/** Each line of "bad input": one clear line on stderr that says what to do, the documented exit code, nothing lost. */
+/** Invalid input prints one line on stderr that says what to do, exits with the documented code, and loses nothing. */
 import Libsql from "libsql";
 import { execFile, spawnSync } from "node:child_process";
 import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
@@ -15,17 +15,17 @@ import {
   type CommandFixture,
 } from "./test-command.ts";
 
-/** Whether tests run that wait for ten seconds; src/store has quicker ones of a full disk and of a lock. */
+/** Runs the tests that wait ten seconds. src/store has faster tests of a full disk and a lock. */
 const IS_SLOW_RUN = process.env["ROOKERY_SLOW"] === "1";
 
-/** In a mount of its own, a log on a disk of 400 kB, which one turn fits on and the next does not. */
+/** Mounts a 400 kB disk for the log, which has room for one turn but not for two. */
 const FULL_DISK = `
   mount -t tmpfs -o size=400k none "$1" && cd . || exit 9
   "$2" "$3" run one > "$1/../first"
   "$2" "$3" run two > "$1/../second"; echo "exit code $?"
   "$2" "$3" sessions events "$(sed -n 's/^session \\(ses_[a-z0-9]*\\) .*/\\1/p' "$1/../first")"`;
 
-/** Needs Linux with namespaces for users; elsewhere the store's own tests fill a disk. */
+/** Needs Linux user namespaces. Elsewhere only the tests of the store fill a disk. */
 const canMount =
   spawnSync("unshare", ["--user", "--map-root-user", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"]).status === 0;
 
@@ -79,26 +79,26 @@ it.each([
     ["task", "logs", "x", "-g"],
     ["unknown option -g", "rookery task logs --help"],
   ],
-  [["run", "x", "--permissions", "some"], ['--permissions is one of ask, read, all, none, not "some"']],
+  [["run", "x", "--permissions", "some"], ['--permissions must be one of ask, read, all, none, not "some"']],
   [
     ["run", "x", "y"],
-    ["too many arguments", "rookery run --help"],
+    ["unexpected argument", "rookery run --help"],
   ],
   [
     ["run", "x", "--agent"],
-    ["--agent <name> needs its value", "rookery run --help"],
+    ["--agent <name> needs a value", "rookery run --help"],
   ],
   [
     ["sessions", "show"],
     ["missing argument <session>", "rookery sessions show --help"],
   ],
-  [["sessions", "list", "--limit", "many"], ["--limit takes a whole number from 1 on"]],
-  [["answer", "last", "r1", "perhaps"], ["<answer> is one of allow, always, deny"]],
-  [["answer", "last", "r1", "accept", "--content", "{"], ["--content takes JSON"]],
+  [["sessions", "list", "--limit", "many"], ["--limit must be a whole number of at least 1"]],
+  [["answer", "last", "r1", "perhaps"], ["<answer> must be one of allow, always, deny"]],
+  [["answer", "last", "r1", "accept", "--content", "{"], ["--content must be JSON"]],
   [["completion", "tcsh"], ['one of bash, zsh, fish, not "tcsh"']],
   [["run", "  "], ["the prompt is empty"]],
   [["run"], ["the prompt is empty"]],
-])("%j is answered with what was meant", async (args, says) => {
+])("prints a helpful error for %j", async (args, says) => {
   fixture = await openCommandFixture();
   expectRefusal(await fixture.rookery(args), { code: 2, says });
 });
@@ -111,13 +111,13 @@ describe("configuration", () => {
       [/rookery\.toml: unknown key agents\.x\.modle \(did you mean model\?\)/],
     ],
     ["a wrong type", `[defaults]\nmax_running = "4"`, ["defaults.max_running: expected a number"]],
-    ["what is not TOML", `[defaults`, [/rookery\.toml:1:\d+: not TOML/]],
+    ["invalid TOML", `[defaults`, [/rookery\.toml:1:\d+: not TOML/]],
     [
       "an agent that does not exist",
       `[defaults]\nagent = "antropic"`,
       [/no agent "antropic" \(did you mean anthropic\?\)/, "rookery agents"],
     ],
-  ])("with %s is named, in the user's file and in the repository's", async (_, text, says) => {
+  ])("names the file with %s, for the user's and the repository's file", async (_, text, says) => {
     fixture = await openCommandFixture();
     const file = join(fixture.home, ".config/rookery/rookery.toml");
     await mkdir(join(fixture.home, ".config/rookery"), { recursive: true });
@@ -130,7 +130,7 @@ describe("configuration", () => {
     expectRefusal(await fixture.rookery(["run", "x"]), { code: 2, says });
   });
 
-  it("an agent that does not exist is answered with the nearest", async () => {
+  it("suggests the closest name for an unknown agent", async () => {
     fixture = await openCommandFixture();
     expectRefusal(await fixture.rookery(["run", "x", "--agent", "antropic"]), {
       code: 2,
@@ -138,7 +138,7 @@ describe("configuration", () => {
     });
   });
 
-  it("an agent whose program is missing is answered with what installs it", async () => {
+  it("prints the install command for a missing program", async () => {
     fixture = await openCommandFixture();
     expectRefusal(await fixture.rookery(["run", "x", "--agent", "codex"], { env: { PATH: "/nowhere" } }), {
       code: 1,
@@ -149,11 +149,11 @@ describe("configuration", () => {
 
 describe("the model's API", () => {
   it.each([
-    ["without a key", {}, { ANTHROPIC_API_KEY: undefined }, ["set ANTHROPIC_API_KEY", "rookery demo"]],
-    ["with a wrong key", {}, { ANTHROPIC_API_KEY: "sk-wrong" }, ["refused the key (401", "check ANTHROPIC_API_KEY"]],
-    ["at what is no address", {}, { ANTHROPIC_BASE_URL: "localhost" }, ["ANTHROPIC_BASE_URL is not a URL"]],
-    ["without the model", { models: ["other"] }, {}, [`has no model "claude-sonnet-5" (404`, "--model"]],
-  ])("%s fails in words", async (_, options, env, says) => {
+    ["no key is set", {}, { ANTHROPIC_API_KEY: undefined }, ["set ANTHROPIC_API_KEY", "rookery demo"]],
+    ["the key is wrong", {}, { ANTHROPIC_API_KEY: "sk-wrong" }, ["refused the key (401", "check ANTHROPIC_API_KEY"]],
+    ["the base URL is not a URL", {}, { ANTHROPIC_BASE_URL: "localhost" }, ["ANTHROPIC_BASE_URL is not a URL"]],
+    ["the model does not exist", { models: ["other"] }, {}, [`has no model "claude-sonnet-5" (404`, "--model"]],
+  ])("prints an error if %s", async (_, options, env, says) => {
     fixture = await openCommandFixture([], options);
     expectRefusal(await fixture.rookery(["run", "x"], { env }), { code: 1, says });
     const { stdout } = await fixture.rookery(["sessions", "events", "last", "--json"]);
@@ -162,16 +162,16 @@ describe("the model's API", () => {
     expect(stdout).not.toContain("sk-");
   });
 
-  it("that cannot be reached fails in words", async () => {
+  it("prints an error if the API is unreachable", async () => {
     fixture = await openCommandFixture();
-    await fixture.server.close(); // its address is refused from now on
+    await fixture.server.close(); // later connections are refused
     expectRefusal(await fixture.rookery(["run", "x"]), {
       code: 1,
       says: [/cannot reach http:\/\/127\.0\.0\.1:\d+/, "ANTHROPIC_BASE_URL"],
     });
   });
 
-  it("a name that names no model is explained", async () => {
+  it("explains an invalid model name", async () => {
     fixture = await openCommandFixture();
     expectRefusal(await fixture.rookery(["run", "x", "--model", "sonnet"]), {
       code: 2,
@@ -182,7 +182,7 @@ describe("the model's API", () => {
 
 describe("a log", () => {
   const db = () => join(fixture.home, ".rookery", "rookery.db");
-  /** A log with one session in it. */
+  /** Creates a log with one session. */
   async function withLog(): Promise<void> {
     fixture = await openCommandFixture([say("kept"), say("more")]);
     await fixture.rookery(["run", "x"]);
@@ -191,26 +191,26 @@ describe("a log", () => {
     expect((await fixture.rookery(["sessions", "events", "last"])).stdout).toContain("message.completed    kept");
   }
 
-  it("that is read-only is said so", async () => {
+  it("reports a read-only log", async () => {
     await withLog();
     await chmod(fixture.home, 0o755);
     const modes = [join(fixture.home, ".rookery"), db(), `${db()}-wal`, `${db()}-shm`];
     for (const path of modes) await chmod(path, path === modes[0] ? 0o555 : 0o444).catch(() => undefined);
-    const uid = process.getuid?.() === 0 ? 65_534 : undefined; // root writes everywhere
+    const uid = process.getuid?.() === 0 ? 65_534 : undefined; // root can write everywhere
     const ended = await fixture.rookery(["run", "x"], { cwd: "/", ...(uid !== undefined && { uid }) });
     expectRefusal(ended, { code: 1, says: ["rookery.db", /write access/] });
     for (const path of modes) await chmod(path, 0o700).catch(() => undefined);
     await expectKept();
   });
 
-  it("that is corrupt is said so", async () => {
+  it("reports a corrupt log", async () => {
     await withLog();
     await writeFile(db(), "this is not a database ".repeat(1_000));
     await rm(`${db()}-wal`, { force: true });
     expectRefusal(await fixture.rookery(["run", "x"]), { code: 1, says: ["rookery.db", "damaged", "move it away"] });
   });
 
-  it.runIf(IS_SLOW_RUN && canMount)("that fills its disk is said so, and keeps what it had", async () => {
+  it.runIf(IS_SLOW_RUN && canMount)("reports a full disk and keeps the existing log", async () => {
     fixture = await openCommandFixture([say("kept"), say("x".repeat(500_000))]);
     const home = join(fixture.home, ".rookery");
     await mkdir(home);
@@ -224,13 +224,13 @@ describe("a log", () => {
     expect(stdout).toContain("message.completed    kept");
   });
 
-  it("that is a folder is said so", async () => {
+  it("reports a log that is a directory", async () => {
     fixture = await openCommandFixture();
     await mkdir(db(), { recursive: true });
     expectRefusal(await fixture.rookery(["run", "x"]), { code: 1, says: ["rookery.db"] });
   });
 
-  it("that a newer program wrote is refused", async () => {
+  it("rejects a log of a newer version", async () => {
     await withLog();
     const other = new Libsql(db());
     other.exec("pragma user_version = 999");
@@ -238,7 +238,7 @@ describe("a log", () => {
     expectRefusal(await fixture.rookery(["run", "x"]), { code: 1, says: ["version 999", "update rookery"] });
   });
 
-  it.runIf(IS_SLOW_RUN)("that another process keeps locked is given up in words, after a while", async () => {
+  it.runIf(IS_SLOW_RUN)("gives up on a locked log after a timeout", async () => {
     await withLog();
     const other = new Libsql(db());
     other.exec("begin immediate");
@@ -250,19 +250,19 @@ describe("a log", () => {
   });
 });
 
-describe("a working folder", () => {
-  it.each(["run", "trust"])("that does not exist is named by %s", async (command) => {
+describe("a working directory", () => {
+  it.each(["run", "trust"])("%s names a working directory that does not exist", async (command) => {
     fixture = await openCommandFixture();
     const args = command === "run" ? ["run", "x", "--cwd", "gone"] : ["trust", "gone"];
     expectRefusal(await fixture.rookery(args), { code: 1, says: [/gone does not exist/, "--cwd"] });
   });
 
-  it("that is a file is named", async () => {
+  it("names a working directory that is a file", async () => {
     fixture = await openCommandFixture([], { files: { file: "" } });
     expectRefusal(await fixture.rookery(["run", "x", "--cwd", "file"]), { code: 1, says: [/file is not a folder/] });
   });
 
-  it("that was removed under the session is named when it goes on", async () => {
+  it("names the deleted working directory of a session that continues", async () => {
     fixture = await openCommandFixture([say("one")]);
     const folder = join(fixture.home, "work");
     await mkdir(folder);
@@ -274,14 +274,14 @@ describe("a working folder", () => {
 });
 
 describe("a prompt", () => {
-  it("of 10 MB is refused before anything is written", async () => {
+  it("rejects a 10 MB prompt before writing anything", async () => {
     fixture = await openCommandFixture();
     const ended = await fixture.rookery(["run", "-"], { input: "x".repeat(10_000_000) });
     expectRefusal(ended, { code: 2, says: ["larger than", "put the text in a file"] });
     expect((await fixture.rookery(["sessions", "--json"])).stdout).toBe("");
   });
 
-  it("that is not UTF-8 is refused", async () => {
+  it("rejects a prompt that is not UTF-8", async () => {
     fixture = await openCommandFixture();
     const ended = await fixture.rookery(["run"], { input: Buffer.from([0x68, 0x69, 0xff, 0xfe]) });
     expectRefusal(ended, { code: 2, says: ["not UTF-8"] });
@@ -295,15 +295,15 @@ it.each([
   ["sessions", "events", "ses_nothing"],
   ["sessions", "close", "ses_nothing"],
   ["answer", "ses_nothing", "r1", "allow"],
-])("a session that does not exist is named: %s %s %s %s", async (...args) => {
+])("names a session that does not exist: %s %s %s %s", async (...args) => {
   fixture = await openCommandFixture();
   expectRefusal(await fixture.rookery(args), {
     code: 1,
-    says: ["there is no session ses_nothing", "rookery sessions"],
+    says: [/no session (or task )?ses_nothing/, "rookery sessions"],
   });
 });
 
-it("a session that is closed takes no more prompts", async () => {
+it("rejects a prompt for a closed session", async () => {
   fixture = await openCommandFixture([say("one")]);
   await fixture.rookery(["run", "x"]);
   await fixture.rookery(["sessions", "close", "last"]);
@@ -313,7 +313,7 @@ it("a session that is closed takes no more prompts", async () => {
   });
 });
 
-it("a session that another process drives is not driven twice", async () => {
+it("rejects a session that another process drives", async () => {
   fixture = await openCommandFixture([call("write", { path: "a", content: "a" })]);
   const running = fixture.start(["run", "x", "--permissions", "ask"]);
   const [, session = ""] = await running.waitForOutput(/rookery answer (\S+)/);
@@ -322,8 +322,8 @@ it("a session that another process drives is not driven twice", async () => {
   expect((await running.ended).code).toBe(130);
 });
 
-it("ROOKERY_DEBUG=1 shows where an error came from", async () => {
+it("prints a stack trace with ROOKERY_DEBUG=1", async () => {
   fixture = await openCommandFixture();
   const { stderr } = await fixture.rookery(["sessions", "show", "x"], { env: { ROOKERY_DEBUG: "1" } });
-  expect(stderr).toMatch(/^rookery: there is no session x.*\nRookeryError: [^]*\n {4}at /);
+  expect(stderr).toMatch(/^rookery: no session x.*\nRookeryError: [^]*\n {4}at /);
 });

@@ -11,7 +11,7 @@ import { parseEventLines, FAKE_KEY, BUILT_COMMAND, openCommandFixture, type Comm
 let fixture: CommandFixture;
 afterEach(() => fixture[Symbol.asyncDispose]());
 
-it.each([["--version"], ["-V"]])("%s is that of the package", async (flag) => {
+it.each([["--version"], ["-V"]])("%s prints the version of the package", async (flag) => {
   fixture = await openCommandFixture();
   const { version } = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8")) as {
     version: string;
@@ -20,7 +20,7 @@ it.each([["--version"], ["-V"]])("%s is that of the package", async (flag) => {
 });
 
 describe("bare rookery", () => {
-  it("without a key tells how to see the demo and how to add a real agent", async () => {
+  it("suggests the demo and how to add an agent without a key", async () => {
     fixture = await openCommandFixture();
     const { code, stdout, stderr } = await fixture.rookery([], { env: { ANTHROPIC_API_KEY: undefined } });
     expect([code, stderr]).toEqual([0, ""]);
@@ -29,7 +29,7 @@ describe("bare rookery", () => {
     expect(stdout).toContain("export ANTHROPIC_API_KEY=…");
   });
 
-  it("with a key names who is ready", async () => {
+  it("names the ready agents with a key", async () => {
     fixture = await openCommandFixture();
     const { stdout } = await fixture.rookery([]);
     expect(stdout).toMatch(/^ {2}agents {3}anthropic /m);
@@ -44,7 +44,7 @@ describe("agents", () => {
       `[agents.gpt]\nmodel = "openai/gpt"\n[agents.zed]\nbackend = "acp"\ncommand = ["my-agent"]\n`,
   };
 
-  it("are listed with what is missing", async () => {
+  it("are listed with what they need", async () => {
     fixture = await openCommandFixture([], { files });
     await fixture.rookery(["trust"]);
     const bin = join(fixture.home, "bin");
@@ -67,11 +67,11 @@ describe("agents", () => {
       ["google", "api", "google/gemini-3.8-flash", "not ready"],
     ]);
     expect(notes).toContain("gpt: OPENAI_API_KEY is not set: export OPENAI_API_KEY=…\n");
-    expect(notes).toContain("zed: my-agent was not found: install it, or correct its command\n");
+    expect(notes).toContain("zed: my-agent was not found: install it, or correct the command\n");
     expect(notes).toContain("codex: codex was not found: npm install -g @openai/codex@");
   });
 
-  it("say which key is missing, and never a key", async () => {
+  it("names the missing key and never prints a key", async () => {
     fixture = await openCommandFixture();
     const without = await fixture.rookery(["agents"], { env: { ANTHROPIC_API_KEY: "" } });
     expect(without.stdout).toContain("ANTHROPIC_API_KEY is not set: export ANTHROPIC_API_KEY=…");
@@ -80,12 +80,12 @@ describe("agents", () => {
     expect(JSON.stringify(agents)).not.toContain(FAKE_KEY.slice(0, 6));
   });
 
-  it("of a repository that is not trusted are left out, and that is said", async () => {
+  it("of an untrusted repository are not listed, with a notice", async () => {
     fixture = await openCommandFixture([], { files });
     const { code, stdout, stderr } = await fixture.rookery(["agents"]);
     expect(code).toBe(0);
     expect(stdout).not.toContain("reviewer");
-    expect(stderr).toMatch(/^rookery: .* is not trusted, so its agents are left out; .*rookery trust\n$/);
+    expect(stderr).toMatch(/^rookery: .* is not trusted, so its agents are not listed; .*rookery trust\n$/);
   });
 });
 
@@ -115,7 +115,7 @@ describe("text of a repository", () => {
     },
   );
 
-  it("is named where it is trusted", async () => {
+  it("is escaped when it is trusted", async () => {
     fixture = await openCommandFixture([], { files });
     const { stdout } = await fixture.rookery(["trust"]);
     expect(stdout).toContain(": rookery.toml, a<U+001B>[2J<U+009B>1m<U+000D>.md\n");
@@ -124,7 +124,7 @@ describe("text of a repository", () => {
   });
 });
 
-it.each(["constructor/x", "__proto__/x", "toString/x"])("a model of no provider is said so: %s", async (model) => {
+it.each(["constructor/x", "__proto__/x", "toString/x"])("reports a model without a provider: %s", async (model) => {
   fixture = await openCommandFixture([], { files: { "rookery.toml": `[agents.x]\nmodel = "${model}"` } });
   await fixture.rookery(["trust"]);
   const provider = model.split("/")[0] ?? "";
@@ -132,7 +132,7 @@ it.each(["constructor/x", "__proto__/x", "toString/x"])("a model of no provider 
   expect(await fixture.rookery([])).toMatchObject({ code: 0, stderr: "" });
 });
 
-describe.skipIf(!existsSync("/dev/full"))("a disk that is full under the output", () => {
+describe.skipIf(!existsSync("/dev/full"))("a full disk for the output", () => {
   it.each([[["--help"]], [["--version"]], [[]], [["doctor", "--json"]], [["completion", "bash"]]])(
     "is said in one line: rookery %j",
     async (args) => {
@@ -151,9 +151,9 @@ describe.skipIf(!existsSync("/dev/full"))("a disk that is full under the output"
   });
 });
 
-describe("a home that cannot be found", () => {
-  /** An account that the system knows nothing of, as in many containers. */
-  it.skipIf(process.getuid?.() !== 0)("since nobody says where is said so, and help is given", async () => {
+describe("a missing home", () => {
+  /** A user id without an account, as in many containers. */
+  it.skipIf(process.getuid?.() !== 0)("is reported if no variable names it, and help still works", async () => {
     fixture = await openCommandFixture();
     const unknown = {
       cwd: "/",
@@ -168,7 +168,7 @@ describe("a home that cannot be found", () => {
     expect(await fixture.rookery(["--help"], unknown)).toMatchObject({ code: 0, stderr: "" });
   });
 
-  it("since it is relative to a folder that was removed is said so", async () => {
+  it("is reported if it is relative to a deleted directory", async () => {
     fixture = await openCommandFixture();
     const cwd = join(fixture.home, "removed");
     await mkdir(cwd);
@@ -186,7 +186,7 @@ describe("a home that cannot be found", () => {
 });
 
 describe("doctor", () => {
-  it("finds nothing wrong where all is well", async () => {
+  it("finds no problem in a good setup", async () => {
     fixture = await openCommandFixture();
     await fixture.rookery(["sessions"]);
     const { code, stdout, stderr } = await fixture.rookery(["doctor"]);
@@ -241,7 +241,7 @@ describe("doctor", () => {
     expect(ok).toBe(expected === 0);
   });
 
-  it("names a damaged event, and --repair saves the rest into a new file", async () => {
+  it("names a damaged event, and saves the rest to a new file with --repair", async () => {
     fixture = await openCommandFixture([say("hi")]);
     await fixture.rookery(["run", "x"]);
     const path = join(fixture.env["ROOKERY_HOME"] ?? "", "rookery.db");
@@ -269,7 +269,7 @@ describe("doctor", () => {
 });
 
 describe("demo", () => {
-  it("runs a whole turn in an empty folder without a key, and cleans up", async () => {
+  it("runs a turn in an empty folder without a key, and cleans up", async () => {
     fixture = await openCommandFixture();
     await using empty = await temporaryFolder();
     const env = { ANTHROPIC_API_KEY: undefined, ANTHROPIC_BASE_URL: undefined };
@@ -287,7 +287,7 @@ describe("demo", () => {
     expect(fixture.server.requests).toHaveLength(0);
   });
 
-  it("keeps its repository with --keep, and minds no configuration of the user", async () => {
+  it("keeps its repository with --keep, and ignores the configuration of the user", async () => {
     fixture = await openCommandFixture();
     await mkdir(join(fixture.home, ".config/rookery"), { recursive: true });
     await writeFile(join(fixture.home, ".config/rookery/rookery.toml"), `[agents.anthropic]\nbackend = "codex"`);
@@ -299,7 +299,7 @@ describe("demo", () => {
   });
 });
 
-it("doctor says when others can read the log, and how to mend it", async () => {
+it("doctor warns if other users can read the log, and prints the fix", async () => {
   fixture = await openCommandFixture([say("hi")]);
   await fixture.rookery(["run", "x"]);
   const home = fixture.env["ROOKERY_HOME"] ?? "";
@@ -307,5 +307,5 @@ it("doctor says when others can read the log, and how to mend it", async () => {
   await chmod(home, 0o755);
   const { code, stdout } = await fixture.rookery(["doctor"]);
   expect(code).toBe(0);
-  expect(stdout).toContain(`others on this machine can read it\n         → chmod go= '${home}'`);
+  expect(stdout).toContain(`other users of this machine can read it\n         → chmod go= '${home}'`);
 });

@@ -1,4 +1,4 @@
-/** Through the built command, which is the only thing that has a cache. */
+/** Tests the built command, because only the bundle has a cache. */
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -20,18 +20,18 @@ async function started(uid?: number): Promise<CommandResult> {
   return ended;
 }
 
-/** A cache that is replaced is another file afterwards. */
+/** Returns the inode, which changes when the cache is replaced. */
 async function kept(): Promise<number> {
   return (await stat(file)).ino;
 }
 
-it("a home that is not there is not made for it", async () => {
+it("does not create a missing home for the cache", async () => {
   await started();
   await fixture.start(["--help"]).ended;
   await expect(stat(home)).rejects.toMatchObject({ code: "ENOENT" });
 });
 
-it("the first start keeps a cache for its user alone, and the second uses it", async () => {
+it("writes a cache that only its user can read at the first start, and uses it at the second", async () => {
   await mkdir(home);
   const first = await started();
   const made = await kept();
@@ -41,7 +41,7 @@ it("the first start keeps a cache for its user alone, and the second uses it", a
   expect(await readdir(join(home, "cache"))).toEqual(["completion.v8"]);
 });
 
-it("each command has its own, and what was typed wrongly has none", async () => {
+it("keeps one cache per command, and none for unknown commands", async () => {
   await mkdir(home);
   await fixture.start(["--help"]).ended;
   await fixture.start(["agents"]).ended;
@@ -50,14 +50,14 @@ it("each command has its own, and what was typed wrongly has none", async () => 
   expect((await readdir(join(home, "cache"))).sort()).toEqual(["agents.v8", "other.v8"]);
 });
 
-describe("a cache is passed over and replaced", () => {
+describe("ignores and replaces a cache", () => {
   const HEADER_END = Buffer.from("\n");
   it.each<[string, (bytes: Buffer) => Buffer]>([
     ["that is empty", () => Buffer.alloc(0)],
-    ["that has a header only", (bytes) => bytes.subarray(0, bytes.indexOf(HEADER_END) + 1)],
+    ["that has only a header", (bytes) => bytes.subarray(0, bytes.indexOf(HEADER_END) + 1)],
     ["that has no header", (bytes) => bytes.subarray(bytes.indexOf(HEADER_END) + 1)],
-    ["that was cut short", (bytes) => bytes.subarray(0, bytes.length / 2)],
-    ["with one bit turned over", (bytes) => withByte(bytes, bytes.length - 100, (byte) => byte ^ 1)],
+    ["that is truncated", (bytes) => bytes.subarray(0, bytes.length / 2)],
+    ["with one flipped bit", (bytes) => withByte(bytes, bytes.length - 100, (byte) => byte ^ 1)],
     ["of another version", (bytes) => withByte(bytes, 0, (byte) => byte + 1)],
     ["that is another kind of file", () => Buffer.from("#!/bin/sh\n")],
   ])("%s", async (_, damage) => {
@@ -79,23 +79,23 @@ describe("a cache is passed over and replaced", () => {
   });
 });
 
-describe("no harm is done by", () => {
-  it("a home that cannot be written", async () => {
+describe("starts without a cache with", () => {
+  it("a home that is not writable", async () => {
     await mkdir(home);
     for (const [path, mode] of [
       [fixture.home, 0o755],
       [home, 0o555],
     ] as const)
       await chmod(path, mode);
-    await started(process.getuid?.() === 0 ? 65_534 : undefined); // root writes everywhere
+    await started(process.getuid?.() === 0 ? 65_534 : undefined); // root can write everywhere
     await chmod(home, 0o700);
     expect(await readdir(home)).toEqual([]);
   });
 
   it.each([
     ["a home that is a file", () => writeFile(home, "x")],
-    ["a file in fixture of the cache's folder", () => mkdir(home).then(() => writeFile(join(home, "cache"), "x"))],
-    ["a folder in fixture of the cache", () => mkdir(file, { recursive: true })],
+    ["a file in place of the cache folder", () => mkdir(home).then(() => writeFile(join(home, "cache"), "x"))],
+    ["a folder in place of the cache", () => mkdir(file, { recursive: true })],
   ])("%s", async (_, prepare) => {
     await prepare();
     await started();
@@ -110,7 +110,7 @@ function withByte(bytes: Buffer, at: number, change: (byte: number) => number): 
   return copy;
 }
 
-/** The last word is the sum of the bytes, which differs from one compilation to the next. */
+/** The last word of the header is the checksum, which differs between compilations. */
 function headerOf(bytes: Buffer): string {
   return bytes.toString("latin1", 0, bytes.indexOf("\n"));
 }

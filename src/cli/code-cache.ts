@@ -1,4 +1,4 @@
-/** Loads a bundled file with V8's code cache, so that it is compiled once and not at each start. */
+/** Loads a bundled file with V8's code cache, so that Node does not compile it at every start. */
 import { existsSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Script } from "node:vm";
@@ -6,17 +6,17 @@ import { crc32 } from "node:zlib";
 import { makeFolder } from "../stdx/folder.ts";
 
 export interface CachedFile {
-  /** A function of `exports, require, module, __filename, __dirname`, in ASCII: see tsdown.config.ts. */
+  /** An ASCII file with a function of `exports, require, module, __filename, __dirname`; see tsdown.config.ts. */
   readonly file: string;
   readonly require: NodeJS.Require;
-  /** The cache is kept below it, if it exists. */
+  /** Folder for the cache. No cache is written if it does not exist. */
   readonly home: string | undefined;
   readonly name: string;
-  /** What makes an older cache useless, beside the file itself. */
+  /** Identifies the versions that the cache is valid for. */
   readonly stamp: string;
 }
 
-/** Returns what the file exports. Without a cache, or with one that does not fit, it only takes longer. */
+/** Returns the exports of the file. Without a valid cache it only takes longer. */
 export function loadCached({ file, require, home, name, stamp }: CachedFile): unknown {
   const source = readFileSync(file, "latin1");
   const header = `${stamp} ${source.length} ${statSync(file).mtimeMs}`;
@@ -38,7 +38,7 @@ export function loadCached({ file, require, home, name, stamp }: CachedFile): un
   return module.exports;
 }
 
-/** V8 trusts its cache, so a damaged one must not reach it: the sum of its bytes stands in front. */
+/** V8 does not validate its cache, so the file starts with a checksum. */
 function readCache(file: string, header: string): Buffer | undefined {
   try {
     const bytes = readFileSync(file);
@@ -46,7 +46,7 @@ function readCache(file: string, header: string): Buffer | undefined {
     const data = bytes.subarray(end + 1);
     return bytes.toString("latin1", 0, end) === `${header} ${crc32(data)}` ? data : undefined;
   } catch {
-    return undefined; // none yet
+    return undefined; // no cache yet
   }
 }
 
@@ -55,9 +55,9 @@ function writeCache(file: string, header: string, data: Buffer): void {
   try {
     makeFolder(dirname(file));
     writeFileSync(part, Buffer.concat([Buffer.from(`${header} ${crc32(data)}\n`, "latin1"), data]), { mode: 0o600 });
-    renameSync(part, file); // whole or not at all
+    renameSync(part, file); // atomic
   } catch {
-    removeIfExists(part); // a disk that is full or read-only makes starts slower, and nothing worse
+    removeIfExists(part); // without a writable disk, starts are only slower
   }
 }
 
@@ -65,6 +65,6 @@ function removeIfExists(file: string): void {
   try {
     unlinkSync(file);
   } catch {
-    // it never was, or nobody may remove it
+    // it does not exist, or cannot be removed
   }
 }

@@ -1,4 +1,4 @@
-/** Options that many commands have. */
+/** Options that several commands share. */
 import { PERMISSION_POLICIES } from "../domain/enums.ts";
 import type { OptionSpec } from "./command.ts";
 
@@ -6,12 +6,12 @@ export const JSON_OPTION: OptionSpec = { flags: "--json", summary: "print JSON, 
 
 export const ADD_DIR_OPTION: OptionSpec = {
   flags: "--add-dir <dir>",
-  summary: "a folder that the built-in agent's file tools reach beside the working one",
+  summary: "another directory that the built-in agent's file tools may access",
   repeatable: true,
 };
 
 export const PERMISSIONS_OPTION: OptionSpec = {
   flags: "--permissions <policy>",
-  summary: "for each change ask, or allow only reading, all, or nothing",
+  summary: "ask for each change, allow only reads, allow all, or allow none",
   choices: PERMISSION_POLICIES,
 };

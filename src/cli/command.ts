@@ -1,4 +1,4 @@
-/** The shape of a command: a row of the table that parsing, help and shell completion are made from. */
+/** The type of an entry in the command table, which parsing, help, completion and the reference are generated from. */
 import type { ExitCode } from "./exit.ts";
 import type { Io } from "./io.ts";
 
@@ -7,15 +7,15 @@ export interface CommandSpec {
   readonly summary: string;
   readonly arguments?: readonly ArgumentSpec[];
   readonly options?: readonly OptionSpec[];
-  /** Lines for the help; each starts with what to type. */
+  /** Example command lines for the help. */
   readonly examples?: readonly string[];
   readonly notes?: string;
   readonly commands?: readonly CommandSpec[];
-  /** The one of `commands` that is meant where none is named. */
+  /** The subcommand that runs if none is given. */
   readonly defaultCommand?: string;
-  /** Only for programs: no help and no completion names it. */
+  /** Hidden from help and completion; only for programs. */
   readonly hidden?: boolean;
-  /** Loads the command's code, and nothing before it is needed. */
+  /** Loads the code of the command when it runs. */
   readonly load?: () => Promise<CommandAction>;
 }
 
@@ -23,7 +23,7 @@ export interface ArgumentSpec {
   readonly name: string;
   readonly summary: string;
   readonly optional?: boolean;
-  /** Takes all that is left, also what looks like an option; only the last may. */
+  /** Takes all remaining words, including options. Only valid for the last argument. */
   readonly rest?: boolean;
   readonly choices?: readonly string[];
 }
@@ -31,11 +31,11 @@ export interface ArgumentSpec {
 export interface OptionSpec {
   /** `--name` or `--name <value>`. */
   readonly flags: string;
-  /** One letter that is typed instead of `--name`: `-f`. */
+  /** Short form, such as `-f`. */
   readonly short?: string;
   readonly summary: string;
   readonly choices?: readonly string[];
-  /** May be given several times; its value is a list then. */
+  /** The option can be repeated; its value is a list. */
   readonly repeatable?: boolean;
 }
 
@@ -47,5 +47,5 @@ export interface CommandCall {
   readonly options: OptionValues;
 }
 
-/** By the option's name in camel case. */
+/** Option values by option name in camel case. */
 export type OptionValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;

@@ -1,17 +1,18 @@
-/** The table of commands. */
+/** The command table. */
 import { SESSION_STATUSES } from "../domain/enums.ts";
 import { ADD_DIR_OPTION, JSON_OPTION, PERMISSIONS_OPTION } from "./command-options.ts";
+import type { CommandName } from "./command-names.ts";
 import type { CommandSpec, OptionSpec } from "./command.ts";
 import { taskCommands } from "./task/commands.ts";
 
 const TRACE_OPTION: OptionSpec = {
   flags: "--trace <file>",
-  summary: "write every message down, for `rookery acp trace`",
+  summary: "record every message in a file, for `rookery acp trace`",
 };
-const SESSION = { name: "session", summary: "a session's id, its beginning, or `last`" };
+const SESSION = { name: "session", summary: "a session id, a prefix of one, or `last`" };
 const SESSION_OR_TASK = {
   name: "session",
-  summary: "a session's or a task's id, its beginning, or `last` for the newest session",
+  summary: "a session or task id, a prefix of one, or `last` for the newest session",
 };
 
 const sessionCommands: readonly CommandSpec[] = [
@@ -20,10 +21,10 @@ const sessionCommands: readonly CommandSpec[] = [
     summary: "list sessions, newest first",
     options: [
       { flags: "--agent <name>", summary: "only of this agent" },
-      { flags: "--cwd <dir>", summary: "only in this folder" },
+      { flags: "--cwd <dir>", summary: "only in this directory" },
       {
         flags: "--status <status>",
-        summary: "only in one state",
+        summary: "only with this status",
         choices: SESSION_STATUSES.filter((status) => status !== "copying"),
       },
       { flags: "--limit <count>", summary: "at most this many (default: 20)" },
@@ -34,7 +35,7 @@ const sessionCommands: readonly CommandSpec[] = [
   },
   {
     name: "show",
-    summary: "show a session's state, and what it waits for",
+    summary: "show the state of a session and its open requests",
     arguments: [SESSION],
     options: [JSON_OPTION],
     examples: ["rookery sessions show last"],
@@ -42,13 +43,13 @@ const sessionCommands: readonly CommandSpec[] = [
   },
   {
     name: "events",
-    summary: "print a session's log",
+    summary: "print the log of a session",
     arguments: [SESSION],
     options: [
       { flags: "--after <seq>", summary: "only events after this one" },
       { flags: "--limit <count>", summary: "at most this many" },
-      { flags: "--follow", summary: "wait for more, until Ctrl-C" },
-      { flags: "--all", summary: "also the agent's own raw events" },
+      { flags: "--follow", summary: "wait for new events, until Ctrl-C" },
+      { flags: "--all", summary: "include the raw events of the agent" },
       JSON_OPTION,
     ],
     examples: ["rookery sessions events last", "rookery sessions events last --follow --json"],
@@ -56,7 +57,7 @@ const sessionCommands: readonly CommandSpec[] = [
   },
   {
     name: "close",
-    summary: "end a session; its log stays",
+    summary: "close a session; its log is kept",
     arguments: [SESSION],
     options: [JSON_OPTION],
     examples: ["rookery sessions close last"],
@@ -64,7 +65,7 @@ const sessionCommands: readonly CommandSpec[] = [
   },
   {
     name: "fork",
-    summary: "begin a new session with what another one holds; that one stays as it is",
+    summary: "copy a session into a new one; the original does not change",
     arguments: [SESSION],
     options: [JSON_OPTION],
     examples: ["rookery sessions fork last"],
@@ -72,7 +73,7 @@ const sessionCommands: readonly CommandSpec[] = [
   },
   {
     name: "delete",
-    summary: "remove a session and its log for good",
+    summary: "delete a session and its log",
     arguments: [SESSION],
     options: [JSON_OPTION],
     examples: ["rookery sessions delete last"],
@@ -83,25 +84,30 @@ const sessionCommands: readonly CommandSpec[] = [
 const acpCommands: readonly CommandSpec[] = [
   {
     name: "serve",
-    summary: "be an ACP agent on stdio, for an editor to start",
+    summary: "run as an ACP agent on stdio; an editor starts it",
     options: [
       { flags: "--agent <name>", summary: "the agent of new sessions (default: the configured one)" },
       TRACE_OPTION,
     ],
     notes:
-      "The sessions of the editor are sessions of the log: `rookery sessions` shows them, and `rookery answer` answers\n" +
-      "what they wait for. stdout carries the protocol and nothing else.",
+      "Sessions of the editor are in the log like all others: `rookery sessions` lists them, and `rookery answer` answers\n" +
+      "their requests. stdout carries only the protocol.",
     examples: ["rookery acp", "rookery acp --agent reviewer"],
     load: async () => (await import("./acp/serve.ts")).serveAcpCommand,
   },
   {
     name: "proxy",
-    summary: "stand between an editor and an agent, and give its sessions MCP servers",
+    summary: "run as a proxy between an editor and an agent that adds MCP servers to every session",
     arguments: [
-      { name: "command", summary: "what starts the agent; without it, a conductor does", optional: true, rest: true },
+      {
+        name: "command",
+        summary: "the command that starts the agent; omit it if a conductor starts the agent",
+        optional: true,
+        rest: true,
+      },
     ],
     options: [
-      { flags: "--mcp <file>", summary: "a .mcp.json whose servers every session gets", repeatable: true },
+      { flags: "--mcp <file>", summary: "a .mcp.json file with servers to add to every session", repeatable: true },
       TRACE_OPTION,
     ],
     examples: ["rookery acp proxy --mcp .mcp.json -- gemini --acp"],
@@ -109,11 +115,11 @@ const acpCommands: readonly CommandSpec[] = [
   },
   {
     name: "conductor",
-    summary: "run a chain of proxies in front of an agent, as one agent",
+    summary: "run a chain of proxies and an agent as one agent",
     arguments: [
       {
         name: "command",
-        summary: "what starts the agent; without it, the chain is a proxy itself",
+        summary: "the command that starts the agent; without it, the chain is itself a proxy",
         optional: true,
         rest: true,
       },
@@ -121,7 +127,7 @@ const acpCommands: readonly CommandSpec[] = [
     options: [
       {
         flags: "--proxy <command>",
-        summary: "a proxy, from the editor's end on, as one quoted text",
+        summary: "the quoted command of a proxy; the first one is next to the editor",
         repeatable: true,
       },
       TRACE_OPTION,
@@ -131,61 +137,61 @@ const acpCommands: readonly CommandSpec[] = [
   },
   {
     name: "check",
-    summary: "check whether an agent keeps to the protocol",
-    arguments: [{ name: "command", summary: "what starts the agent", rest: true }],
+    summary: "check whether an agent conforms to the protocol",
+    arguments: [{ name: "command", summary: "the command that starts the agent", rest: true }],
     options: [
-      { flags: "--only <ids>", summary: "only these checks, such as 1,5,9" },
-      { flags: "--timeout <seconds>", summary: "for each answer (default: 30)" },
-      { flags: "--prompt <text>", summary: "a prompt that ends soon" },
-      { flags: "--slow-prompt <text>", summary: "a prompt that runs long enough to be cancelled" },
+      { flags: "--only <ids>", summary: "only these checks, for example 1,5,9" },
+      { flags: "--timeout <seconds>", summary: "timeout of each request (default: 30)" },
+      { flags: "--prompt <text>", summary: "a prompt with a short turn" },
+      { flags: "--slow-prompt <text>", summary: "a prompt with a turn long enough to cancel" },
       { flags: "--authenticate <method>", summary: "the authentication method to use first" },
       JSON_OPTION,
     ],
     notes:
-      "The agent is really prompted, in this folder. Exit code 1 where a mandatory check fails, or one of what the agent\n" +
-      "says it can.",
+      "Sends real prompts to the agent, in the current directory. The exit code is 1 if a mandatory check fails, or a check\n" +
+      "of a capability that the agent advertises.",
     examples: ["rookery acp check -- rookery acp", "rookery acp check --json -- gemini --acp"],
     load: async () => (await import("./acp/check.ts")).checkCommand,
   },
   {
     name: "trace",
-    summary: "show a connection that was written down with --trace",
-    arguments: [{ name: "file", summary: "the file, or `-` for a pipe" }],
+    summary: "print a connection that was recorded with --trace",
+    arguments: [{ name: "file", summary: "the file, or `-` for stdin" }],
     examples: ["rookery acp trace acp.ndjson"],
     load: async () => (await import("./acp/trace.ts")).traceCommand,
   },
   {
     name: "registry",
     summary: "list known agents, or print the command that starts one",
-    arguments: [{ name: "id", summary: "an agent of the registry", optional: true }],
-    options: [{ flags: "--file <file>", summary: "a registry's index (default: the built-in one)" }, JSON_OPTION],
+    arguments: [{ name: "id", summary: "the id of an agent in the registry", optional: true }],
+    options: [{ flags: "--file <file>", summary: "a registry index (default: the built-in one)" }, JSON_OPTION],
     examples: ["rookery acp registry", "rookery acp registry gemini"],
     load: async () => (await import("./acp/registry.ts")).registryCommand,
   },
   {
     name: "mcp-bridge",
-    summary: "pass MCP from stdio to a server of the proxy that started it",
+    summary: "connect MCP on stdio to a server of the proxy that started this process",
     hidden: true,
     examples: ["rookery acp mcp-bridge"],
     load: async () => (await import("./acp/mcp-bridge.ts")).mcpBridgeCommand,
   },
 ];
 
-const SERVER = { name: "name", summary: "a server of `rookery mcp list`" };
+const SERVER = { name: "name", summary: "a server from `rookery mcp list`" };
 
 const mcpCommands: readonly CommandSpec[] = [
   {
     name: "list",
-    summary: "list the MCP servers that are declared here, how they are, and what to do about it",
+    summary: "list the MCP servers declared here, with their status and how to fix problems",
     options: [
-      { flags: "--agent <name>", summary: "only what this agent gets" },
-      { flags: "--timeout <seconds>", summary: "how long to wait for those that connect (default: 15)" },
-      { flags: "--offline", summary: "connect to none" },
+      { flags: "--agent <name>", summary: "only servers of this agent" },
+      { flags: "--timeout <seconds>", summary: "how long to wait for connections (default: 15)" },
+      { flags: "--offline", summary: "do not connect" },
       JSON_OPTION,
     ],
     notes:
       "Servers are declared as [mcp.NAME] in the rookery.toml of the repository or of the user, and in .mcp.json.\n" +
-      "Each is really started or reached, and ended again.",
+      "The command connects to each server and then disconnects.",
     examples: ["rookery mcp", "rookery mcp list --agent reviewer --json"],
     load: async () => (await import("./mcp/list.ts")).listServersCommand,
   },
@@ -194,20 +200,20 @@ const mcpCommands: readonly CommandSpec[] = [
     summary: "log in to a server",
     arguments: [SERVER],
     options: [
-      { flags: "--timeout <seconds>", summary: "how long to wait for you (default: 300)" },
-      { flags: "--force", summary: "also where a login is there already" },
+      { flags: "--timeout <seconds>", summary: "how long to wait for the login (default: 300)" },
+      { flags: "--force", summary: "log in again even if a login exists" },
       JSON_OPTION,
     ],
     notes:
-      "Prints the page to open and waits until it sends you back to a port of this machine. The tokens are kept\n" +
-      "encrypted, for you alone, and all sessions use them. Where the browser is on another machine, set\n" +
-      "oauth.callback_port of the server, and forward that port to here: ssh -L PORT:127.0.0.1:PORT.",
+      "Prints the URL of the login page and waits for its redirect to a port of this machine. Rookery stores the tokens\n" +
+      "encrypted, readable only by you; all sessions use them. If your browser runs on another machine, set\n" +
+      "oauth.callback_port of the server and forward that port: ssh -L PORT:127.0.0.1:PORT.",
     examples: ["rookery mcp auth github"],
     load: async () => (await import("./mcp/auth.ts")).logInCommand,
   },
   {
     name: "logout",
-    summary: "give a server's tokens back, and forget them",
+    summary: "revoke and delete the tokens of a server",
     arguments: [SERVER],
     options: [JSON_OPTION],
     examples: ["rookery mcp logout github"],
@@ -215,20 +221,20 @@ const mcpCommands: readonly CommandSpec[] = [
   },
   {
     name: "call",
-    summary: "call a tool of a server, without an agent",
+    summary: "call a tool of a server without an agent",
     arguments: [
       SERVER,
-      { name: "tool", summary: "as the server calls it, or as server__tool" },
-      { name: "json", summary: "its input; `-` reads it from a pipe (default: {})", optional: true },
+      { name: "tool", summary: "the name of the tool, or server__tool" },
+      { name: "json", summary: "the input of the tool; `-` reads it from stdin (default: {})", optional: true },
     ],
     options: [
-      { flags: "--output <dir>", summary: "write images and files that it returns there" },
+      { flags: "--output <dir>", summary: "write returned images and files to this directory" },
       { flags: "--json", summary: "print the whole result as one line of JSON" },
     ],
     notes:
-      "You are the one who calls it, so nobody is asked for permission. What the server asks is asked on the terminal,\n" +
-      "and declined where there is none; there is no model to ask here. Exit code 1 where the tool failed; Ctrl-C\n" +
-      "cancels the call (130).",
+      "You call the tool yourself, so no permission is requested. Questions of the server appear on the terminal and are\n" +
+      "declined without one; its requests for a model are declined. The exit code is 1 if the tool fails; Ctrl-C cancels\n" +
+      "the call (130).",
     examples: [
       `rookery mcp call files read '{"path":"README.md"}'`,
       "jq -n '{a: 1}' | rookery mcp call maths add - --json",
@@ -237,57 +243,57 @@ const mcpCommands: readonly CommandSpec[] = [
   },
   {
     name: "serve",
-    summary: "be an MCP server on stdio that offers an agent's tools, for a program to start",
+    summary: "run as an MCP server on stdio that offers the tools of an agent",
     options: [
-      { flags: "--agent <name>", summary: "whose tools (default: the configured one)" },
-      { flags: "--cwd <dir>", summary: "the folder to work in" },
+      { flags: "--agent <name>", summary: "the agent that has the tools (default: the configured one)" },
+      { flags: "--cwd <dir>", summary: "the working directory" },
       ADD_DIR_OPTION,
       PERMISSIONS_OPTION,
     ],
     notes:
-      "The calls are in the log of a session, and what needs a permission waits for `rookery answer`. stdout carries\n" +
-      "the protocol and nothing else.",
+      "The log of a session records the calls. A call that needs a permission waits for `rookery answer`. stdout carries\n" +
+      "only the protocol.",
     examples: ["rookery mcp serve", "rookery mcp serve --agent reviewer --permissions read"],
     load: async () => (await import("./mcp/serve.ts")).serveMcpCommand,
   },
 ];
 
-export const COMMANDS: readonly CommandSpec[] = [
+export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[] = [
   {
     name: "run",
-    summary: "give an agent a prompt and watch it work",
-    arguments: [{ name: "prompt", summary: "what to do; `-` or nothing reads it from a pipe", optional: true }],
+    summary: "send a prompt to an agent and show what it does",
+    arguments: [{ name: "prompt", summary: "what to do; `-` or nothing reads it from stdin", optional: true }],
     options: [
-      { flags: "--agent <name>", summary: "an agent of `rookery agents`" },
-      { flags: "--model <model>", summary: "another model: provider/model, or for a program one that it knows" },
-      { flags: "--cwd <dir>", summary: "the folder to work in" },
+      { flags: "--agent <name>", summary: "an agent from `rookery agents`" },
+      { flags: "--model <model>", summary: "the model: provider/model, or a model name of the agent's program" },
+      { flags: "--cwd <dir>", summary: "the working directory" },
       ADD_DIR_OPTION,
-      { flags: "--session <id>", summary: "go on with a session: its id, its beginning, or `last`" },
+      { flags: "--session <id>", summary: "continue a session: its id, a prefix of it, or `last`" },
       {
         flags: "--budget <amounts>",
-        summary: "what the session may use before you are asked for more, such as 5usd,200000tokens,100steps,30m",
+        summary: "what the session may use before it asks you for more, for example 5usd,200000tokens,100steps,30m",
       },
       PERMISSIONS_OPTION,
-      { flags: "--json", summary: "print each event of the log as one line of JSON, and nothing else" },
+      { flags: "--json", summary: "print only the events of the log, one JSON object per line" },
     ],
     examples: [
       'rookery run "Fix the failing test"',
       "git diff | rookery run -",
       'rookery run "And now the docs" --session last',
-      "rookery run --session last                      go on with a turn that a killed process left",
+      "rookery run --session last                      continue a turn that a killed process left",
       'rookery run "Update the changelog" --permissions all --json',
     ],
     notes:
-      "On a terminal you are asked for each permission, and for what MCP servers want to know. Elsewhere nobody can be\n" +
-      "asked: without --permissions, what needs a decision is refused and the exit code is 3; with --permissions ask it\n" +
-      "waits for `rookery answer`. /SERVER:PROMPT with its arguments is a prompt of an MCP server.\n" +
-      "Ctrl-C cancels the turn, twice quits at once; SIGTERM, SIGHUP and a closed pipe cancel it too (130).\n" +
-      "With --session, a prompt is read from a pipe only where it is `-`.",
+      "On a terminal, Rookery asks you for each permission and shows the questions of MCP servers. Without a terminal\n" +
+      "it denies requests and the exit code is 3, unless --permissions decides them; with --permissions ask, requests\n" +
+      "wait for `rookery answer`. /SERVER:PROMPT ARGUMENTS uses a prompt of an MCP server.\n" +
+      "Ctrl-C cancels the turn, a second Ctrl-C quits immediately; SIGTERM, SIGHUP and a closed pipe also cancel (130).\n" +
+      "With --session, the prompt is read from stdin only if it is `-`.",
     load: async () => (await import("./run/run.ts")).runCommand,
   },
   {
     name: "task",
-    summary: "tasks side by side, each in a git worktree of its own: start, watch, stop, merge",
+    summary: "run tasks in parallel, each in its own git worktree: start, watch, stop, merge",
     commands: taskCommands,
     defaultCommand: "list",
     examples: [
@@ -299,18 +305,18 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "serve",
-    summary: "run tasks, and serve everything over HTTP, until Ctrl-C",
+    summary: "run tasks and serve the HTTP API until Ctrl-C",
     options: [
       { flags: "--host <name>", summary: "the address to listen on (default: 127.0.0.1)" },
-      { flags: "--port <number>", summary: "the port (default: 7433; 0 takes a free one)" },
-      { flags: "--token <token>", summary: "instead of the one that is made at the first start" },
-      { flags: "--allow-host <name>", summary: "a name that clients may call it by", repeatable: true },
+      { flags: "--port <number>", summary: "the port (default: 7433; 0 for any free port)" },
+      { flags: "--token <token>", summary: "the token to require (default: one generated at the first start)" },
+      { flags: "--allow-host <name>", summary: "a host name that clients may use in requests", repeatable: true },
       { flags: "--show-token", summary: "print the token, on a terminal" },
-      { flags: "--json", summary: "print where it is as JSON, and a line of JSON on stderr for each request" },
+      { flags: "--json", summary: "print the address as JSON, and one line of JSON on stderr for each request" },
     ],
     notes:
-      "Tasks that a killed server left go on. Every request but /v1/health needs the token. Ctrl-C and SIGTERM let\n" +
-      "running requests end and leave tasks as they are, for the next start; a second one quits at once.",
+      "Continues tasks of a killed server. Every request except /v1/health needs the token. Ctrl-C and SIGTERM finish\n" +
+      "running requests and leave tasks for the next start; a second one quits immediately.",
     examples: [
       "rookery serve",
       "rookery serve --port 8000 --json",
@@ -320,69 +326,72 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "sessions",
-    summary: "list, show and close sessions, and print their logs",
+    summary: "list, show, fork, close and delete sessions, and print their logs",
     commands: sessionCommands,
     defaultCommand: "list",
     examples: ["rookery sessions", "rookery sessions show last", "rookery sessions events last --follow"],
   },
   {
     name: "usage",
-    summary: "tokens and cost of all sessions, by agent and model",
+    summary: "show tokens and cost of all sessions by agent and model",
     options: [
       { flags: "--agent <name>", summary: "only of this agent" },
-      { flags: "--since <when>", summary: "only from then on: 12h, 7d, 4w, or a date such as 2026-01-31" },
+      { flags: "--since <when>", summary: "only since then: 12h, 7d, 4w, or a date such as 2026-01-31" },
       JSON_OPTION,
     ],
     notes:
-      "A cost is what the agent's program says it was, or `computed` from the prices of the configuration; it is\n" +
-      "`unknown` as soon as a part of it has neither.",
+      "The agent's program reports a cost, or Rookery computes it from the configured prices (`computed`). A cost is\n" +
+      "`unknown` if neither exists for a part of it.",
     examples: ["rookery usage", "rookery usage --since 7d --json"],
     load: async () => (await import("./usage/usage.ts")).usageCommand,
   },
   {
     name: "acp",
-    summary: "speak the Agent Client Protocol: be an agent for an editor, and tools around it",
+    summary: "run as an Agent Client Protocol agent for editors; protocol tools",
     commands: acpCommands,
     defaultCommand: "serve",
     examples: ["rookery acp", "rookery acp check -- rookery acp", "rookery acp proxy --mcp .mcp.json -- gemini --acp"],
   },
   {
     name: "mcp",
-    summary: "list MCP servers, log in to them, call their tools, and be one",
+    summary: "list MCP servers, log in to them, call their tools, and run as one",
     commands: mcpCommands,
     defaultCommand: "list",
     examples: ["rookery mcp", "rookery mcp auth github", `rookery mcp call files read '{"path":"README.md"}'`],
   },
   {
     name: "tell",
-    summary: "say something to an agent while it works, from any terminal",
+    summary: "send a message to an agent while it works, from any terminal",
     arguments: [SESSION_OR_TASK, { name: "text", summary: "what the agent should know or do" }],
-    options: [{ flags: "--follow-up", summary: "when its turn has ended, and not at its next step" }, JSON_OPTION],
+    options: [
+      { flags: "--follow-up", summary: "deliver it after the current turn instead of at the next step" },
+      JSON_OPTION,
+    ],
     notes:
-      "The built-in agent hears it at its next step. An agent that is a program, or has ended its turn meanwhile, hears it\n" +
-      "as a turn of its own.",
+      "The built-in agent gets the message at its next step. Other agents, and agents whose turn has ended, get it as a\n" +
+      "new turn.",
     examples: [
-      'rookery tell last "leave the tests as they are"',
-      'rookery tell fix-login "keep the old route, too"',
+      'rookery tell last "do not change the tests"',
+      'rookery tell fix-login "keep the old route"',
       'rookery tell last --follow-up "then run the linter"',
     ],
     load: async () => (await import("./tell.ts")).tellCommand,
   },
   {
     name: "answer",
-    summary: "answer what a session or a task waits for, from any terminal",
+    summary: "answer a request of a session or a task, from any terminal",
     arguments: [
       SESSION_OR_TASK,
-      { name: "request", summary: "the request's id, as `rookery sessions show` and `rookery task show` print it" },
+      { name: "request", summary: "the request id from `rookery sessions show` or `rookery task show`" },
       {
         name: "answer",
-        summary: "the first three to a permission (always: in this session), the others to a question",
+        summary: "allow, always (in this session) or deny a permission; accept, decline or cancel a question",
         choices: ["allow", "always", "deny", "accept", "decline", "cancel"],
       },
     ],
     options: [
-      { flags: "--message <text>", summary: "a reason that the agent is told, with deny" },
-      { flags: "--content <json>", summary: "the answer to a question, with accept" },
+      { flags: "--message <text>", summary: "with deny: a reason for the agent" },
+      { flags: "--content <json>", summary: "with accept: the answer to the question" },
       JSON_OPTION,
     ],
     examples: [
@@ -394,24 +403,25 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "agents",
-    summary: "what can be driven here, and what is missing for the rest",
+    summary: "list the agents you can use here, and what the others need",
     options: [JSON_OPTION],
     examples: ["rookery agents"],
     load: async () => (await import("./agents.ts")).agentsCommand,
   },
   {
     name: "trust",
-    summary: "trust what a repository brings (rookery.toml, .mcp.json, prompts), as it is now",
-    arguments: [{ name: "dir", summary: "any folder of the repository (default: this one)", optional: true }],
+    summary:
+      "trust the current files of a repository that can run commands or steer agents (rookery.toml, .mcp.json, prompts)",
+    arguments: [{ name: "dir", summary: "any directory of the repository (default: the current one)", optional: true }],
     options: [JSON_OPTION],
     examples: ["rookery trust", "rookery trust ~/src/project"],
     load: async () => (await import("./trust.ts")).trustCommand,
   },
   {
     name: "doctor",
-    summary: "check that everything Rookery needs is there and that its log is not damaged",
+    summary: "check the installation, the configuration and the log",
     options: [
-      { flags: "--repair", summary: "save what can be read of a damaged log into a new file; the old one is kept" },
+      { flags: "--repair", summary: "save the readable part of a damaged log to a new file; keeps the old file" },
       JSON_OPTION,
     ],
     examples: ["rookery doctor", "rookery doctor --repair"],
@@ -419,15 +429,15 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "demo",
-    summary: "see a whole turn without a key: the model is scripted, everything else is real",
-    options: [{ flags: "--keep", summary: "keep the throw-away repository" }, JSON_OPTION],
+    summary: "run one turn without an API key: the model is scripted, everything else is real",
+    options: [{ flags: "--keep", summary: "keep the temporary repository" }, JSON_OPTION],
     examples: ["rookery demo"],
     load: async () => (await import("./demo/demo.ts")).demoCommand,
   },
   {
     name: "completion",
-    summary: "print a script that completes commands in your shell",
-    arguments: [{ name: "shell", summary: "one of", choices: ["bash", "zsh", "fish"] }],
+    summary: "print a completion script for your shell",
+    arguments: [{ name: "shell", summary: "the shell", choices: ["bash", "zsh", "fish"] }],
     examples: [
       "rookery completion bash > ~/.local/share/bash-completion/completions/rookery",
       'rookery completion zsh > "${fpath[1]}/_rookery"',
@@ -437,14 +447,14 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
 ];
 
-/** The program itself, as the command that the others are in. */
+/** The program itself: the parent of all commands. */
 export const PROGRAM: CommandSpec = {
   name: "rookery",
   summary: "one durable runtime for every coding agent",
   commands: COMMANDS,
   notes:
-    "Exit codes: 0 done, 1 failed, 2 wrong usage, input or configuration, 3 needs a decision nobody could take,\n" +
-    "130 cancelled. ROOKERY_DEBUG=1 shows where an error came from.",
+    "Exit codes: 0 success, 1 failure, 2 invalid usage, input or configuration, 3 a decision is needed but nobody could\n" +
+    "make it, 130 cancelled. ROOKERY_DEBUG=1 prints stack traces.",
   examples: [
     "rookery demo",
     'rookery run "Fix the failing test"',

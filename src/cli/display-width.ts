@@ -1,4 +1,4 @@
-/** Texts of a table by the room that they take on a terminal, where some characters take two places and some none. */
+/** Measures and truncates text by its width on a terminal, where characters take zero, one or two columns. */
 
 const graphemes = new Intl.Segmenter();
 
@@ -9,7 +9,7 @@ export function displayWidth(text: string): number {
   return width;
 }
 
-/** Cut where it is too long, filled up where it is too short. */
+/** Truncates or pads the text to the width. */
 export function fitToWidth(text: string, width: number): string {
   const cut = truncateToWidth(text, width);
   return cut + " ".repeat(Math.max(0, width - displayWidth(cut)));
@@ -35,7 +35,7 @@ function graphemeWidth(grapheme: string): number {
   return WIDE_RANGES.some(([from, to]) => code >= from && code <= to) ? 2 : 1;
 }
 
-/** What Unicode's East Asian Width calls wide or full-width, without the gaps between neighbouring blocks. */
+/** Wide and full-width ranges of Unicode's East Asian Width, with neighboring blocks merged. */
 const WIDE_RANGES: readonly (readonly [number, number])[] = [
   [0x1100, 0x115f],
   [0x2e80, 0x303e],

@@ -1,4 +1,4 @@
-/** What the system's error codes mean, for those that people meet. */
+/** Describes the common error codes of the operating system. */
 import { messageOf } from "../domain/errors.ts";
 
 const ERRNO_TEXT = new Map([
@@ -6,18 +6,18 @@ const ERRNO_TEXT = new Map([
   ["EPERM", "permission denied"],
   ["EROFS", "the file system is read-only"],
   ["ENOSPC", "the disk is full"],
-  ["EDQUOT", "the disk quota is used up"],
-  ["EFBIG", "the file would be too large"],
-  ["EIO", "the device does not work"],
+  ["EDQUOT", "the disk quota is exceeded"],
+  ["EFBIG", "the file is too large"],
+  ["EIO", "I/O error of the device"],
   ["EMFILE", "too many open files"],
 ]);
 
-/** Undefined where the error is not one of these. */
+/** Undefined for other errors. */
 export function describeErrno(error: unknown): string | undefined {
   return ERRNO_TEXT.get(String((error as NodeJS.ErrnoException | undefined)?.code));
 }
 
-/** For output that could not be written. */
+/** Formats a failed write to stdout. */
 export function formatOutputError(error: unknown): string {
   return `cannot write the output: ${describeErrno(error) ?? messageOf(error)}`;
 }

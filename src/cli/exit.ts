@@ -1,4 +1,4 @@
-/** What a command's exit code says, and how an error becomes one line on stderr. */
+/** Maps errors to exit codes and prints them as one line on stderr. */
 import { type ErrorCode, isRookeryError, messageOf, RookeryError } from "../domain/errors.ts";
 import { describeErrno } from "./errno.ts";
 import { type Io, printNotice } from "./io.ts";
@@ -7,7 +7,7 @@ import { stripControls } from "./sanitize.ts";
 export const EXIT = { done: 0, failed: 1, usage: 2, undecided: 3, cancelled: 130 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** A new code does not compile until it is decided here: 2 is for what was typed or written wrongly. */
+/** A new error code does not compile until it is listed here. 2 means invalid usage, input or configuration. */
 const EXIT_BY_CODE: Record<ErrorCode, ExitCode> = {
   usage: EXIT.usage,
   config_invalid: EXIT.usage,
@@ -90,12 +90,12 @@ const EXIT_BY_CODE: Record<ErrorCode, ExitCode> = {
   internal: EXIT.failed,
 };
 
-/** For what was typed wrongly; says what to type instead. */
+/** Creates an error for invalid usage. The message says what to type instead. */
 export function usageError(message: string): RookeryError {
   return new RookeryError("usage", message);
 }
 
-/** Says one line, and with ROOKERY_DEBUG=1 also where it came from. */
+/** Prints one line, and the stack trace with ROOKERY_DEBUG=1. */
 export function reportError(io: Io, thrown: unknown): ExitCode {
   const error = rootFailure(thrown);
   printNotice(io, formatError(error));
@@ -103,20 +103,20 @@ export function reportError(io: Io, thrown: unknown): ExitCode {
   return isRookeryError(error) ? EXIT_BY_CODE[error.code] : EXIT.failed;
 }
 
-/** Closing what is open after a failure often fails too; what failed first says why. */
+/** Returns the first failure. Errors of closing resources after it are not the cause. */
 function rootFailure(error: unknown): unknown {
   if (error instanceof AggregateError && error.errors.length > 0) return rootFailure(error.errors[0]);
   const suppressed = error instanceof Error && error.name === "SuppressedError" && "suppressed" in error;
   return suppressed ? rootFailure(error.suppressed) : error;
 }
 
-/** What a person is told of an error. */
+/** Formats an error for people. */
 export function formatError(error: unknown): string {
   if (isRookeryError(error)) return error.message;
   const { path } = (error ?? {}) as { path?: unknown };
   const words = describeErrno(error);
-  if (words !== undefined && typeof path === "string") return `cannot use ${path}: ${words}; see rookery doctor`;
-  return `something unexpected went wrong: ${messageOf(error)} (ROOKERY_DEBUG=1 shows where)`;
+  if (words !== undefined && typeof path === "string") return `cannot use ${path}: ${words}; run rookery doctor`;
+  return `unexpected error: ${messageOf(error)}; set ROOKERY_DEBUG=1 to print the stack trace`;
 }
 
 function formatStack(error: unknown): string {

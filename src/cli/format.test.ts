@@ -26,7 +26,7 @@ it.each([
     ]),
     "a    bb\nccc  d\n",
   ],
-])("%j is what people read: %j", (text, expected) => {
+])("formats %j as %j", (text, expected) => {
   expect(text).toBe(expected);
 });
 
@@ -36,16 +36,16 @@ it.each([
   ["line\r\nend\r", "line\nend"],
   ["right\u202eto left", "rightto left"],
   ["ünïcödé ✓ 🐦", "ünïcödé ✓ 🐦"],
-])("%j is shown as %j", (text, expected) => {
+])("prints %j as %j", (text, expected) => {
   expect(stripControls(text)).toBe(expected);
 });
 
-it("a line is one line, of a length", () => {
+it("joins lines and truncates them", () => {
   expect(toSingleLine(" a\n b\t c ")).toBe("a b c");
   expect(toSingleLine("abcdef", 4)).toBe("abc…");
 });
 
-it("what a person decides on keeps its control characters, as names", () => {
+it("shows control characters as code points in text that a person decides on", () => {
   expect(escapeInvisible("a\tb\n\u001b[0m\u00ad\u{e0041} ünï 🐦")).toBe(
     "a\tb<U+000A><U+001B>[0m<U+00AD><U+E0041> ünï 🐦",
   );

@@ -1,4 +1,4 @@
-/** Numbers, times and columns, as people read them. */
+/** Formats numbers, times and columns for people. */
 import { displayWidth } from "./display-width.ts";
 
 export function formatCount(value: number): string {
@@ -38,12 +38,12 @@ export function formatBytes(size: number): string {
   return `${(size / 1000 ** power).toFixed(1)} ${units[power - 1] ?? ""}`;
 }
 
-/** As ISO 8601 has it, in the zone of whoever reads. */
+/** Formats a time as `2026-01-31 12:00:00` in the local time zone. */
 export function formatLocalTime(at: string): string {
   return new Date(at).toLocaleString("sv");
 }
 
-/** Rows under each other; the last column keeps its length. */
+/** Aligns rows in columns. The last column is not padded. */
 export function formatColumns(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows)

@@ -1,4 +1,4 @@
-/** The help of a command, from its row in the table. */
+/** Formats the help of a command from its entry in the command table. */
 import type { ArgumentSpec, CommandSpec, OptionSpec } from "./command.ts";
 import { formatColumns } from "./format.ts";
 import { formatPath } from "./parse.ts";
@@ -13,13 +13,13 @@ export function formatHelp(path: readonly CommandSpec[]): string {
       withChoices(option) + (option.repeatable === true ? REPEATABLE_HINT : ""),
     ]),
     ...(path.length === 1 ? [["--version", "print the version"]] : []),
-    ["--help", "explain this command"],
+    ["--help", "show help for this command"],
   ];
   const inner = shown.map((spec) => [
     formatCall(spec),
     spec.summary + (spec.name === command.defaultCommand ? " (default)" : ""),
   ]);
-  if (path.length === 1) inner.push(["help [command]", "explain a command"]);
+  if (path.length === 1) inner.push(["help [command]", "show help for a command"]);
   const sections = [
     `${summary.replace(/^\w/, (letter) => letter.toUpperCase())}.\n`,
     `Usage: ${formatPath(path)} ${commands.length > 0 ? "<command>" : formatArguments(args).join(" ")}\n`,
@@ -35,7 +35,7 @@ export function formatHelp(path: readonly CommandSpec[]): string {
   return sections.filter((text) => text !== "").join("\n");
 }
 
-const REPEATABLE_HINT = " (may be given several times)";
+const REPEATABLE_HINT = " (repeatable)";
 
 function formatFlags({ flags, short }: OptionSpec): string {
   return short === undefined ? flags : `${short}, ${flags}`;
@@ -51,7 +51,7 @@ function formatCall({ name, arguments: args = [], commands }: CommandSpec): stri
   return [name, ...(commands === undefined ? args.map(formatArgument) : ["<command>"])].join(" ");
 }
 
-/** A command with options of its own comes behind ours. */
+/** An argument that is itself a command line comes after the options. */
 function formatArguments(args: readonly ArgumentSpec[]): string[] {
   const ours = args.filter(({ rest }) => rest !== true).map(formatArgument);
   const theirs = args.filter(({ rest }) => rest === true).map(formatArgument);

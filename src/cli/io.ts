@@ -1,9 +1,10 @@
-/** What a command has of the outside: the environment, the working folder and the three streams. */
+/** The environment, working directory and streams of a command, so that tests can replace them. */
 import { openSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { ReadStream } from "node:tty";
 import type { Env } from "../config/home.ts";
 import { RookeryError } from "../domain/errors.ts";
+import { COMMAND_NAMES } from "./command-names.ts";
 import { formatOutputError } from "./errno.ts";
 import { toSingleLine } from "./sanitize.ts";
 
@@ -11,15 +12,15 @@ export interface Io {
   readonly env: Env;
   readonly version: string;
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
-  /** Where the person at the terminal types, also while stdin is a pipe; undefined where there is none. */
+  /** Input of the terminal, also if stdin is a pipe. Undefined without a terminal. */
   readonly terminalInput: NodeJS.ReadableStream | undefined;
   readonly stdout: TerminalStream;
   readonly stderr: TerminalStream;
-  /** Throws `cwd_missing` where the folder was removed. */
+  /** Throws `cwd_missing` if the directory was deleted. */
   cwd(): string;
-  /** Told when stdout takes nothing more; while nobody wants to be told, the process ends then. */
+  /** Listeners for the loss of stdout. Without a listener, the process exits when stdout is lost. */
   readonly onOutputClosed: Set<() => void>;
-  /** Was that a failure, and not a reader that went away? It has been said then. */
+  /** True if stdout failed for another reason than a reader that closed the pipe. The error was already printed. */
   outputFailed(): boolean;
 }
 
@@ -44,20 +45,20 @@ export function processIo(version: string): Io {
       try {
         return process.cwd();
       } catch (cause) {
-        const message = "the working folder was removed; change to another one, or choose it with --cwd";
+        const message = "the working directory was deleted; change to another one, or choose one with --cwd";
         throw new RookeryError("cwd_missing", message, { cause });
       }
     },
   };
 }
 
-/** `rookery sessions events | head`: the reader has had enough, which is no mistake of anyone. A full disk is one. */
+/** A closed pipe, as in `rookery sessions events | head`, is not an error. A full disk is one. */
 function watchOutput(): { readonly listeners: Set<() => void>; failed: boolean } {
   const output = { listeners: new Set<() => void>(), failed: false };
   let told = false;
   process.stderr.on("error", () => undefined);
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (told) return; // each further write fails as well
+    if (told) return; // every later write fails too
     told = true;
     output.failed = error.code !== "EPIPE";
     if (output.failed) printNotice(process, formatOutputError(error));
@@ -67,7 +68,7 @@ function watchOutput(): { readonly listeners: Set<() => void>; failed: boolean }
   return output;
 }
 
-/** Waits while the reader is slower than we are. */
+/** Writes to stdout and waits until the reader catches up. */
 export async function print({ stdout }: Io, text: string): Promise<void> {
   if (text === "" || stdout.destroyed || stdout.errored !== null || stdout.write(text)) return;
   await new Promise<void>((resolve) => {
@@ -83,7 +84,7 @@ export function printJson(io: Io, value: unknown): Promise<void> {
   return print(io, `${jsonLine(value)}\n`);
 }
 
-/** JSON that no terminal acts on; JSON itself asks only for the escape of what is below U+0020. */
+/** Escapes control characters that JSON allows but terminals interpret. */
 function jsonLine(value: unknown): string {
   return JSON.stringify(value).replaceAll(
     /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
@@ -91,21 +92,28 @@ function jsonLine(value: unknown): string {
   );
 }
 
-/** One line for the person, beside the output; `more` is safe to show as it is. */
+/** Prints one line on stderr. `more` holds further lines that are already safe for a terminal. */
 export function printNotice(io: Pick<Io, "stderr" | "env">, line: string, more: readonly string[] = []): void {
   io.stderr.write([`rookery: ${withCommandPrefix(io, toSingleLine(line))}`, ...more, ""].join("\n"));
 }
 
-const COMMAND =
-  /(?<!npx )\brookery (?=(?:run|task|sessions|serve|usage|acp|mcp|answer|agents|trust|doctor|demo|completion|help)\b|--)/g;
+/** `rookery` followed by a word or an option, in text that may already say `npx rookery`. */
+const COMMAND = /(?<!npx )\brookery (?:(?=--)|(?=([a-z]+)\b))/g;
+const TYPED_NAMES: ReadonlySet<string> = new Set([...COMMAND_NAMES, "help"]);
 
-/** What is to be typed, as it can be typed here: npx and `npm start` run it where the shell does not find it. */
+/**
+ * Writes `npx rookery` instead of `rookery` before commands if npx or npm started this process, because the shell does
+ * not find `rookery` then.
+ */
 export function withCommandPrefix({ env }: Pick<Io, "env">, text: string): string {
-  const bare = env["npm_command"] !== "exec" && env["npm_lifecycle_event"] !== "start";
-  return bare ? text : text.replaceAll(COMMAND, "npx rookery ");
+  const isInstalled = env["npm_command"] !== "exec" && env["npm_lifecycle_event"] !== "start";
+  if (isInstalled) return text;
+  return text.replaceAll(COMMAND, (match, name: string | undefined) =>
+    name === undefined || TYPED_NAMES.has(name) ? `npx ${match}` : match,
+  );
 }
 
-/** Is someone there who can be asked? */
+/** True if a person can answer questions at the terminal. */
 export function isPersonPresent({ terminalInput, stderr }: Io): boolean {
   return stderr.isTTY === true && terminalInput !== undefined;
 }
@@ -123,7 +131,7 @@ export function hasColor({ env, stdout }: Io): boolean {
   return isInteractive(stdout, env) && (env["NO_COLOR"] ?? "") === "";
 }
 
-/** May a line be drawn over? */
+/** True if lines on this stream can be redrawn. */
 export function isInteractive(stream: TerminalStream, env: Env): boolean {
   return stream.isTTY === true && env["TERM"] !== "dumb";
 }

@@ -1,9 +1,9 @@
-/** Opens Rookery for commands that only look at the log or answer in it: they work wherever they are typed. */
+/** Opens Rookery for commands that only use the log and work in any directory. */
 import { parse } from "node:path";
 import { Rookery } from "../rookery.ts";
 import type { Io } from "./io.ts";
 
-/** No session is started from here, so the working folder does not matter, and may be gone. */
+/** These commands start no session, so the working directory does not matter and may be deleted. */
 export function openLog({ env }: Io): Promise<Rookery> {
   return Rookery.open({ env, cwd: parse(process.execPath).root });
 }

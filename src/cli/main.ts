@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The entry of the command line: answers `--version` by itself, refuses what cannot work, and loads the rest only then. */
+/** Entry point of the command. Handles `--version` and unsupported platforms itself, then loads the program. */
 import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import { homeFolder } from "../config/home.ts";
@@ -22,10 +22,10 @@ if (process.platform === "win32") {
 } else {
   const command = /^[a-z]{1,20}$/.exec(args[0] ?? "welcome")?.[0] ?? "other";
   const program = loadCached({
-    file: join(__dirname, "program.cjs"), // built beside this one
+    file: join(__dirname, "program.cjs"), // in the same folder after the build
     require,
     home: homeOrNone(),
-    name: command, // each command warms what it uses
+    name: command, // one cache per command
     stamp: `${version} ${process.version} ${process.arch}`,
   }) as typeof import("./program.ts");
   program.runCommandLine(args, version).catch((error: unknown) => {
@@ -33,7 +33,7 @@ if (process.platform === "win32") {
   });
 }
 
-/** Where there is none to be found, the command that needs one says why. */
+/** Returns undefined if no home is found; commands that need one report the error. */
 function homeOrNone(): string | undefined {
   try {
     return homeFolder(process.env);

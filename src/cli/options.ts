@@ -1,4 +1,4 @@
-/** Reads the options that a command was called with. */
+/** Reads typed values from parsed options. */
 import type { OptionValues } from "./command.ts";
 import { usageError } from "./exit.ts";
 
@@ -7,7 +7,7 @@ export function textOption(options: OptionValues, name: string): string | undefi
   return typeof value === "string" ? value : undefined;
 }
 
-/** Every value of an option that may be given several times. */
+/** Returns all values of a repeatable option. */
 export function listOption(options: OptionValues, name: string): readonly string[] {
   const value = options[name];
   return Array.isArray(value) ? (value as string[]) : [];
@@ -17,7 +17,7 @@ export function isSet(options: OptionValues, name: string): boolean {
   return options[name] === true;
 }
 
-/** One of a list that the parser has already checked. */
+/** Returns a value that the parser has already checked against its choices. */
 export function choiceOption<Choice extends string>(
   options: OptionValues,
   name: string,
@@ -26,11 +26,12 @@ export function choiceOption<Choice extends string>(
   return choices.find((choice) => choice === options[name]);
 }
 
-/** A whole number from `least` on. */
+/** Parses a whole number of at least `least`. Throws `usage`. */
 export function countOption(options: OptionValues, name: string, least: number): number | undefined {
   const value = options[name];
   if (value === undefined) return undefined;
   const number = /^\d{1,15}$/.test(String(value)) ? Number(value) : NaN;
-  if (!(number >= least)) throw usageError(`--${name} takes a whole number from ${least} on, not "${String(value)}"`);
+  if (!(number >= least))
+    throw usageError(`--${name} must be a whole number of at least ${least}, not "${String(value)}"`);
   return number;
 }

@@ -1,4 +1,4 @@
-/** Colours, where the reader can see them. */
+/** Colors for terminals. */
 
 export type Color = "dim" | "bold" | "red" | "green" | "yellow";
 export type Paint = (colour: Color, text: string) => string;

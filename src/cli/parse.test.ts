@@ -1,7 +1,9 @@
 import { expect, it } from "vitest";
 import type { CommandSpec } from "./command.ts";
+import { COMMAND_NAMES } from "./command-names.ts";
 import { COMMANDS, PROGRAM } from "./commands.ts";
 import { formatHelp } from "./help.ts";
+import { withCommandPrefix } from "./io.ts";
 import { parseArgs } from "./parse.ts";
 
 it.each<[string[], string, (string | undefined)[], Record<string, unknown>]>([
@@ -32,7 +34,7 @@ it.each<[string[], string, (string | undefined)[], Record<string, unknown>]>([
   [["acp", "proxy"], "proxy", [undefined], {}],
   [["acp", "proxy", "--mcp", "a", "--mcp=b", "--", "x", "--mcp"], "proxy", ["x", "--mcp"], { mcp: ["a", "b"] }],
   [["acp", "check", "--json", "x", "y", "--json", "--", "z"], "check", ["x", "y", "--json", "--", "z"], { json: true }],
-])("%j is %s with %j and %j", (words, command, args, options) => {
+])("parses %j as %s with %j and %j", (words, command, args, options) => {
   expect(parseArgs(PROGRAM, words)).toMatchObject({ kind: "run", command: { name: command }, args, options });
 });
 
@@ -46,14 +48,14 @@ it.each<[string[], string]>([
   [["sessions", "--help"], "rookery sessions"],
   [["sessions", "events", "--help"], "rookery sessions events"],
   [["help", "sessions", "events"], "rookery sessions events"],
-])("%j explains %s", (words, path) => {
+])("%j shows the help of %s", (words, path) => {
   const parsed = parseArgs(PROGRAM, words);
   expect(parsed.kind === "help" && parsed.path.map(({ name }) => name).join(" ")).toBe(path);
 });
 
 it.each<[string[], string]>([
   [["run", "--json=yes"], "--json takes no value; see rookery run --help"],
-  [["run", "--agent", "--json"], "--agent <name> needs its value; see rookery run --help"],
+  [["run", "--agent", "--json"], "--agent <name> needs a value; see rookery run --help"],
   [["run", "-j"], "unknown option -j"],
   [["task", "logs", "x", "-f=yes"], "--follow takes no value; see rookery task logs --help"],
   [["help", "rnu"], 'unknown command "rnu" (did you mean run?); see rookery --help'],
@@ -61,8 +63,8 @@ it.each<[string[], string]>([
   [["--jsno"], "unknown option --jsno; see rookery --help"],
   [["sessions", "-x"], "unknown option -x; see rookery sessions list --help"],
   [["acp", "check", "--json"], "missing argument <command>; see rookery acp check --help"],
-  [["acp", "proxy", "--mcp"], "--mcp <file> needs its value; see rookery acp proxy --help"],
-])("%j is refused: %s", (words, message) => {
+  [["acp", "proxy", "--mcp"], "--mcp <file> needs a value; see rookery acp proxy --help"],
+])("rejects %j: %s", (words, message) => {
   expect(() => parseArgs(PROGRAM, words)).toThrow(expect.objectContaining({ code: "usage" }));
   expect(() => parseArgs(PROGRAM, words)).toThrow(message);
 });
@@ -83,17 +85,25 @@ it.each(all([PROGRAM], COMMANDS).map((path) => [path.map(({ name }) => name).joi
   },
 );
 
-it("a command that is only for programs is in no list", () => {
+it("hides commands for programs from the help", () => {
   const acp = COMMANDS.find(({ name }) => name === "acp") as CommandSpec;
   expect(formatHelp([PROGRAM, acp])).not.toContain("mcp-bridge");
   expect(formatHelp([PROGRAM])).not.toContain("mcp-bridge");
   expect(parseArgs(PROGRAM, ["acp", "mcp-bridge"])).toMatchObject({ kind: "run", command: { name: "mcp-bridge" } });
 });
 
-it("a command line that is passed on is shown behind the options, and an option that may be repeated says so", () => {
+it("shows a forwarded command line after the options, and marks repeatable options", () => {
   const acp = COMMANDS.find(({ name }) => name === "acp") as CommandSpec;
   const proxy = acp.commands?.find(({ name }) => name === "proxy") as CommandSpec;
   const text = formatHelp([PROGRAM, acp, proxy]);
   expect(text).toContain("Usage: rookery acp proxy [options] -- [command…]");
-  expect(text).toMatch(/--mcp <file> .*\(may be given several times\)/);
+  expect(text).toMatch(/--mcp <file> .*\(repeatable\)/);
+});
+
+it("lists the names of all commands in the order of the table", () => {
+  expect(COMMANDS.map(({ name }) => name)).toEqual([...COMMAND_NAMES]);
+});
+
+it.each(COMMANDS.map(({ name }) => [name]))("suggests npx rookery %s if npx started the process", (name) => {
+  expect(withCommandPrefix({ env: { npm_command: "exec" } }, `run: rookery ${name}`)).toBe(`run: npx rookery ${name}`);
 });

@@ -1,4 +1,4 @@
-/** From words that were typed to a command of the table with its arguments and options, or to what is wrong with them. */
+/** Parses command-line words into a command of the table with its arguments and options. */
 import { didYouMean } from "../config/nearest.ts";
 import type { ArgumentSpec, CommandSpec, OptionSpec, OptionValues } from "./command.ts";
 import { usageError } from "./exit.ts";
@@ -13,7 +13,7 @@ export type ParsedCommand =
       readonly options: OptionValues;
     };
 
-/** Throws `usage`. The first command stands for the program itself. */
+/** `root` is the program itself. Throws `usage`. */
 export function parseArgs(root: CommandSpec, words: readonly string[]): ParsedCommand {
   if (words[0] === "help") return parseHelp(root, words.slice(1));
   if (words[0] === "--version" || words[0] === "-V") return { kind: "version" };
@@ -65,7 +65,7 @@ function parseLeaf(path: readonly CommandSpec[], words: readonly string[]): Pars
     if (word === "--help" || word === "-h") return { kind: "help", path };
     if (word === "-" || !word.startsWith("-")) {
       if (args.length === restAt) {
-        args.push(...words.slice(index)); // a command with options of its own
+        args.push(...words.slice(index)); // the rest is another command line
         break;
       }
       args.push(word);
@@ -88,7 +88,7 @@ function checkArguments(args: readonly string[], path: readonly CommandSpec[]): 
   const takesRest = expected.at(-1)?.rest === true;
   const [excess] = args.slice(expected.length);
   if (excess !== undefined && !takesRest)
-    throw syntaxError(`too many arguments, from "${excess}" on (put quotes around a text)`, path);
+    throw syntaxError(`unexpected argument "${excess}" (quote text that contains spaces)`, path);
   const named = expected.map((argument, index) => {
     const value = args[index];
     if (value === undefined && argument.optional !== true)
@@ -108,7 +108,7 @@ function parseValue(option: OptionSpec, value: string | undefined, path: readonl
     if (value !== undefined) throw syntaxError(`${longFlag(option)} takes no value`, path);
     return true;
   }
-  if (value === undefined || value.startsWith("--")) throw syntaxError(`${option.flags} needs its value`, path);
+  if (value === undefined || value.startsWith("--")) throw syntaxError(`${option.flags} needs a value`, path);
   requireChoice(longFlag(option), option, value, path);
   return value;
 }
@@ -120,7 +120,7 @@ function requireChoice(
   path: readonly CommandSpec[],
 ): void {
   if (choices === undefined || choices.includes(value)) return;
-  throw syntaxError(`${what} is one of ${choices.join(", ")}, not "${value}"${didYouMean(value, choices)}`, path);
+  throw syntaxError(`${what} must be one of ${choices.join(", ")}, not "${value}"${didYouMean(value, choices)}`, path);
 }
 
 function unknownCommand(word: string, path: readonly CommandSpec[]): Error {

@@ -1,15 +1,15 @@
-/** From what was typed to an exit code. */
+/** Runs a command line and turns its result into an exit code. */
 import { PROGRAM } from "./commands.ts";
 import { EXIT, type ExitCode, reportError } from "./exit.ts";
 import { type Io, print, processIo } from "./io.ts";
 import { parseArgs } from "./parse.ts";
 
-/** Never resolves: the process ends when its output is written. */
+/** Never resolves: exits the process after the output is written. */
 export async function runCommandLine(args: readonly string[], version: string): Promise<void> {
   const io = processIo(version);
   const code = await executeCommand(io, args);
   await new Promise<void>((resolve) => io.stdout.write("", () => resolve()));
-  process.exit(io.outputFailed() ? EXIT.failed : code); // a child's pipe or a library's timer must not keep a finished command alive
+  process.exit(io.outputFailed() ? EXIT.failed : code); // an open pipe or timer must not keep a finished command alive
 }
 
 /** Never rejects. */

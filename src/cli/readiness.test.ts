@@ -12,12 +12,12 @@ const spec: AgentSpec = {
   command: undefined,
 };
 
-it("an agent that brings its key in its own environment is ready", () => {
+it("reports an agent with a key in its own environment as ready", () => {
   expect(checkReadiness(spec, here)).toMatchObject({ ready: false });
   expect(checkReadiness({ ...spec, env: { ANTHROPIC_API_KEY: "fake" } }, here)).toEqual({ ready: true });
 });
 
-it("an agent whose login is in its own environment is ready", () => {
+it("reports an agent with a login in its own environment as ready", () => {
   const claude = { ...spec, backend: "claude-code", command: ["/bin/sh"] } as const;
   const home = { ...here, env: { ...here.env, HOME: "/nowhere" } };
   expect(checkReadiness(claude, home)).toMatchObject({ ready: false });

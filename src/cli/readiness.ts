@@ -1,4 +1,4 @@
-/** Whether an agent can be driven here, and if not, what is missing. */
+/** Checks whether an agent can be used here, and if not, what it needs. */
 import { type Equipped, isProgramKind, loginOf, locateProgram } from "../backends/found/index.ts";
 import { findOnPath, installCommand, PROGRAMS } from "../backends/locate.ts";
 import { missingFor } from "../backends/model-keys.ts";
@@ -8,19 +8,19 @@ import type { AgentSpec } from "../domain/backend.ts";
 
 export interface Readiness {
   readonly ready: boolean;
-  /** What to do where it is not ready. Never holds a key or a part of one. */
+  /** How to make it ready. Never contains a key or a part of one. */
   readonly missing: string | undefined;
 }
 
-/** Where one is. */
+/** The environment to check in. */
 export interface ReadinessContext {
   readonly env: Env;
   readonly cwd: string;
-  /** Model APIs that are described in the configuration. */
+  /** Model APIs from the configuration. */
   readonly providers?: Config["providers"] | undefined;
 }
 
-/** Nothing is started to find out. */
+/** Starts no program. */
 export function checkReadiness(
   agent: Equipped & { readonly baseUrl?: string | undefined },
   { env: around, cwd, providers }: ReadinessContext,
@@ -32,12 +32,12 @@ export function checkReadiness(
     const login = isProgramKind(backend) ? loginOf(backend, env) : undefined;
     return login?.state === "logged out" ? notReady(`logged out: ${login.how}`) : READY;
   }
-  if (agent.model === undefined) return notReady('it names no model: add model = "anthropic/…"');
+  if (agent.model === undefined) return notReady('no model is configured: add model = "anthropic/…"');
   const lacks = missingFor(agent.model, { env, providers, baseUrl: agent.baseUrl });
   return lacks === undefined ? READY : notReady(lacks);
 }
 
-/** By name, with the one that is used if none is named first. */
+/** Returns the names of ready agents, the default agent first. */
 export function readyAgents(config: Config, here: ReadinessContext): string[] {
   const first = config.agents.get(config.defaults.agent);
   const all = new Set([...(first === undefined ? [] : [first]), ...config.agents.values()]);
@@ -54,7 +54,7 @@ function installAdvice({ backend, command }: AgentSpec): string {
   if (isProgramKind(backend) && command === undefined) {
     return `${PROGRAMS[backend].program} was not found: ${installCommand(backend)}`;
   }
-  return `${command?.[0] ?? "npx"} was not found: install it, or correct its command`;
+  return `${command?.[0] ?? "npx"} was not found: install it, or correct the command`;
 }
 
 const READY: Readiness = { ready: true, missing: undefined };

@@ -1,11 +1,11 @@
-/** Makes foreign text safe to show: a model or a file name must not be able to move the cursor or recolour the screen. */
+/** Makes untrusted text safe for a terminal: it cannot move the cursor or change colors. */
 
-/** Keeps line breaks and tabs; drops every other control character, so an escape sequence shows as harmless text. */
+/** Removes control characters except line breaks and tabs, which makes escape sequences harmless. */
 export function stripControls(text: string): string {
   return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "");
 }
 
-/** For what a person decides on: names every character that cannot be seen, line breaks too, and keeps tabs. */
+/** For text that a person decides on: replaces invisible characters, including line breaks, with their code points. Keeps tabs. */
 export function escapeInvisible(text: string): string {
   return text.replaceAll(/(?!\t)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (unseen) => {
     const code = unseen.codePointAt(0) ?? 0;
@@ -13,7 +13,7 @@ export function escapeInvisible(text: string): string {
   });
 }
 
-/** On one line, at most `length` characters long. */
+/** Removes control characters, joins lines, and truncates to `length` characters. */
 export function toSingleLine(text: string, length = Infinity): string {
   const line = stripControls(text).replaceAll(/\s+/g, " ").trim();
   return line.length <= length ? line : `${line.slice(0, length - 1)}…`;

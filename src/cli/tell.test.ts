@@ -5,14 +5,14 @@ import { parseEventLines, openCommandFixture, type CommandFixture } from "./test
 let fixture: CommandFixture;
 afterEach(() => fixture[Symbol.asyncDispose]());
 
-it("says something to an agent that another process drives, and it hears it at its next step", async () => {
+it("delivers a message to an agent of another process at its next step", async () => {
   fixture = await openCommandFixture([call("write", { path: "a.txt", content: "1" }), say("As you wish.")]);
   const run = fixture.start(["run", "x", "--permissions", "ask", "--json"]);
   const [, session = ""] = await run.waitForOutput(/"sessionId":"(\w+)"/);
   await run.waitForOutput(/rookery answer \S+ r1 allow/);
   expect(await fixture.rookery(["tell", session, "rather so"])).toMatchObject({
     code: 0,
-    stdout: `told ${session}\n`,
+    stdout: `sent to ${session}\n`,
     stderr: "",
   });
   await fixture.rookery(["answer", session, "r1", "allow"]);
@@ -21,23 +21,23 @@ it("says something to an agent that another process drives, and it hears it at i
   expect(parseEventLines(stdout).filter(({ type }) => type === "input.delivered")).toHaveLength(1);
 });
 
-it("keeps it for whoever goes on with a session that no process drives, and says so", async () => {
+it("keeps the message for a session that no process drives", async () => {
   fixture = await openCommandFixture([say("one"), say("two")]);
   const { stdout } = await fixture.rookery(["run", "x", "--json"]);
   const [, session = ""] = /"sessionId":"(\w+)"/.exec(stdout) ?? [];
   const told = await fixture.rookery(["tell", session, "--follow-up", "and then", "--json"]);
   expect(JSON.parse(told.stdout)).toMatchObject({ session, deliver: "follow_up" });
-  expect(told.stderr).toContain(`go on with it: rookery run --session ${session}`);
+  expect(told.stderr).toContain(`continue it with: rookery run --session ${session}`);
   expect((await fixture.rookery(["run", "--session", session])).stdout).toContain("two");
 });
 
-it("says something to the agent of a task that runs, and to none that has not begun", async () => {
+it("delivers a message to a running task, and rejects one that has not started", async () => {
   fixture = await openCommandFixture([call("bash", { command: "true" }), say("As you wish.")]);
   await fixture.rookery(["task", "start", "x", "--id", "later", "--detach"]);
   const early = await fixture.rookery(["tell", "later", "rather so"]);
   expect(early).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("say it when its agent has begun") as string,
+    stderr: expect.stringContaining("try again when its agent has started") as string,
   });
   const run = fixture.start(["task", "start", "x", "--id", "fix"]);
   await run.waitForOutput(/rookery answer \S+ r1/);
@@ -52,7 +52,7 @@ it.each([
   [["tell", "last", " "], "the prompt is empty"],
   [["tell", "ses_nothing", "hi"], "no session"],
   [["tell", "last"], "text"],
-])("%j is refused in words", async (words, expected) => {
+])("rejects %j with a message", async (words, expected) => {
   fixture = await openCommandFixture([say("one")]);
   await fixture.rookery(["run", "x"]);
   const { code, stderr } = await fixture.rookery(words);

@@ -1,4 +1,4 @@
-/** `rookery tell`: an input for a session or a task, whichever process drives it, or none does. */
+/** `rookery tell`: queues a message for a session or a task, whether or not a process drives it. */
 import { RookeryError } from "../domain/errors.ts";
 import type { TaskView } from "../domain/task/view.ts";
 import type { Rookery } from "../rookery.ts";
@@ -21,23 +21,23 @@ export async function tellCommand({ io, args: [named = "", input = ""], options 
   const deliver = isSet(options, "followUp") ? "follow_up" : "steer";
   const inputId = await rookery.tell(id, input, { deliver });
   if (isSet(options, "json")) await printJson(io, { session: id, input: inputId, deliver });
-  else await print(io, `told ${id}\n`);
+  else await print(io, `sent to ${id}\n`);
   if (!(await isDriven(rookery.store, id, systemClock))) printNotice(io, await describeDelivery(rookery, id));
   return EXIT.done;
 }
 
-/** The one that its agent works in, or worked in last. */
+/** Returns the current session of a task, or its last one. Rejects with `task_state` if it has none. */
 async function currentSession({ store }: Rookery, { id, sessions, endedAt }: TaskView): Promise<string> {
   const state = await store.task(id);
   const session = state?.current?.sessionId ?? sessions.at(-1)?.id;
   if (session !== undefined) return session;
-  const fix = endedAt === undefined ? "say it when its agent has begun" : `rookery task resume ${id} "…"`;
-  throw new RookeryError("task_state", `task ${id} has no session that could be told anything: ${fix}`);
+  const fix = endedAt === undefined ? "try again when its agent has started" : `rookery task resume ${id} "…"`;
+  throw new RookeryError("task_state", `task ${id} has no session to send the message to: ${fix}`);
 }
 
 async function describeDelivery({ store }: Rookery, id: string): Promise<string> {
   const task = await runningTaskOf(store, id);
-  const nobody = "no process drives the session now, so that it waits";
-  if (task !== undefined) return `${nobody} until task ${task} comes to it: rookery task show ${task}`;
-  return `${nobody}; go on with it: ${resumeSessionCommand(await loadState(store, id))}`;
+  const nobody = "no process drives the session now, so the message waits";
+  if (task !== undefined) return `${nobody} until task ${task} continues: rookery task show ${task}`;
+  return `${nobody}; continue it with: ${resumeSessionCommand(await loadState(store, id))}`;
 }

@@ -30,23 +30,23 @@ export interface CommandFixture extends AsyncDisposable {
   readonly home: string;
   readonly repository: TemporaryRepository;
   readonly server: ModelServer;
-  /** With a key, and the model server as the place to send it to. */
+  /** Contains a fake key and the URL of the model server. */
   readonly env: Readonly<Record<string, string>>;
   /** Runs the command in this process, because a start of Node takes 200 ms; with `uid` or `stdout`, in its own. */
   rookery(args: readonly string[], options?: SpawnOptions): Promise<CommandResult>;
   /** Runs the built command. */
   start(args: readonly string[], options?: SpawnOptions): RunningCommand;
-  /** On a pseudo-terminal of its own, which what is written to the child's stdin is typed on. */
+  /** Runs the command on a pseudo-terminal. Writes to the child's stdin are keystrokes. */
   terminal(args: readonly string[], options?: SpawnOptions): RunningCommand;
 }
 
 export interface SpawnOptions {
   readonly cwd?: string;
-  /** Over the place's own; undefined takes a variable away. */
+  /** Added to the environment of the fixture. Undefined removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly input?: string | Uint8Array;
   readonly uid?: number;
-  /** A file that the output goes to. */
+  /** A file for the output. */
   readonly stdout?: string;
 }
 
@@ -59,11 +59,11 @@ export interface CommandResult {
 export interface RunningCommand {
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly ended: Promise<CommandResult>;
-  /** Resolves when either stream has said it. */
+  /** Resolves when stdout or stderr matches. Rejects if the command ends first. */
   waitForOutput(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
-/** Node has no pseudo-terminals; Python's come with it. */
+/** Node has no pseudo-terminals, so Python starts the command on one. */
 const PTY_LAUNCHER = "import os,pty,sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
 export const hasPseudoTerminals = spawnSync("python3", ["-c", "import pty"]).status === 0;
 
@@ -98,7 +98,7 @@ export async function openCommandFixture(
     child.child.stdin.end(more.input ?? "");
     return child;
   };
-  opening.defer(() => endChildren(children)); // a test that failed may have left some
+  opening.defer(() => endChildren(children)); // a failed test may leave some
   const owned = opening.move();
   return {
     home,
@@ -140,7 +140,7 @@ export function parseEventLines(stdout: string): SessionEvent[] {
     .map((line) => JSON.parse(line) as SessionEvent);
 }
 
-/** What runs on a terminal ends with it. */
+/** Programs on a pseudo-terminal end with it. */
 async function endChildren(children: Iterable<RunningCommand>): Promise<void> {
   for (const { child, ended } of children) {
     if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
@@ -168,7 +168,7 @@ function startChild(
       for (const listener of listeners) listener();
     });
   }
-  child.stdin.on("error", () => undefined); // a command need not read all of its input
+  child.stdin.on("error", () => undefined); // the command may ignore its input
   const ended = new Promise<CommandResult>((resolve, reject) => {
     child.once("error", reject);
     child.once("close", (code) => resolve({ code, ...output }));

@@ -1,4 +1,4 @@
-/** For tests: a command called in this process, on a log in a folder, and what it prints. */
+/** For tests: calls a command action in this process and collects its output. */
 import { Writable } from "node:stream";
 import { builtEnvironment } from "../testing/index.ts";
 import type { CommandAction, CommandCall } from "./command.ts";

@@ -1,4 +1,4 @@
-/** `rookery trust`: remembers that what a repository brings may be used, as it is now. */
+/** `rookery trust`: marks the current files of a repository as trusted. */
 import { resolve } from "node:path";
 import { tooLargeMessage, trust } from "../config/trust.ts";
 import type { CommandCall } from "./command.ts";
@@ -11,7 +11,7 @@ export async function trustCommand({ io, args: [dir = "."], options }: CommandCa
   const state = await trust(resolve(io.cwd(), dir), io.env);
   if (isSet(options, "json")) await printJson(io, state);
   else if (state.status === "nothing_to_trust")
-    await print(io, `${escapeInvisible(state.root)} brings nothing that needs trust\n`);
+    await print(io, `${escapeInvisible(state.root)} has no files that need trust\n`);
   else await print(io, `trusted ${escapeInvisible(state.root)}: ${state.files.map(escapeInvisible).join(", ")}\n`);
   if (state.status === "trusted" && state.tooLarge !== undefined) {
     printNotice(io, escapeInvisible(tooLargeMessage(state.root, state.tooLarge)));

@@ -1,4 +1,4 @@
-/** What a bare `rookery` says: where one is, and what to type next. */
+/** `rookery` without arguments: shows the setup and what to type next. */
 import { homeFolder } from "../config/home.ts";
 import { type Config, loadConfig } from "../config/load.ts";
 import type { CommandCall } from "./command.ts";
@@ -25,30 +25,30 @@ export async function welcomeCommand({ io }: CommandCall): Promise<ExitCode> {
 }
 
 const FIRST_STEPS = [
-  "See it work, without any key:",
+  "Try it without an API key:",
   "  rookery demo",
   "",
-  "Add a real agent: a key, or a program that is logged in (rookery agents says how):",
+  "Use a real agent with an API key, or with a program that you are logged in to (see rookery agents):",
   "  export ANTHROPIC_API_KEY=…",
   '  rookery run "Explain this repository"',
   "",
   "More: rookery agents, rookery doctor, rookery --help",
 ];
 
-/** The one to name where the default is not ready. */
+/** `name`: the agent to use if the default one is not ready. */
 function nextSteps(name: string | undefined): string[] {
   return [
-    "Give it something to do:",
+    "Send a prompt to an agent:",
     `  rookery run "Explain this repository"${name === undefined ? "" : ` --agent ${name}`}`,
     "",
-    "Or in a git worktree of its own, beside others:",
+    "Or run a task in its own git worktree:",
     `  rookery task start "Fix the failing test"${name === undefined ? "" : ` --agent ${name}`}`,
     "",
     "More: rookery serve, rookery sessions, rookery demo, rookery doctor, rookery --help",
   ];
 }
 
-/** A mistake in a file is told, and does not hide the rest. */
+/** Prints configuration errors instead of failing, so that the rest is still shown. */
 async function readableConfig(io: Io): Promise<Config | undefined> {
   try {
     return await loadConfig({ cwd: io.cwd(), env: io.env, trust: "leave_out" });

@@ -11,7 +11,7 @@ import { openEditorScene } from "./test-scene.ts";
 
 const AGENT = fileURLToPath(new URL("../../../dist/testing/acp-agent.js", import.meta.url));
 
-/** The door with another ACP agent behind it, and the built-in one beside it. */
+/** Configures an ACP agent and the built-in agent. */
 async function openBehind(script: AcpScript) {
   const scene = await openEditorScene(() => say("built in"));
   const file = join(scene.fixture.home, "script.json");
@@ -23,7 +23,7 @@ async function openBehind(script: AcpScript) {
   return scene;
 }
 
-it("an ACP agent behind the door thinks, plans, asks and edits in the editor", async () => {
+it("shows thoughts, plans, requests and edits of an ACP agent in the editor", async () => {
   await using scene = await openBehind({
     prompts: [
       [
@@ -55,7 +55,7 @@ it("an ACP agent behind the door thinks, plans, asks and edits in the editor", a
   ]);
 });
 
-it("cancelling in the editor reaches the agent behind the door", async () => {
+it("forwards a cancel of the editor to the agent", async () => {
   await using scene = await openBehind({ otherwise: [{ say: "begun" }, { waitForCancel: true }] });
   const editor = await scene.editor({ args: ["acp", "--agent", "other"] });
   const session = await editor.client.session(scene.cwd).create();
@@ -67,7 +67,7 @@ it("cancelling in the editor reaches the agent behind the door", async () => {
   expect(await turn.finish()).toMatchObject({ stopReason: "cancelled" });
 });
 
-it("a session goes on with another agent", async () => {
+it("continues a session with another agent", async () => {
   await using scene = await openBehind({ otherwise: [{ say: "behind" }] });
   const editor = await scene.editor();
   const session = await editor.client.session(scene.cwd).create();
@@ -78,7 +78,7 @@ it("a session goes on with another agent", async () => {
   expect(await session.prompt("3").readText()).toBe("behind");
 });
 
-it("an agent that dies fails its turn with its last words, and the next prompt starts it anew", async () => {
+it("fails the turn of an agent that exits, with its stderr, and restarts it for the next prompt", async () => {
   await using scene = await openBehind({
     prompts: [{ when: "die", steps: [{ stderr: "out of luck\n" }, { exit: { code: 3 } }] }],
     otherwise: [{ say: "well" }],

@@ -8,7 +8,7 @@ import { openEditorScene, type RawCommand } from "./test-scene.ts";
 
 type Scene = Awaited<ReturnType<typeof openEditorScene>>;
 
-/** One door for all of it: whatever came before, it goes on. */
+/** All tests use one server, which must keep running. */
 let scene: Scene;
 let raw: RawCommand;
 const answers: Message[] = [];
@@ -28,7 +28,7 @@ afterAll(() => scene[Symbol.asyncDispose]());
 const write = (bytes: string | Uint8Array): void => void raw.child.stdin.write(bytes);
 const send = (message: object): void => write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 
-/** Waits for an answer that is new. */
+/** Waits for the next response. */
 async function answer(to: number | string | null): Promise<Message> {
   for (;;) {
     const found = answers.findIndex(({ id, method }) => id === to && method === undefined);
@@ -48,14 +48,14 @@ const goesOn = async (): Promise<void> => {
   expect((await asked("initialize", { protocolVersion: 1 })).result).toMatchObject({ protocolVersion: 1 });
 };
 
-describe("the door answers as the specification says, and goes on", () => {
+describe("answers as specified and keeps running", () => {
   it.each<[string, string, number]>([
-    ["no JSON", "{ not json", RPC.parseError],
+    ["invalid JSON", "{ not json", RPC.parseError],
     ["a list", '[{"jsonrpc":"2.0","id":1,"method":"initialize"}]', RPC.invalidRequest],
     ["a string", '"initialize"', RPC.invalidRequest],
     ["null", "null", RPC.invalidRequest],
-    ["an object that is no message", "{}", RPC.invalidRequest],
-  ])("to %s", async (_, line, code) => {
+    ["an object that is not a message", "{}", RPC.invalidRequest],
+  ])("after %s", async (_, line, code) => {
     write(`${line}\n`);
     expect((await answer(null)).error).toMatchObject({ code });
     await goesOn();
@@ -69,12 +69,12 @@ describe("the door answers as the specification says, and goes on", () => {
     ["a session that does not exist", "session/load", { sessionId: "x", cwd: "/", mcpServers: [] }, RPC.notFound],
     ["a method that does not exist", "session/steal", {}, RPC.methodNotFound],
     ["an extension", "_other/thing", {}, RPC.methodNotFound],
-  ])("to %s", async (_, method, params, code) => {
+  ])("after %s", async (_, method, params, code) => {
     expect((await asked(method, params)).error).toMatchObject({ code });
     await goesOn();
   });
 
-  it("to an id that is in use", async () => {
+  it("after an id that is in use", async () => {
     const { result } = await asked("session/new", { cwd: scene.cwd, mcpServers: [] });
     const { sessionId } = result as { sessionId: string };
     const prompt = {
@@ -88,7 +88,7 @@ describe("the door answers as the specification says, and goes on", () => {
     expect((await answer("same")).result).toMatchObject({ stopReason: "end_turn" });
   });
 
-  it("to two prompts at once, and to a prompt of a session that was closed", async () => {
+  it("after two prompts at once and a prompt for a closed session", async () => {
     const { result } = await asked("session/new", { cwd: scene.cwd, mcpServers: [] });
     const { sessionId } = result as { sessionId: string };
     const params = { sessionId, prompt: [{ type: "text", text: "Go" }] };
@@ -99,7 +99,7 @@ describe("the door answers as the specification says, and goes on", () => {
     expect((await asked("session/prompt", params)).error).toMatchObject({ code: RPC.notFound });
   });
 
-  it("to an answer to nothing, which needs none", async () => {
+  it("after a response without a request", async () => {
     const before = answers.length;
     send({ id: 99_999, result: {} });
     send({ id: "what", error: { code: 1, message: "no" } });
@@ -107,7 +107,7 @@ describe("the door answers as the specification says, and goes on", () => {
     expect(answers.length).toBe(before);
   });
 
-  it("to a message of 64 MB", async () => {
+  it("after a 64 MB message", async () => {
     write(`{"jsonrpc":"2.0","id":"large","method":"session/prompt","params":{"x":"`);
     for (let megabytes = 0; megabytes < 64; megabytes += 1) {
       if (!raw.child.stdin.write("x".repeat(1024 * 1024))) {
@@ -119,7 +119,7 @@ describe("the door answers as the specification says, and goes on", () => {
     await goesOn();
   });
 
-  it("to a character that comes in two halves", async () => {
+  it("after a character that arrives in two chunks", async () => {
     const line = Buffer.from('{"jsonrpc":"2.0","id":"é","method":"initialize","params":{"protocolVersion":1}}\n');
     const at = line.indexOf(0xc3) + 1;
     write(line.subarray(0, at));
@@ -129,7 +129,7 @@ describe("the door answers as the specification says, and goes on", () => {
   });
 });
 
-/** Long enough for the first half to be read by itself. */
+/** Long enough for the first chunk to be read alone. */
 async function goesOnLater(): Promise<void> {
   for (let turns = 0; turns < 20; turns += 1) await new Promise((resolve) => setImmediate(resolve));
 }

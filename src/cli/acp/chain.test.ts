@@ -11,7 +11,7 @@ import { openEditorScene } from "./test-scene.ts";
 
 const AGENT = fileURLToPath(new URL("../../../dist/testing/acp-agent.js", import.meta.url));
 
-/** A whole MCP server on stdio, in one text. */
+/** The source of an MCP server on stdio. */
 const ON_STDIO = `require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
   const { id, method, params } = JSON.parse(line);
   if (id === undefined) return;
@@ -41,7 +41,7 @@ async function mcpFile(scene: Scene, name: string, server: object): Promise<stri
 
 const quoted = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(" ");
 
-it("the proxy gives every session the servers of its files, and the agent calls their tools", async () => {
+it("adds the servers of its files to every session", async () => {
   await using scene = await openEditorScene([]);
   const agent = await scripted(scene, { otherwise: [greet("one"), greet("two")] });
   const server = { command: process.execPath, args: ["-e", ON_STDIO] };
@@ -54,7 +54,7 @@ it("the proxy gives every session the servers of its files, and the agent calls 
   expect(await editor.agent.exit()).toMatchObject({ exitCode: 0 });
 });
 
-it("a server on HTTP is bridged for an agent that takes only programs", async () => {
+it("bridges an HTTP server for an agent that supports only stdio servers", async () => {
   await using scene = await openEditorScene([]);
   await using http = await serveHttp((request, response) => {
     void answerOf(request).then((answer) => {
@@ -72,7 +72,7 @@ it("a server on HTTP is bridged for an agent that takes only programs", async ()
   expect(await session.prompt("Go").readText()).toBe("far.greet: hello from HTTP");
 });
 
-it("the conductor runs proxies in front of the agent", async () => {
+it("runs proxies in front of the agent", async () => {
   await using scene = await openEditorScene([]);
   const agent = await scripted(scene, { otherwise: [greet("one")] });
   const file = await mcpFile(scene, "one", { command: process.execPath, args: ["-e", ON_STDIO] });
@@ -88,7 +88,7 @@ it("the conductor runs proxies in front of the agent", async () => {
   expect(await editor.agent.exit()).toMatchObject({ exitCode: 0 });
 });
 
-it("an agent that dies behind the proxy fails what was asked, and the proxy says how it ended", async () => {
+it("fails open requests and reports the exit if the agent exits", async () => {
   await using scene = await openEditorScene([]);
   const agent = await scripted(scene, { otherwise: [{ exit: { code: 3 } }] });
   const editor = await scene.editor({ args: ["acp", "proxy", "--", ...agent] });
@@ -96,7 +96,7 @@ it("an agent that dies behind the proxy fails what was asked, and the proxy says
   await expect(session.prompt("Go").finish()).rejects.toThrow("exit code 3");
   expect(await editor.agent.exit()).toMatchObject({
     exitCode: 1,
-    stderr: expect.stringContaining("the agent ended (exit code 3)") as string,
+    stderr: expect.stringContaining("the agent exited (exit code 3)") as string,
   });
 });
 
@@ -107,23 +107,23 @@ beforeAll(async () => {
 afterAll(() => nowhere[Symbol.asyncDispose]());
 
 it.each([
-  [["acp", "conductor"], 2, "there is nothing to run"],
-  [["acp", "conductor", "--proxy", "a 'b", "--", "x"], 2, "a quote or a backslash is not closed"],
+  [["acp", "conductor"], 2, "nothing to run"],
+  [["acp", "conductor", "--proxy", "a 'b", "--", "x"], 2, "unterminated quote or backslash"],
   [["acp", "proxy", "--mcp", "/no/such.json", "--", "x"], 2, "/no/such.json cannot be read"],
   [["acp", "proxy", "--", "/no/such/program"], 1, "/no/such/program"],
   [["acp", "check"], 2, "missing argument <command>"],
-  [["acp", "check", "--only", "one", "--", "x"], 2, "--only takes numbers"],
+  [["acp", "check", "--only", "one", "--", "x"], 2, "--only must be check numbers"],
   [["acp", "check", "--only", "999", "--", "x"], 2, "there is no check 999"],
   [["acp", "check", "--", "/no/such/program"], 1, "/no/such/program"],
   [["acp", "trace", "/no/such/file"], 1, "/no/such/file"],
   [["acp", "registry", "gemni"], 2, "did you mean gemini?"],
   [["acp", "serv"], 2, 'unknown command "serv"'],
-])("%j ends with %d and says %s", async (args, code, words) => {
+])("%j exits with %d and prints %s", async (args, code, words) => {
   const ended = await nowhere.fixture.rookery(args);
   expect([ended.code, ended.stdout, ended.stderr]).toEqual([code, "", expect.stringContaining(words)]);
 });
 
-it("the registry lists agents, and prints the command that starts one", async () => {
+it("lists the agents of the registry, and prints the command that starts one", async () => {
   const { fixture } = nowhere;
   const list = await fixture.rookery(["acp", "registry"]);
   expect(list.stdout).toMatch(/^gemini /m);

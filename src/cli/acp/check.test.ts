@@ -4,7 +4,7 @@ import type { CheckReport } from "../../acp/devtools/check/index.ts";
 import { say, type Script } from "../../testing/index.ts";
 import { linkCodeCache, BUILT_COMMAND, openCommandFixture, type CommandFixture } from "../test-command.ts";
 
-/** Slow enough to be cancelled where it is asked to count. */
+/** Replies slowly enough to be cancelled if the prompt asks it to count. */
 const model: Script = ({ lastUserText }) => {
   if (!lastUserText.includes("Count")) return say(["Hel", "lo."]);
   return say(
@@ -40,7 +40,7 @@ it.runIf(process.env["ROOKERY_SLOW"] === "1")(
   },
 );
 
-it("a check that fails is in the report, as text and as the exit code", async () => {
+it("reports a failed check as text and as the exit code", async () => {
   await using fixture = await openCommandFixture();
   const silly = "process.stdin.once('data', () => console.log('hello'))";
   const args = ["acp", "check", "--only", "1,5", "--timeout", "1", "--", process.execPath, "-e", silly];

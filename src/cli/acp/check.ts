@@ -1,4 +1,4 @@
-/** `rookery acp check`: runs an agent through the protocol and says what it keeps to. */
+/** `rookery acp check`: checks whether an agent conforms to the protocol. */
 import type { CommandCall, OptionValues } from "../command.ts";
 import { EXIT, type ExitCode, usageError } from "../exit.ts";
 import { print, printJson } from "../io.ts";
@@ -43,10 +43,10 @@ function textOptions(options: OptionValues, names: readonly string[]): Record<st
   );
 }
 
-/** `1,5,9` */
+/** Parses `1,5,9`. Throws `usage`. */
 function parseCheckIds(text: string | undefined): number[] | undefined {
   if (text === undefined) return undefined;
   const ids = text.split(",").map((id) => (/^\s*\d{1,4}\s*$/.test(id) ? Number(id) : NaN));
-  if (ids.some(Number.isNaN)) throw usageError(`--only takes numbers of checks, such as 1,5,9, not "${text}"`);
+  if (ids.some(Number.isNaN)) throw usageError(`--only must be check numbers such as 1,5,9, not "${text}"`);
   return ids;
 }

@@ -1,4 +1,4 @@
-/** `rookery acp conductor`: runs a chain of proxies in front of an agent, and is one agent to the editor. */
+/** `rookery acp conductor`: runs a chain of proxies and an agent as one agent. */
 import { commandComponent, openConductor } from "../../acp/conductor/index.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode, usageError } from "../exit.ts";
@@ -14,7 +14,7 @@ export async function conductorCommand({ io, args, options }: CommandCall): Prom
   const agent = args.filter((word) => word !== undefined);
   const proxies = listOption(options, "proxy").map(splitCommandLine);
   if (agent.length === 0 && proxies.length === 0) {
-    throw usageError("there is nothing to run: name the agent after --, and each proxy with --proxy");
+    throw usageError("nothing to run: name the agent after --, and each proxy with --proxy");
   }
   const transport = stdioTransport(io);
   await using file = openTraceFile(io, options);

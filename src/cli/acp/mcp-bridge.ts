@@ -1,4 +1,4 @@
-/** `rookery acp mcp-bridge`: an MCP server on stdio that passes everything to a server of the proxy that names it. */
+/** `rookery acp mcp-bridge`: an MCP server on stdio that forwards all messages to a server of the proxy that started it. */
 import type { Readable } from "node:stream";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";

@@ -14,7 +14,7 @@ import { openEditorScene, type RawCommand } from "./test-scene.ts";
 
 const PROMPT = [{ type: "text" as const, text: "Go" }];
 
-/** The official client at the built command, and what it saw. */
+/** Connects the official client to the built command and records what it receives. */
 async function connected(script: Script) {
   const scene = await openEditorScene(script);
   const raw = scene.raw();
@@ -46,7 +46,7 @@ function streamOf({ child }: RawCommand) {
   );
 }
 
-it("the official client drives rookery acp through every method that it has", async () => {
+it("works with every method of the official client", async () => {
   const slow = say(Array<string>(500).fill("x "), { chunkDelayMs: 20 });
   await using scene = await connected([call("write", { path: "a", content: "b" }), say("Done."), slow, say("Model.")]);
   const { official, updates, cwd } = scene;
@@ -112,7 +112,7 @@ it("the official client drives rookery acp through every method that it has", as
   await expect(official.request("session/load", { ...NEW, sessionId })).rejects.toMatchObject({ code: -32002 });
 }, 30_000);
 
-it("the official client's own sessions read the text of a turn", async () => {
+it("streams the text of a turn to a session of the official client", async () => {
   await using scene = await connected([say(["Hel", "lo."])]);
   await scene.official.request("initialize", { protocolVersion: 1, clientCapabilities: {} });
   const session = await scene.official.buildSession(scene.cwd).start();
@@ -122,7 +122,7 @@ it("the official client's own sessions read the text of a turn", async () => {
   session.dispose();
 });
 
-it("the official unstable client forks a session", async () => {
+it("forks a session for the official unstable client", async () => {
   await using scene = await openEditorScene([say("one"), say("two")]);
   const connection = unstableClient({ name: "official" })
     .onNotification("session/update", () => undefined)

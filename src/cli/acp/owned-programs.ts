@@ -1,4 +1,4 @@
-/** Owns the programs that a command starts: they end with it, and where it is killed, at the next start of Rookery. */
+/** Owns the programs that a command starts. They end with the command, or at the next start of Rookery if it was killed. */
 import { join } from "node:path";
 import type { AgentCommand } from "../../programs/index.ts";
 import { childEnvironment } from "../../domain/child-environment.ts";
@@ -7,7 +7,7 @@ import { openOwner, sweepDeadOwners } from "../../stdx/index.ts";
 import type { Io } from "../io.ts";
 
 export interface OwnedPrograms extends AsyncDisposable {
-  /** As the person who typed it would start it: in this folder, with this environment; its stderr is ours. */
+  /** Describes a program that runs in the current directory with this environment and stderr. */
   command(words: readonly string[]): AgentCommand;
 }
 

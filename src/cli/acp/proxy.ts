@@ -1,4 +1,4 @@
-/** `rookery acp proxy`: stands between an editor and an agent, and gives every session the MCP servers of a file. */
+/** `rookery acp proxy`: runs between an editor and an agent, and adds the MCP servers of a file to every session. */
 import { startAgent } from "../../programs/index.ts";
 import type { Proxy, ProxyOptions } from "../../acp/proxy/index.ts";
 import type { CommandCall } from "../command.ts";
@@ -29,11 +29,11 @@ export async function proxyCommand({ io, args, options }: CommandCall): Promise<
   const interrupted = await runUntilClosed(io, proxyCommand);
   const { exitCode, signal } = await agent.close();
   if (left || interrupted) return EXIT.done;
-  printNotice(io, `the agent ended (${signal === null ? `exit code ${exitCode ?? "unknown"}` : `signal ${signal}`})`);
+  printNotice(io, `the agent exited (${signal === null ? `exit code ${exitCode ?? "unknown"}` : `signal ${signal}`})`);
   return EXIT.failed;
 }
 
-/** Until the client is gone, or a signal ends it. */
+/** Resolves when the client disconnects or a signal arrives; true for a signal. */
 async function runUntilClosed(io: Io, proxyCommand: Proxy): Promise<boolean> {
   using interrupts = watchInterrupts(io);
   interrupts.signal.addEventListener("abort", () => void proxyCommand.close());

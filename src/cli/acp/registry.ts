@@ -1,4 +1,4 @@
-/** `rookery acp registry`: the agents that are known, and the command that starts one of them. */
+/** `rookery acp registry`: lists known agents, or prints the command that starts one. */
 import { readFile } from "node:fs/promises";
 import {
   builtinRegistry,
@@ -39,7 +39,7 @@ async function loadIndex(file: string | undefined): Promise<RegistryIndex> {
     return parseRegistry(JSON.parse(await readFile(file, "utf8")), file);
   } catch (cause) {
     if (cause instanceof RookeryError) throw cause;
-    throw new RookeryError("config_invalid", `${file} cannot be read as a registry: ${messageOf(cause)}`, { cause });
+    throw new RookeryError("config_invalid", `cannot read ${file} as a registry: ${messageOf(cause)}`, { cause });
   }
 }
 
@@ -47,7 +47,7 @@ function formatAssignments(env: Readonly<Record<string, string>>): string[] {
   return Object.entries(env).map(([name, value]) => `${name}=${quoteForShell(value)}`);
 }
 
-/** As a shell takes it. */
+/** Quotes a word for a shell if needed. */
 function quoteForShell(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

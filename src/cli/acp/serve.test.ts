@@ -10,7 +10,7 @@ import { openEditorScene } from "./test-scene.ts";
 
 const SLOW = say(Array<string>(500).fill("x "), { chunkDelayMs: 20 });
 
-it("a prompt is a turn of the log: text, a permission, a diff and the end", async () => {
+it("records a prompt as a turn with text, a permission and a diff", async () => {
   await using scene = await openEditorScene([
     call("write", { path: "a.txt", content: "one\n" }, { text: ["I will ", "write."] }),
     say("Done."),
@@ -34,7 +34,7 @@ it("a prompt is a turn of the log: text, a permission, a diff and the end", asyn
   expect(JSON.parse(stdout)).toMatchObject({ id: session.id, turns: 1, lastOutcome: { status: "done" } });
 });
 
-it("cancelling ends the prompt as cancelled, with a permission pending", async () => {
+it("cancels a prompt while a permission is pending", async () => {
   await using scene = await openEditorScene([call("bash", { command: "touch ran" }), say("again")]);
   const asked = deferred();
   const editor = await scene.editor({
@@ -49,7 +49,7 @@ it("cancelling ends the prompt as cancelled, with a permission pending", async (
   expect(await session.prompt("Again").readText()).toBe("again");
 });
 
-it("rookery answer answers what the editor was asked, and the editor is told that it needs not", async () => {
+it("withdraws a permission request from the editor after rookery answer", async () => {
   await using scene = await openEditorScene([call("bash", { command: "touch ran" }), say("done")]);
   const asked = deferred();
   const takenBack = deferred();
@@ -71,7 +71,7 @@ it("rookery answer answers what the editor was asked, and the editor is told tha
   expect(existsSync(join(scene.cwd, "ran"))).toBe(true);
 });
 
-it("after kill -9 in the middle of a turn, everything is there when the session is loaded, and it goes on", async () => {
+it("loads and continues a session after kill -9 in the middle of a turn", async () => {
   await using scene = await openEditorScene([
     call("bash", { command: "echo done-once >> runs" }, { text: "First." }),
     SLOW,
@@ -104,10 +104,10 @@ it("after kill -9 in the middle of a turn, everything is there when the session 
   expect(JSON.parse(stdout)).toMatchObject({ turns: 2, lastOutcome: { status: "done" } });
 });
 
-it("stdout carries the protocol alone, whatever a dependency prints", async () => {
+it("writes only the protocol to stdout, even if a dependency prints", async () => {
   await using scene = await openEditorScene([call("write", { path: "a", content: "b" }), say("Done.")]);
   const noisy = join(scene.cwd, "noisy.cjs");
-  // As a dependency would: when it is loaded, and whenever something of it is used.
+  // Prints when it is loaded and when it is used, as a dependency might.
   await writeFile(
     noisy,
     `const { Module } = require("node:module");
@@ -159,7 +159,7 @@ it("stdout carries the protocol alone, whatever a dependency prints", async () =
 });
 
 it.each(["the end of stdin", "SIGTERM", "SIGINT"] as const)(
-  "%s cancels the turns that run, answers them, and ends with 0",
+  "%s cancels running turns, answers their prompts, and exits with 0",
   async (how) => {
     await using scene = await openEditorScene([SLOW, SLOW]);
     const editor = await scene.editor();
@@ -180,7 +180,7 @@ it.each(["the end of stdin", "SIGTERM", "SIGINT"] as const)(
   },
 );
 
-it("a connection is written down and shown", async () => {
+it("records a connection and prints it", async () => {
   await using scene = await openEditorScene([say("Hello")]);
   const file = join(scene.cwd, "trace.ndjson");
   const editor = await scene.editor({ args: ["acp", "--trace", file] });
@@ -193,13 +193,13 @@ it("a connection is written down and shown", async () => {
   for (const words of ["initialize", "session/new", "session/prompt", "Hello"]) expect(stdout).toContain(words);
 });
 
-it("a file that cannot be written is told of before anything else", async () => {
+it("rejects a trace file that cannot be written", async () => {
   await using scene = await openEditorScene([]);
   const { code, stderr } = await scene.fixture.rookery(["acp", "--trace", "/no/such/folder/x"]);
-  expect([code, stderr]).toEqual([2, expect.stringContaining("--trace: /no/such/folder/x cannot be written")]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("--trace: cannot write /no/such/folder/x")]);
 });
 
-it("an agent that is not there is told of where a session is to have it", async () => {
+it("rejects a session with an unknown agent", async () => {
   await using scene = await openEditorScene([]);
   const editor = await scene.editor({ args: ["acp", "--agent", "nobody"] });
   await expect(editor.client.session(scene.cwd).create()).rejects.toMatchObject({

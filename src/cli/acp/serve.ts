@@ -1,4 +1,4 @@
-/** `rookery acp`: is an ACP agent on stdio, for editors. */
+/** `rookery acp`: runs as an ACP agent on stdio for editors. */
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode, formatError } from "../exit.ts";
 import { printNotice } from "../io.ts";
@@ -8,7 +8,7 @@ import { stdioTransport } from "./stdio.ts";
 import { openTraceFile } from "./trace-file.ts";
 
 export async function serveAcpCommand({ io, options }: CommandCall): Promise<ExitCode> {
-  const transport = stdioTransport(io); // before anything that may print is loaded
+  const transport = stdioTransport(io); // before loading code that may print
   const { openDoor } = await import("../../server/acp/index.ts");
   const { Rookery } = await import("../../rookery.ts");
   await using file = openTraceFile(io, options);

@@ -12,10 +12,10 @@ it.each([
   [`a --x='y z'w`, ["a", "--x=y zw"]],
   [`a ''`, ["a", ""]],
   ["a $HOME *", ["a", "$HOME", "*"]],
-])("%j is %j", (text, words) => {
+])("splits %j into %j", (text, words) => {
   expect(splitCommandLine(text)).toEqual(words);
 });
 
-it.each(["a 'b", 'a "b', "a \\", "", "  ", "''"])("%j is refused", (text) => {
+it.each(["a 'b", 'a "b', "a \\", "", "  ", "''"])("rejects %j", (text) => {
   expect(() => splitCommandLine(text)).toThrow(expect.objectContaining({ code: "usage" }));
 });

@@ -1,12 +1,12 @@
-/** Splits a command line into words, as a shell would: quotes and backslashes are honoured, and nothing else is special. */
+/** Splits a command line into words. Supports quotes and backslashes, and no other shell syntax. */
 import { usageError } from "../exit.ts";
 
-/** A run of plain characters, an escaped one, or a quoted text. */
+/** Plain characters, an escaped character, or quoted text. */
 const PIECE = /([^\s'"\\]+)|\\([^])|'([^']*)'|"((?:[^"\\]|\\[^])*)"/y;
-/** Within double quotes a backslash counts only before these. */
+/** Inside double quotes, a backslash only escapes these. */
 const ESCAPED = /\\(["\\$`])/g;
 
-/** Throws `usage` where a quote is not closed, or there is no word. */
+/** Throws `usage` for an unterminated quote or an empty command. */
 export function splitCommandLine(text: string): string[] {
   const words: string[] = [];
   let at = 0;
@@ -19,12 +19,12 @@ export function splitCommandLine(text: string): string[] {
     for (PIECE.lastIndex = at; at < text.length && !/\s/.test(text.charAt(at)); at = PIECE.lastIndex) {
       PIECE.lastIndex = at;
       const match = PIECE.exec(text);
-      if (match === null) throw usageError(`a quote or a backslash is not closed in: ${text}`);
+      if (match === null) throw usageError(`unterminated quote or backslash in: ${text}`);
       const [, plain, escaped, single, double] = match;
       word += plain ?? escaped ?? single ?? double?.replaceAll(ESCAPED, "$1") ?? "";
     }
     words.push(word);
   }
-  if (words.length === 0 || words[0] === "") throw usageError(`there is no command in "${text}"`);
+  if (words.length === 0 || words[0] === "") throw usageError(`"${text}" contains no command`);
   return words;
 }

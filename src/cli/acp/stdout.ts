@@ -1,7 +1,7 @@
-/** Keeps stdout for the protocol: whatever else prints in this process prints on stderr from then on. */
+/** Reserves stdout for the protocol: other output of this process goes to stderr. */
 import { Writable } from "node:stream";
 
-/** Called before anything else is loaded. What is written to the result goes out as it is. */
+/** Call it before loading other modules. Returns a stream that writes to stdout. */
 export function reserveStdout(): Writable {
   const { stdout, stderr } = process;
   const write = stdout.write.bind(stdout);

@@ -1,4 +1,4 @@
-/** For tests: an editor at the built command, with a scripted model behind it. */
+/** For tests: an ACP client of the built command, with a scripted model. */
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { join } from "node:path";
 import { StringDecoder } from "node:string_decoder";
@@ -13,12 +13,12 @@ export interface CommandEditor extends Editor {
 }
 
 export interface EditorOptions extends Pick<ClientOptions, "serve" | "capabilities"> {
-  /** After `rookery`; `acp` if not said. */
+  /** Arguments of the command. Default: `acp`. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** The command, spoken to in bytes. */
+/** A started command with raw streams. */
 export interface RawCommand extends AsyncDisposable {
   readonly child: ChildProcessWithoutNullStreams;
   readonly ended: Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>;
@@ -65,10 +65,10 @@ function openRaw(fixture: CommandFixture, { args = ["acp"], env }: Pick<EditorOp
     env: { ...fixture.env, ...env },
     stdio: "pipe",
   });
-  child.stdin.on("error", () => undefined); // it may end before it has read everything
+  child.stdin.on("error", () => undefined); // the process may exit before it reads everything
   const said = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
-    const decoder = new StringDecoder("utf8"); // not setEncoding: others may read the bytes too
+    const decoder = new StringDecoder("utf8"); // setEncoding would change the stream for other readers
     child[name].on("data", (bytes: Buffer) => (said[name] += decoder.write(bytes)));
   }
   const ended = new Promise<Awaited<RawCommand["ended"]>>((resolve) =>

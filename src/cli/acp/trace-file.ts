@@ -1,4 +1,4 @@
-/** The file that a connection is written down to, where one was asked for. */
+/** Opens the file of --trace, which records a connection. */
 import { traceTo, type Trace } from "../../acp/devtools/trace/index.ts";
 import { messageOf } from "../../domain/errors.ts";
 import type { OptionValues } from "../command.ts";
@@ -10,7 +10,7 @@ export interface TraceFile extends AsyncDisposable {
   readonly trace: Trace | undefined;
 }
 
-/** Throws `usage` where the file cannot be written. What fails later is said, and stops nothing. */
+/** Throws `usage` if the file cannot be written. Later errors are printed and do not stop the connection. */
 export function openTraceFile(io: Io, options: OptionValues): TraceFile {
   const file = textOption(options, "trace");
   const trace = file === undefined ? undefined : openTrace(file);
@@ -24,6 +24,6 @@ function openTrace(file: string): Trace {
   try {
     return traceTo(file);
   } catch (error) {
-    throw usageError(`--trace: ${file} cannot be written: ${messageOf(error)}`);
+    throw usageError(`--trace: cannot write ${file}: ${messageOf(error)}`);
   }
 }

@@ -1,4 +1,4 @@
-/** `rookery acp trace`: shows a connection that was written down with --trace. */
+/** `rookery acp trace`: prints a connection that was recorded with --trace. */
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import { viewTrace } from "../../acp/devtools/trace/index.ts";
@@ -13,7 +13,7 @@ export async function traceCommand({ io, args: [file = "-"] }: CommandCall): Pro
   return EXIT.done;
 }
 
-/** A file that is not there is told of before anything is shown. */
+/** Rejects if the file cannot be opened. */
 async function waitUntilOpen(input: NodeJS.ReadableStream): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     input.once("open", () => resolve());

@@ -74,7 +74,7 @@ it.each<[string[], string[]]>([
   ],
   [["--v"], ["--version"]],
   [["run", "some prompt", ""], []],
-])("after %j bash completes %j", (words, expected) => {
+])("bash completes %j with %j", (words, expected) => {
   expect(completed(...words)).toEqual(expected);
 });
 
@@ -82,12 +82,12 @@ it.each([
   ["bash", bashScript],
   ["zsh", zshScript],
   ["fish", fishScript],
-] as const)("%s is told of every command and option, in a script that it can read", (shell, script) => {
+] as const)("the script for %s contains every command and option and is valid", (shell, script) => {
   const text = script(COMMANDS);
   for (const { name, options = [] } of COMMANDS) {
     expect(text).toContain(name);
     for (const { flags } of options) expect(text).toContain(flags.split(" ")[0]?.replace(/^--/, ""));
   }
   const check = spawnSync(shell, ["-n"], { input: text, encoding: "utf8" });
-  if (check.error === undefined) expect(check.stderr).toBe(""); // the shell may not be installed here
+  if (check.error === undefined) expect(check.stderr).toBe(""); // the shell may not be installed
 });

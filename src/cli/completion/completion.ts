@@ -1,4 +1,4 @@
-/** `rookery completion`: a script for the shell, made from the table of commands. */
+/** `rookery completion`: prints a completion script generated from the command table. */
 import type { CommandCall } from "../command.ts";
 import { COMMANDS } from "../commands.ts";
 import { EXIT, type ExitCode } from "../exit.ts";

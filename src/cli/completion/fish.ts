@@ -1,4 +1,4 @@
-/** The script for fish. Written after its manual; fish was not at hand to try it. */
+/** Generates the completion script for fish. Based on the manual; not tested with fish. */
 import type { CommandSpec } from "../command.ts";
 import { type CompletionNode, listCompletionNodes, type CompletionWord } from "./nodes.ts";
 

@@ -1,12 +1,12 @@
-/** What can be typed after what, as every shell needs it. */
+/** Lists which words can follow each command, for the completion scripts. */
 import type { CommandSpec } from "../command.ts";
 
 export interface CompletionNode {
-  /** The commands typed so far, e.g. `sessions events`; empty at the start. */
+  /** The commands typed so far, such as `sessions events`. Empty at the start. */
   readonly path: string;
   readonly commands: readonly CompletionWord[];
   readonly options: readonly CompletionFlag[];
-  /** The choices of each argument; empty where anything goes. */
+  /** The choices of each argument. Empty if any value is valid. */
   readonly arguments: readonly (readonly string[])[];
 }
 
@@ -16,15 +16,15 @@ export interface CompletionWord {
 }
 
 export interface CompletionFlag extends CompletionWord {
-  /** Undefined where the option takes no value; empty where it takes any. */
+  /** Undefined if the option takes no value. Empty if any value is valid. */
   readonly values: readonly string[] | undefined;
 }
 
-const HELP: CompletionFlag = { word: "--help", summary: "explain this command", values: undefined };
+const HELP: CompletionFlag = { word: "--help", summary: "show help for this command", values: undefined };
 const VERSION: CompletionFlag = { word: "--version", summary: "print the version", values: undefined };
 
 export function listCompletionNodes(commands: readonly CommandSpec[]): CompletionNode[] {
-  const help = { word: "help", summary: "explain a command" };
+  const help = { word: "help", summary: "show help for a command" };
   const start = { path: "", commands: [...commands.map(toWord), help], options: [HELP, VERSION], arguments: [] };
   const names = commands.map(({ name }) => name);
   const explain = { path: "help", commands: [], options: [HELP], arguments: [names] };

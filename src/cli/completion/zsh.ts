@@ -1,4 +1,4 @@
-/** The script for zsh. Written after its manual; zsh was not at hand to try it. */
+/** Generates the completion script for zsh. Based on the manual; not tested with zsh. */
 import type { CommandSpec } from "../command.ts";
 import { type CompletionNode, listCompletionNodes, type CompletionWord } from "./nodes.ts";
 

@@ -1,4 +1,4 @@
-/** `rookery demo`: one whole turn without a key. The model is scripted; the agent, its tools and the log are real. */
+/** `rookery demo`: runs one turn without an API key. The model is scripted; the agent, its tools and the log are real. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -21,10 +21,10 @@ export async function demoCommand({ io, options }: CommandCall): Promise<ExitCod
   const repository = await temporaryRepository(DEMO_FILES);
   if (!isSet(options, "keep")) owned.use(repository);
   const server = owned.use(await startModelServer(demoReplies(nodeCommand(io))));
-  await tell(`This is a demonstration: the model is scripted. The agent, its tools and the log are real.`);
-  await tell(`A throw-away repository with a failing test: ${repository.path}\n\n> ${DEMO_PROMPT}\n`);
+  await tell(`This is a demo: the model is scripted; the agent, its tools and the log are real.`);
+  await tell(`Temporary repository with a failing test: ${repository.path}\n\n> ${DEMO_PROMPT}\n`);
 
-  // The user's own configuration may say otherwise of every agent, and is left out.
+  // The user's configuration may change any agent, so the demo ignores it.
   const env = { ...io.env, XDG_CONFIG_HOME: join(repository.path, ".git", "no-configuration") };
   const rookery = owned.use(await Rookery.open({ env, cwd: repository.path }));
   const session = await rookery.openSession({
@@ -49,11 +49,10 @@ export async function demoCommand({ io, options }: CommandCall): Promise<ExitCod
   if (code !== EXIT.done) return code;
 
   const passes = await testPasses(repository.path, io);
-  await tell(`\nThe test ${passes ? "passes" : "still fails"}, seen from outside with: node --test`);
+  await tell(`\nThe test ${passes ? "passes" : "still fails"}, checked with: node --test`);
   if (isSet(options, "keep")) await tell(`The repository is kept: ${repository.path}`);
   await tell(`Everything that happened is in the log: rookery sessions events ${session.id}`);
-  if (!passes)
-    printNotice(io, "the demonstration did not mend its test; please report this, with the session's events");
+  if (!passes) printNotice(io, "the demo did not fix its test; please report this with the events of the session");
   return passes ? EXIT.done : EXIT.failed;
 }
 

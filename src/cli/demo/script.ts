@@ -1,4 +1,4 @@
-/** What the demonstration's model says: a repository with a failing test, and the replies that mend it. */
+/** The script of the demo: a repository with a failing test, and the replies of the model that fix it. */
 import { call, calls, type Reply, say } from "../../testing/model-server/script.ts";
 
 export const DEMO_FILES = {
@@ -17,9 +17,9 @@ test("a sum is the sum of its parts", () => {
 `,
 };
 
-export const DEMO_PROMPT = "A test fails here. Find out why, mend it, and show that it passes.";
+export const DEMO_PROMPT = "A test fails. Find out why, fix it, and show that it passes.";
 
-/** `node` is how Node is called in a shell here. */
+/** `node`: the shell command for Node. */
 export function demoReplies(node: string): Reply[] {
   const test = { command: `${node} --test` };
   const mend = { path: "sum.mjs", old_text: "total - number", new_text: "total + number" };
@@ -30,10 +30,10 @@ export function demoReplies(node: string): Reply[] {
         { name: "read", input: { path: "sum.test.mjs" } },
         { name: "read", input: { path: "sum.mjs" } },
       ],
-      { text: "One fails. I will read the test and what it tests." },
+      { text: "One fails. I will read the test and the code." },
     ),
-    call("edit", mend, { text: "The sum subtracts instead of adding. I will mend that." }),
-    call("bash", test, { text: "Now the tests again." }),
+    call("edit", mend, { text: "The function subtracts instead of adding. I will fix that." }),
+    call("bash", test, { text: "I will run the tests again." }),
     say("The test failed because `sum` subtracted each number. It adds them now, and the test passes."),
   ];
 }

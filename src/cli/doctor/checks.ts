@@ -1,4 +1,4 @@
-/** The things that are looked at, each by one function that never rejects. */
+/** The checks of `rookery doctor`. None of them rejects. */
 import { execFile } from "node:child_process";
 import { constants } from "node:fs";
 import { access, readdir, stat } from "node:fs/promises";
@@ -19,16 +19,16 @@ import { formatBytes } from "../format.ts";
 import { printNotice, type Io } from "../io.ts";
 import { readyAgents } from "../readiness.ts";
 
-/** Reading more than this takes some seconds, so the command says what it does. */
+/** Checking a larger log takes seconds, so the command prints a notice. */
 const SLOW_CHECK_BYTES = 256 * 1024 * 1024;
-/** How many damaged parts of the log are named. */
+/** Maximum number of listed problems of a damaged log. */
 export const MAX_DAMAGES = 20;
 
 export interface Finding {
   readonly subject: string;
   readonly status: "ok" | "warning" | "problem";
   readonly detail: string;
-  /** What to do. */
+  /** How to fix it. */
   readonly advice?: string;
 }
 
@@ -36,7 +36,7 @@ export function logPath({ env }: Pick<Io, "env">): string {
   return join(homeFolder(env), "rookery.db");
 }
 
-/** In the order in which one thing needs the other. */
+/** Ordered so that each check comes after the ones it depends on. */
 export const CHECKS: readonly ((io: Io) => Promise<Finding[]>)[] = [
   checkProgram,
   checkGit,
@@ -50,9 +50,9 @@ export const CHECKS: readonly ((io: Io) => Promise<Finding[]>)[] = [
 ];
 
 async function checkProgram({ version }: Io): Promise<Finding[]> {
-  const untried = process.platform === "linux" ? "" : " (written for, but untested there)";
+  const untried = process.platform === "linux" ? "" : " (supported but untested)";
   const detail = `rookery ${version} on Node ${process.versions.node}, ${process.platform} ${process.arch}${untried}`;
-  return [{ subject: "program", status: "ok", detail }]; // what cannot work was refused at the start
+  return [{ subject: "program", status: "ok", detail }]; // main.ts has already rejected unsupported platforms
 }
 
 async function checkGit({ env }: Io): Promise<Finding[]> {
@@ -60,7 +60,7 @@ async function checkGit({ env }: Io): Promise<Finding[]> {
     const { stdout } = await promisify(execFile)("git", ["--version"], { env: childEnvironment(env), timeout: 10_000 });
     return [{ subject: "git", status: "ok", detail: stdout.trim() }];
   } catch {
-    const advice = "install git: agents work in repositories";
+    const advice = "install git: tasks need it";
     return [{ subject: "git", status: "warning", detail: "git was not found", advice }];
   }
 }
@@ -72,13 +72,13 @@ async function checkHome({ env }: Io): Promise<Finding[]> {
     () => true,
     () => false,
   );
-  const detail = there === folder ? folder : `${folder} (made when it is needed)`;
+  const detail = there === folder ? folder : `${folder} (created when needed)`;
   if (writable) return [{ subject: "home", status: "ok", detail }, ...(await checkFileModes(folder))];
   const advice = `give yourself write access to ${there}, or choose another folder with ROOKERY_HOME`;
-  return [{ subject: "home", status: "problem", detail: `${there} cannot be written`, advice }];
+  return [{ subject: "home", status: "problem", detail: `${there} is not writable`, advice }];
 }
 
-/** The log holds what agents read and wrote. */
+/** Warns if other users can read the log, which holds everything that agents read and wrote. */
 async function checkFileModes(folder: string): Promise<Finding[]> {
   const names = ["", "rookery.db", "rookery.db-wal", "trust.json"];
   const open: string[] = [];
@@ -88,29 +88,29 @@ async function checkFileModes(folder: string): Promise<Finding[]> {
   }
   if (open.length === 0) return [];
   const advice = `chmod go= ${open.map((path) => `'${path}'`).join(" ")}`;
-  return [{ subject: "home", status: "warning", detail: "others on this machine can read it", advice }];
+  return [{ subject: "home", status: "warning", detail: "other users of this machine can read it", advice }];
 }
 
 async function checkLeftovers({ env }: Io): Promise<Finding[]> {
   const owners = await readdir(join(homeFolder(env), "owners")).catch(() => []);
   const dead = owners.filter(isDeadOwner).length;
-  if (dead === 0) return [{ subject: "leftovers", status: "ok", detail: "no process died with children running" }];
-  const detail = `${dead} killed ${dead === 1 ? "process" : "processes"} may have left children running`;
-  const advice = "the next command that opens the log ends them, e.g. rookery sessions";
+  if (dead === 0) return [{ subject: "leftovers", status: "ok", detail: "none" }];
+  const detail = `${dead} killed ${dead === 1 ? "process" : "processes"} may have left child processes running`;
+  const advice = "the next command that opens the log ends them, for example rookery sessions";
   return [{ subject: "leftovers", status: "warning", detail, advice }];
 }
 
 async function checkLog(io: Io): Promise<Finding[]> {
   const path = logPath(io);
   const size = await totalSize(path, `${path}-wal`);
-  if (size === undefined) return [{ subject: "log", status: "ok", detail: "not begun yet" }];
-  if (size >= SLOW_CHECK_BYTES) printNotice(io, `reading ${formatBytes(size)} of log to look for damage…`);
+  if (size === undefined) return [{ subject: "log", status: "ok", detail: "empty" }];
+  if (size >= SLOW_CHECK_BYTES) printNotice(io, `checking ${formatBytes(size)} of log for damage…`);
   try {
     await using store = await openSqliteStore({ path });
     const sessions = await store.list({ limit: 1_000 });
     const many =
       sessions.length === 1_000
-        ? "1,000 sessions or more"
+        ? "1,000 or more sessions"
         : `${sessions.length} ${sessions.length === 1 ? "session" : "sessions"}`;
     const damages = await findStoreDamage(path);
     if (damages.length > 0) return damageFindings(damages);
@@ -120,14 +120,14 @@ async function checkLog(io: Io): Promise<Finding[]> {
   }
 }
 
-/** One line each, so that a file that is damaged everywhere is still a page. */
+/** Limits the list, so that the output for a badly damaged file stays short. */
 function damageFindings(damages: readonly Damage[]): Finding[] {
   const subject = "log";
   const status = "problem";
   const shown = damages.slice(0, MAX_DAMAGES).map(({ message: detail }) => ({ subject, status, detail }) as const);
   const more = damages.length - shown.length;
-  const count = more > 0 ? `${more} more damages` : "the rest can be saved";
-  const advice = "end every rookery that runs, then save the rest: rookery doctor --repair";
+  const count = more > 0 ? `${more} more problems` : "the rest can be saved";
+  const advice = "stop every running rookery process, then save the rest: rookery doctor --repair";
   return [...shown, { subject, status, detail: count, advice }];
 }
 
@@ -146,22 +146,22 @@ async function checkTrust(io: Io): Promise<Finding[]> {
   try {
     const state = await trustState(io.cwd(), io.env);
     if (state.status === "nothing_to_trust") {
-      return [{ subject: "trust", status: "ok", detail: `${state.root} brings nothing that needs trust` }];
+      return [{ subject: "trust", status: "ok", detail: `${state.root} has no files that need trust` }];
     }
     if (state.status === "trusted") return [{ subject: "trust", status: "ok", detail: `${state.root} is trusted` }];
     const what = state.changed.length > 0 ? `changed: ${state.changed.join(", ")}` : state.files.join(", ");
-    const advice = "look at what it brings, then: rookery trust";
+    const advice = "review these files, then run: rookery trust";
     return [{ subject: "trust", status: "warning", detail: `${state.root} is not trusted (${what})`, advice }];
   } catch {
-    return []; // the configuration's finding says why
+    return []; // checkConfiguration reports the reason
   }
 }
 
-/** Only whether there is one: a key or a part of it is never shown. */
+/** Reports whether keys are set. Never prints a key or a part of one. */
 async function checkKeys(io: Io): Promise<Finding[]> {
   const { env } = io;
   const [ready] = await listReadyAgents(io);
-  const otherwise = ready === undefined ? "or see it work without: rookery demo" : `or use --agent ${ready}`;
+  const otherwise = ready === undefined ? "or try it without a key: rookery demo" : `or use --agent ${ready}`;
   const asked = await neededProviders(io);
   return Array.from(KNOWN_PROVIDERS).flatMap(([provider, { keys: variables, local }]): Finding[] => {
     const subject = "keys";
@@ -174,7 +174,7 @@ async function checkKeys(io: Io): Promise<Finding[]> {
   });
 }
 
-/** Those of the default agent and of the agents that somebody described. */
+/** Returns the providers of the default agent and of the agents in the configuration. */
 async function neededProviders(io: Io): Promise<ReadonlySet<string>> {
   const config = await tryLoadConfig(io);
   const agents = Array.from(config?.agents.values() ?? []).filter(({ name, backend, builtIn }) => {
@@ -183,7 +183,7 @@ async function neededProviders(io: Io): Promise<ReadonlySet<string>> {
   return new Set(agents.flatMap(({ model }) => model?.split("/")[0] ?? []));
 }
 
-/** What `rookery agents` says, in short. */
+/** Summarizes the output of `rookery agents`. */
 async function checkAgents(io: Io): Promise<Finding[]> {
   const here = { env: io.env, cwd: io.cwd() };
   const config = await tryLoadConfig(io);
@@ -201,7 +201,7 @@ async function checkAgents(io: Io): Promise<Finding[]> {
   const ready = await listReadyAgents(io);
   const detail = words.length === 0 ? "none" : words.join(", ");
   if (ready.length > 0) return [{ subject: "agents", status: "ok", detail }];
-  return [{ subject: "agents", status: "warning", detail, advice: "see what is missing: rookery agents" }];
+  return [{ subject: "agents", status: "warning", detail, advice: "see what they need: rookery agents" }];
 }
 
 async function listReadyAgents(io: Io): Promise<string[]> {
@@ -209,7 +209,7 @@ async function listReadyAgents(io: Io): Promise<string[]> {
   return config === undefined ? [] : readyAgents(config, { env: io.env, cwd: io.cwd() });
 }
 
-/** Undefined where it is not: the configuration's finding says why. */
+/** Returns undefined if the configuration is invalid; checkConfiguration reports the reason. */
 async function tryLoadConfig(io: Io): Promise<Config | undefined> {
   return loadConfig({ cwd: io.cwd(), env: io.env, trust: "leave_out" }).catch(() => undefined);
 }
@@ -221,7 +221,7 @@ async function nearestExisting(path: string): Promise<string> {
   }
 }
 
-/** Of all files together; undefined where the first is not there. */
+/** Returns the total size of the files, or undefined if the first one does not exist. */
 async function totalSize(first: string, ...others: string[]): Promise<number | undefined> {
   const size = async (path: string) => (await stat(path).catch(() => undefined))?.size;
   const main = await size(first);

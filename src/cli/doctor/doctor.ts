@@ -1,4 +1,4 @@
-/** `rookery doctor`: looks at everything Rookery needs, and says what to do about what is not well. */
+/** `rookery doctor`: checks everything Rookery needs and prints how to fix each problem. */
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { hasColor, print, printJson } from "../io.ts";

@@ -1,4 +1,4 @@
-/** Images and files that a tool returns: named, and written to a folder only where one was asked for. */
+/** Keeps the images and files that a tool returns, and writes them to the folder of --output. */
 import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
@@ -11,7 +11,7 @@ import type { Io } from "../io.ts";
 export interface Attachments {
   readonly keep: (bytes: Uint8Array) => Promise<string>;
   readonly get: (hash: string) => Promise<Uint8Array | undefined>;
-  /** Each with the file it was written to, if it was. */
+  /** Writes the files if --output is set, and returns them with their paths. */
   write(blobs: readonly BlobPart[]): Promise<readonly Attachment[]>;
 }
 
@@ -35,7 +35,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   "text/plain": "txt",
 };
 
-/** Throws `usage` where the folder cannot be made. One call returns a bounded number of them. */
+/** Throws `usage` if the folder cannot be created. The number of files of one call is bounded. */
 export function openAttachments(io: Io, folder: string | undefined): Attachments {
   const path = folder === undefined ? undefined : resolve(io.cwd(), folder);
   if (path !== undefined) createFolder(path);
@@ -60,7 +60,7 @@ export function openAttachments(io: Io, folder: string | undefined): Attachments
   };
 }
 
-/** By its content: a name that a server chose could lead anywhere, and two may have the same. */
+/** Names the file after its hash, because names from a server can collide or point elsewhere. */
 function fileName({ hash, mediaType }: BlobPart): string {
   const type = mediaType.split(";")[0]?.trim().toLowerCase() ?? "";
   return `${hash.slice(0, 16)}.${Object.hasOwn(EXTENSIONS, type) ? (EXTENSIONS[type] ?? "bin") : "bin"}`;
@@ -70,6 +70,6 @@ function createFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true });
   } catch (error) {
-    throw usageError(`--output: ${folder} cannot be made: ${messageOf(error)}`);
+    throw usageError(`--output: cannot create ${folder}: ${messageOf(error)}`);
   }
 }

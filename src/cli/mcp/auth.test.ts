@@ -28,7 +28,7 @@ async function loggedIn(): Promise<void> {
   expect((await running.ended).code).toBe(0);
 }
 
-/** Lets everybody in. */
+/** Accepts every login. */
 async function startOpenServer(): Promise<AsyncDisposable & { readonly url: string }> {
   const http = createServer((request, response) => {
     const server = new McpServer({ name: "open", version: "1" });
@@ -47,7 +47,7 @@ async function startOpenServer(): Promise<AsyncDisposable & { readonly url: stri
   };
 }
 
-/** Is nobody there any more? */
+/** True if the port is closed. */
 function isClosed(redirect: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(Number(new URL(redirect).port), "127.0.0.1");
@@ -56,26 +56,26 @@ function isClosed(redirect: string): Promise<boolean> {
 }
 
 describe("rookery mcp auth", () => {
-  it("prints the page, waits for it, and the login is there for every later command", async () => {
+  it("prints the page, waits for the login, and keeps it for later commands", async () => {
     expect(await fixture.rookery(["mcp", "call", "vault", "open"])).toMatchObject({
       code: 3,
-      stderr: "rookery: vault wants a login first; type: rookery mcp auth vault\n",
+      stderr: "rookery: vault requires a login; run: rookery mcp auth vault\n",
     });
     const running = fixture.start(["mcp", "auth", "vault"]);
     expect(await openPrintedPage(running)).toMatch(/\S/);
     const { code, stdout, stderr } = await running.ended;
-    expect(stdout).toMatch(/^vault wants you to log in: open this page\n {2}it is on: 127\.0\.0\.1:\d+\nhttp:\/\/\S+\nlogged in to vault\nit offers 1 tool\n$/); // prettier-ignore
-    expect(stderr).toMatch(/waiting up to 300 s for the page to send you back here; Ctrl-C gives up/);
+    expect(stdout).toMatch(/^vault requires a login; open this page\n {2}host: 127\.0\.0\.1:\d+\nhttp:\/\/\S+\nlogged in to vault\navailable: 1 tool\n$/); // prettier-ignore
+    expect(stderr).toMatch(/waiting up to 300 s for the login to finish; press Ctrl-C to give up/);
     expect(code).toBe(0);
     expect(await isClosed(vault.asked.redirectUri ?? "")).toBe(true);
     expect(await fixture.rookery(["mcp", "call", "vault", "open"])).toMatchObject({ code: 0, stdout: "gold\n" });
   });
 
-  it("says so where a login is there, and does it again with --force", async () => {
+  it("reports an existing login, and logs in again with --force", async () => {
     await loggedIn();
     expect(await fixture.rookery(["mcp", "auth", "vault"])).toEqual({
       code: 0,
-      stdout: "already logged in to vault; --force does it again\n",
+      stdout: "already logged in to vault; use --force to log in again\n",
       stderr: "",
     });
     const again = fixture.start(["mcp", "auth", "vault", "--force", "--json"]);
@@ -94,14 +94,14 @@ describe("rookery mcp auth", () => {
     expect([code, vault.counts.exchanges]).toEqual([0, 2]);
   });
 
-  it("a token that is refused is refreshed without asking anyone", async () => {
+  it("refreshes a rejected token without asking", async () => {
     await loggedIn();
     vault.expireTokens();
     expect(await fixture.rookery(["mcp", "call", "vault", "open"])).toMatchObject({ code: 0, stdout: "gold\n" });
     expect(vault.counts).toMatchObject({ refreshes: 1, exchanges: 1, reuses: 0 });
   });
 
-  it("a login that the server took back is asked for again", async () => {
+  it("asks for a login again after the server revoked it", async () => {
     await loggedIn();
     vault.revokeAll();
     const { stdout } = await fixture.rookery(["mcp", "list", "--json"]);
@@ -110,25 +110,27 @@ describe("rookery mcp auth", () => {
     expect(await fixture.rookery(["mcp", "call", "vault", "open"])).toMatchObject({ code: 0 });
   });
 
-  it("a page that refuses is exit code 1, in words", async () => {
+  it("exits with 1 if the page refuses the login", async () => {
     vault.knobs.page = "refuses";
     const running = fixture.start(["mcp", "auth", "vault"]);
     await openPrintedPage(running);
     const { code, stderr } = await running.ended;
     expect(code).toBe(1);
-    expect(stderr).toMatch(/the login of vault (failed: .*no thanks.*|was declined); again: rookery mcp auth vault/);
+    expect(stderr).toMatch(
+      /the login to vault (failed: .*no thanks.*|was declined); try again: rookery mcp auth vault/,
+    );
     expect(await isClosed(vault.asked.redirectUri ?? "")).toBe(true);
   });
 
-  it("a page that never comes back is given up in time", async () => {
+  it("gives up on a page after the timeout", async () => {
     const { code, stderr } = await fixture.rookery(["mcp", "auth", "vault", "--timeout", "1"]);
     expect([code, stderr]).toEqual([
       1,
-      expect.stringContaining("failed: nobody came back from the page within 1 s; again: rookery mcp auth vault"),
+      expect.stringContaining("failed: the login page was not completed within 1 s; try again: rookery mcp auth vault"),
     ]);
   });
 
-  it("Ctrl-C gives up, and closes the port", async () => {
+  it("gives up at Ctrl-C and closes the port", async () => {
     vault.knobs.page = "never calls back";
     const running = fixture.start(["mcp", "auth", "vault"]);
     await openPrintedPage(running);
@@ -138,26 +140,26 @@ describe("rookery mcp auth", () => {
     expect(await isClosed(vault.asked.redirectUri ?? "")).toBe(true);
   });
 
-  it.skipIf(!hasPseudoTerminals)("/decline on the terminal is a no", async () => {
+  it.skipIf(!hasPseudoTerminals)("declines with /decline on the terminal", async () => {
     const running = fixture.terminal(["mcp", "auth", "vault"]);
-    await running.waitForOutput(/\(\/decline gives up\) /);
+    await running.waitForOutput(/\(type \/decline to give up\) /);
     running.child.stdin.write("perhaps\n");
-    await running.waitForOutput(/decline gives up\) [^]*decline gives up\) /);
+    await running.waitForOutput(/decline to give up\) [^]*decline to give up\) /);
     running.child.stdin.write("/decline\n");
     expect(await running.ended).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining("the login of vault was declined; again: rookery mcp auth vault"),
+      stdout: expect.stringContaining("the login to vault was declined; try again: rookery mcp auth vault"),
     });
   });
 
-  it.skipIf(!hasPseudoTerminals)("on a terminal the page alone is enough", async () => {
+  it.skipIf(!hasPseudoTerminals)("needs no input on a terminal if the page completes the login", async () => {
     const running = fixture.terminal(["mcp", "auth", "vault"]);
-    await running.waitForOutput(/\(\/decline gives up\) /);
+    await running.waitForOutput(/\(type \/decline to give up\) /);
     await openPrintedPage(running);
     expect(await running.ended).toMatchObject({ code: 0, stdout: expect.stringContaining("logged in to vault") });
   });
 
-  it("a server that needs none, has none, is off, is gone or is not there is told of", async () => {
+  it("reports servers without a login, and disabled, unreachable and unknown ones", async () => {
     await using open = await startOpenServer();
     await using down = await startTestAuthorization();
     down.knobs.instead = (_, response) => (response.writeHead(500).end("down"), true);
@@ -175,10 +177,10 @@ describe("rookery mcp auth", () => {
       stderr: "",
     });
     for (const [args, code, words] of [
-      [["auth", "program"], 2, "program is a program that is started here: it has no login"],
-      [["logout", "program"], 2, "program is a program that is started here: it has no login"],
-      [["auth", "off"], 1, "off is switched off: see mcp.off in "],
-      [["auth", "donw"], 2, 'there is no MCP server "donw"'],
+      [["auth", "program"], 2, "program is a local program and has no login"],
+      [["logout", "program"], 2, "program is a local program and has no login"],
+      [["auth", "off"], 1, "off is disabled: see mcp.off in "],
+      [["auth", "donw"], 2, 'no MCP server "donw"'],
       [["auth", "down"], 1, "down cannot be reached: "],
     ] as const) {
       const ended = await fixture.rookery(["mcp", ...args]);
@@ -188,7 +190,7 @@ describe("rookery mcp auth", () => {
 });
 
 describe("rookery mcp logout", () => {
-  it("gives the tokens back, and forgets them", async () => {
+  it("revokes and deletes the tokens", async () => {
     await loggedIn();
     expect(await fixture.rookery(["mcp", "logout", "vault"])).toEqual({
       code: 0,
@@ -204,7 +206,7 @@ describe("rookery mcp logout", () => {
     });
   });
 
-  it("works for a server that is switched off", async () => {
+  it("works for a disabled server", async () => {
     await loggedIn();
     expect(await fixture.rookery(["mcp", "logout", "off"])).toMatchObject({ code: 0, stdout: "logged out of off\n" });
   });

@@ -1,4 +1,4 @@
-/** `rookery mcp auth`: logs in to a server, by a page that a person opens. */
+/** `rookery mcp auth`: logs in to a server through a page that a person opens. */
 import { RookeryError } from "../../domain/errors.ts";
 import type { LoginOutcome, McpServerState, RemoteServerSpec } from "../../domain/mcp.ts";
 import type { McpServers } from "../../mcp/index.ts";
@@ -14,9 +14,9 @@ import { createSessionlessDesk } from "./questions.ts";
 import { showLoginPage } from "./login-page.ts";
 import { serverState, waitWhileStatus } from "./server-state.ts";
 
-/** How long a person has. */
+/** Default of --timeout. */
 const LOGIN_S = 300;
-/** To see that what came of it is good. */
+/** Timeout of the check after the login. */
 const CHECK_MS = 15_000;
 
 export async function logInCommand({ io, args: [name = ""], options }: CommandCall): Promise<ExitCode> {
@@ -60,18 +60,18 @@ async function reportLogin(io: Io, { json, name, servers, outcome }: Conclusion)
       await waitWhileStatus(servers, name, ["connecting", "needs_login"], enough.signal);
       await printStatus(io, json, LOGGED_IN, name);
       const { status, reason, tools } = serverState(servers, name);
-      if (status !== "ready") printNotice(io, `${name} is not ready all the same: ${reason ?? status}`);
-      else if (!json) await print(io, `it offers ${tools.length} ${tools.length === 1 ? "tool" : "tools"}\n`);
+      if (status !== "ready") printNotice(io, `${name} is still not ready: ${reason ?? status}`);
+      else if (!json) await print(io, `available: ${tools.length} ${tools.length === 1 ? "tool" : "tools"}\n`);
       return EXIT.done;
     }
     case "declined":
     case "cancelled":
       if (json) await printJson(io, { server: name, status: outcome.status });
-      printNotice(io, `the login of ${name} was ${outcome.status}; again: rookery mcp auth ${name}`);
+      printNotice(io, `the login to ${name} was ${outcome.status}; try again: rookery mcp auth ${name}`);
       return EXIT.failed;
     case "failed":
       if (json) await printJson(io, { server: name, status: "failed", reason: outcome.reason });
-      printNotice(io, `the login of ${name} failed: ${outcome.reason}; again: rookery mcp auth ${name}`);
+      printNotice(io, `the login to ${name} failed: ${outcome.reason}; try again: rookery mcp auth ${name}`);
       return EXIT.failed;
   }
 }
@@ -79,7 +79,7 @@ async function reportLogin(io: Io, { json, name, servers, outcome }: Conclusion)
 const LOGGED_IN = { status: "done", words: (name: string) => `logged in to ${name}` };
 const ALREADY_LOGGED_IN = {
   status: "already",
-  words: (name: string) => `already logged in to ${name}; --force does it again`,
+  words: (name: string) => `already logged in to ${name}; use --force to log in again`,
 };
 const NO_LOGIN_NEEDED = { status: "not_needed", words: (name: string) => `${name} needs no login` };
 
@@ -89,14 +89,14 @@ async function printStatus(io: Io, json: boolean, what: typeof LOGGED_IN, name: 
 }
 
 function loginTimedOut(seconds: number): LoginOutcome {
-  return { status: "failed", reason: `nobody came back from the page within ${seconds} s` };
+  return { status: "failed", reason: `the login page was not completed within ${seconds} s` };
 }
 
 function serverUnavailable({ name, status, reason }: McpServerState): RookeryError {
   return new RookeryError("mcp_unavailable", `${name} cannot be reached: ${reason ?? status}`);
 }
 
-/** Asked without a token: a server that has let us in says nothing of why. */
+/** Sends a request without a token, because a connected server does not say whether it required one. */
 async function requiresLogin({ url, type, headers }: RemoteServerSpec, signal: AbortSignal): Promise<boolean> {
   using enough = deadline(CHECK_MS, signal);
   try {
@@ -110,6 +110,6 @@ async function requiresLogin({ url, type, headers }: RemoteServerSpec, signal: A
     await response.body?.cancel();
     return response.status === 401;
   } catch {
-    return false; // it has answered us before, so that this is no answer
+    return false; // the server is reachable, so this proves nothing
   }
 }

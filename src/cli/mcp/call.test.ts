@@ -8,7 +8,7 @@ let fixture: CommandFixture;
 afterEach(() => fixture[Symbol.asyncDispose]());
 
 describe("rookery mcp call", () => {
-  it("calls a tool by either name, with the input of an argument or of a pipe", async () => {
+  it("calls a tool by either name, with input from an argument or stdin", async () => {
     fixture = await openMcpFixture({ s: stdio(SCRIPTED), all: stdio(EVERYTHING) });
     const input = '{"text":"hi\\nthere"}';
     for (const tool of ["echo", "s__echo"]) {
@@ -27,7 +27,7 @@ describe("rookery mcp call", () => {
     });
   });
 
-  it("prints a long result whole, and the structure of one with --json", async () => {
+  it("prints a long result completely, and structured output with --json", async () => {
     fixture = await openMcpFixture({ s: stdio(SCRIPTED), all: stdio(EVERYTHING) });
     const { stdout } = await fixture.rookery(["mcp", "call", "s", "big", '{"bytes":300000}']);
     expect(stdout).toBe(`${"x".repeat(300_000)}\n`);
@@ -38,11 +38,11 @@ describe("rookery mcp call", () => {
     });
   });
 
-  it("names images and files, and writes them only where it is told to", async () => {
+  it("names images and files, and writes them with --output", async () => {
     fixture = await openMcpFixture({ s: stdio(SCRIPTED) });
     const named = await fixture.rookery(["mcp", "call", "s", "mixed"]);
     expect(named.code).toBe(0);
-    expect(named.stderr).toContain("rookery: image/png, 3 bytes: not written; --output DIR does\n");
+    expect(named.stderr).toContain("rookery: image/png, 3 bytes: not saved; save it with --output DIR\n");
     expect(named.stdout).toContain("[image, image/png, 3 bytes]");
     expect(await fixture.repository.git("status", "--short")).toBe("");
     const { stdout } = await fixture.rookery(["mcp", "call", "s", "mixed", "--output", "out/here", "--json"]);
@@ -59,12 +59,12 @@ describe("rookery mcp call", () => {
     expect(text.stderr).toContain(`rookery: wrote ${join(fixture.repository.path, "out")}/`);
   });
 
-  it("tells progress, and a tool that failed is exit code 1", async () => {
+  it("prints progress, and exits with 1 if the tool fails", async () => {
     fixture = await openMcpFixture({ s: stdio(SCRIPTED) });
     expect(await fixture.rookery(["mcp", "call", "s", "slow", '{"steps":2}'])).toEqual({
       code: 0,
       stdout: "done\n",
-      stderr: expect.stringMatching(/^rookery: s: step 1\n/), // what comes soon after may be left out
+      stderr: expect.stringMatching(/^rookery: s: step 1\n/), // progress that follows quickly may be dropped
     });
     expect(await fixture.rookery(["mcp", "call", "s", "fail"])).toEqual({
       code: 1,
@@ -74,16 +74,16 @@ describe("rookery mcp call", () => {
   });
 
   it.each<[string, readonly string[], number, string]>([
-    ["an unknown tool", ["s", "ecko"], 2, 's has no tool "ecko" (did you mean echo?); there are: echo, hang,'],
-    ["an unknown server", ["t", "echo"], 2, 'there is no MCP server "t"'],
-    ["input that is no JSON", ["s", "echo", "{"], 2, "the input of a tool is a JSON object"],
-    ["input that is no object", ["s", "echo", "[1]"], 2, "the input of a tool is a JSON object"],
-    ["a server that cannot be had", ["bad", "x"], 1, "bad is not ready: "],
-    ["what to do about it", ["bad", "x"], 1, "; see by hand what it says: "],
-    ["a server that never answers", ["mute", "x"], 1, "gets longer with connect_timeout = SECONDS"],
-    ["a server that is declared badly", ["worse", "x"], 2, "NO_SUCH_TOKEN is not set"],
-    ["a folder that cannot be made", ["s", "echo", "--output", "rookery.toml/x"], 2, "--output: "],
-  ])("%s is told of", async (_, args, code, words) => {
+    ["an unknown tool", ["s", "ecko"], 2, 's has no tool "ecko" (did you mean echo?); its tools: echo, hang,'],
+    ["an unknown server", ["t", "echo"], 2, 'no MCP server "t"'],
+    ["input that is not JSON", ["s", "echo", "{"], 2, "the input of a tool must be a JSON object"],
+    ["input that is not an object", ["s", "echo", "[1]"], 2, "the input of a tool must be a JSON object"],
+    ["a server that does not start", ["bad", "x"], 1, "bad is not ready: "],
+    ["a fix for a server that does not start", ["bad", "x"], 1, "; run it by hand to see its output: "],
+    ["a server that never answers", ["mute", "x"], 1, "for a slow server, set connect_timeout = SECONDS"],
+    ["an invalid declaration", ["worse", "x"], 2, "NO_SUCH_TOKEN is not set"],
+    ["a folder that cannot be created", ["s", "echo", "--output", "rookery.toml/x"], 2, "--output: "],
+  ])("reports %s", async (_, args, code, words) => {
     fixture = await openMcpFixture({
       s: stdio(SCRIPTED),
       bad: stdio(SCRIPTED, "exit"),
@@ -94,7 +94,7 @@ describe("rookery mcp call", () => {
     expect([ended.code, ended.stderr]).toEqual([code, expect.stringContaining(words)]);
   });
 
-  it("declines questions where nobody can be asked", async () => {
+  it("declines questions without a terminal", async () => {
     fixture = await openMcpFixture({ s: stdio(SCRIPTED) });
     expect(await fixture.rookery(["mcp", "call", "s", "ask"])).toMatchObject({
       code: 0,
@@ -102,7 +102,7 @@ describe("rookery mcp call", () => {
     });
   });
 
-  it("Ctrl-C cancels the call, and the server is told", async () => {
+  it("cancels the call at Ctrl-C and notifies the server", async () => {
     fixture = await openMcpFixture({ s: stdio(SCRIPTED, "journal=journal") });
     const running = fixture.start(["mcp", "call", "s", "hang"]);
     const journal = () => fixture.repository.read("journal");
@@ -123,36 +123,39 @@ describe("rookery mcp call", () => {
     });
     const page = fixture.terminal(["mcp", "call", "s", "visit-first"]);
     await page.waitForOutput(
-      /s wants you to open a page:\r\n {2}│ First\r\n {2}it is on: example\.com\r\nhttps:\/\/example\.com\/first\r\nEnter when/,
+      /s asks you to open a page:\r\n {2}│ First\r\n {2}host: example\.com\r\nhttps:\/\/example\.com\/first\r\nPress Enter when/,
     );
     page.child.stdin.write("\n");
     expect(await page.ended).toMatchObject({ code: 0, stdout: expect.stringContaining("visited") });
     const byItself = await fixture.terminal(["mcp", "call", "s", "visit"]).ended;
     expect(byItself).toMatchObject({ code: 0, stdout: expect.stringContaining('{"action":"accept"}') });
     const odd = fixture.terminal(["mcp", "call", "s", "ask-odd"]);
-    await odd.waitForOutput(/One line of JSON; /);
+    await odd.waitForOutput(/Type one line of JSON; /);
     odd.child.stdin.write("{\n");
-    await odd.waitForOutput(/! that is not JSON\r\nOne line of JSON; /);
+    await odd.waitForOutput(/! not valid JSON\r\nType one line of JSON; /);
     odd.child.stdin.write('{"a":[1]}\n');
     expect((await odd.ended).stdout).toContain('{"action":"accept","content":{"a":[1]}}');
   });
 
   it.skipIf(!hasPseudoTerminals)(
-    "asks each kind of field that the reference server has, and again what is wrong",
+    "asks for every kind of field of the reference server, and again after invalid input",
     async () => {
       fixture = await openMcpFixture({ all: stdio(EVERYTHING) });
       const running = fixture.terminal(["mcp", "call", "all", "trigger-elicitation-request"]);
       for (const [prompt, typed] of [
         [/String \(name\) — required\r\n {2}│ Your full, legal name\r\nname: $/, "Ada"],
         [/Boolean \(check\) — optional, yes or no\r\n[^\n]*\r\ncheck: $/, "maybe"],
-        [/! Boolean: it is yes or no\r\ncheck: $/, "y"],
-        [/firstLine \[It was a dark and stormy night\.\] \(\/skip leaves it out\): $/, "/skip"],
+        [/! Boolean: must be yes or no\r\ncheck: $/, "y"],
+        [/firstLine \[It was a dark and stormy night\.\] \(\/skip to omit it\): $/, "/skip"],
         [/email: $/, "ada"],
-        [/! String with email format: it is an e-mail address, as me@example\.org\r\nemail: $/, "ada@example.org"],
+        [
+          /! String with email format: must be an email address, for example me@example\.org\r\nemail: $/,
+          "ada@example.org",
+        ],
         [/homepage: $/, ""],
         [/birthdate: $/, "1815-12-10"],
-        [/a whole number from 1 to 100\r\n[^]*integer \[42\] \(\/skip leaves it out\): $/, "101"],
-        [/! Integer: it is from 1 to 100\r\ninteger [^\n]*: $/, "7"],
+        [/a whole number from 1 to 100\r\n[^]*integer \[42\] \(\/skip to omit it\): $/, "101"],
+        [/! Integer: must be from 1 to 100\r\ninteger [^\n]*: $/, "7"],
         [/number \[3\.14\][^\n]*: $/, ""],
         [/ {2}6\. Phoebe\r\nuntitledSingleSelectEnum \[Monica\][^\n]*: $/, "2"],
         [/untitledMultipleSelectEnum \[Guitar\][^\n]*: $/, "Piano, 5"],

@@ -1,4 +1,4 @@
-/** `rookery mcp call`: one tool of one server, without a session or a model. */
+/** `rookery mcp call`: calls one tool of a server without a session or a model. */
 import { didYouMean } from "../../config/nearest.ts";
 import { RookeryError } from "../../domain/errors.ts";
 import type { ToolContext, ToolResult } from "../../domain/tools.ts";
@@ -42,7 +42,7 @@ export async function callToolCommand({
   progress.say(`${name}: ${tool}`);
   const context: ToolContext = {
     cwd: io.cwd(),
-    marker: "", // nothing is started for a call
+    marker: "", // a call starts no process
     signal,
     ask,
     putBlob: attachments.keep,
@@ -65,16 +65,18 @@ function parseToolInput(text: string): unknown {
     input = undefined;
   }
   if (typeof input === "object" && input !== null && !Array.isArray(input)) return input;
-  throw usageError(`the input of a tool is a JSON object, as '{"path":"README.md"}', or - to read it from a pipe`);
+  throw usageError(
+    `the input of a tool must be a JSON object such as '{"path":"README.md"}', or - to read it from stdin`,
+  );
 }
 
-/** By the name that the server has for it, or the one that models call it by. */
+/** Finds a tool by the name of the server, or by the name that models use. */
 function findTool(servers: McpServers, at: ServerLocation, named: string) {
   const server = at.name;
   const state = serverState(servers, server);
   const { status, reason, tools } = state;
   if (status === "needs_login") {
-    throw new RookeryError("mcp_login", `${server} wants a login first; type: rookery mcp auth ${server}`);
+    throw new RookeryError("mcp_login", `${server} requires a login; run: rookery mcp auth ${server}`);
   }
   if (status !== "ready") {
     const fix = suggestFix(state, at);
@@ -85,7 +87,7 @@ function findTool(servers: McpServers, at: ServerLocation, named: string) {
   const name = own.get(named) ?? tools.find((tool) => tool.name === named)?.name;
   const source = servers.sources.find(({ id }) => id === `mcp:${server}`);
   if (name !== undefined && source !== undefined) return { name, source };
-  const there = own.size === 0 ? "it has none" : `there are: ${toSingleLine([...own.keys()].join(", "), 500)}`;
+  const there = own.size === 0 ? "it has no tools" : `its tools: ${toSingleLine([...own.keys()].join(", "), 500)}`;
   throw usageError(`${server} has no tool "${named}"${didYouMean(named, own.keys())}; ${there}`);
 }
 
@@ -96,22 +98,21 @@ async function printResult(
 ): Promise<void> {
   const blobs = await attachments.write(result.blobs ?? []);
   if (json) return printJson(io, { ...result, ...(result.blobs !== undefined && { blobs }) });
-  const said = blobs.reduce((text, { hash }) => text.replaceAll(`: kept as ${hash}]`, "]"), result.text); // there is no log
+  const said = blobs.reduce((text, { hash }) => text.replaceAll(`: kept as ${hash}]`, "]"), result.text); // no log keeps it
   const text = io.stdout.isTTY === true ? stripControls(said) : said;
   await print(io, text === "" || text.endsWith("\n") ? text : `${text}\n`);
   for (const { mediaType, path, bytes } of blobs) {
     printNotice(
       io,
-      path === undefined ? `${mediaType}, ${bytes} bytes: not written; --output DIR does` : `wrote ${path}`,
+      path === undefined ? `${mediaType}, ${bytes} bytes: not saved; save it with --output DIR` : `wrote ${path}`,
     );
   }
-  if (result.outcome === "unknown")
-    printNotice(io, "whether the tool did it is not known; look before you call it again");
+  if (result.outcome === "unknown") printNotice(io, "the tool may or may not have run; check before you call it again");
   else if (result.outcome !== "ok" && result.outcome !== "cancelled") printNotice(io, "the tool failed");
 }
 
 interface Progress extends Disposable {
-  /** Beside a spinner only what is said always is said on what is no terminal. */
+  /** Without a terminal, prints only texts with `always`. */
   say(text: string, when?: "always"): void;
   readonly hold: (held: boolean) => void;
 }

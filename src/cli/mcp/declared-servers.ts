@@ -1,4 +1,4 @@
-/** Finds the server that a command names among those that files declare, and says how one is reached, without its secrets. */
+/** Finds declared MCP servers by name, and formats their location without secrets. */
 import { didYouMean } from "../../config/nearest.ts";
 import { RookeryError } from "../../domain/errors.ts";
 import type { DeclaredServer } from "../../domain/mcp-declared.ts";
@@ -6,12 +6,11 @@ import type { McpServerSpec, RemoteServerSpec } from "../../domain/mcp.ts";
 import type { ServersFound } from "../../rookery.ts";
 import { usageError } from "../exit.ts";
 
-/** Throws `mcp_unknown`, or says why it cannot be used as it stands. */
+/** Throws `mcp_unknown`, `mcp_unavailable` for a disabled server, or `config_invalid`. */
 export function findServerSpec({ declared, specs }: ServersFound, name: string): McpServerSpec {
   const { file } = findDeclaredServer(declared, name);
   const spec = specs.find((one) => one.name === name);
-  if (spec === undefined)
-    throw new RookeryError("mcp_unavailable", `${name} is switched off: see mcp.${name} in ${file}`);
+  if (spec === undefined) throw new RookeryError("mcp_unavailable", `${name} is disabled: see mcp.${name} in ${file}`);
   if (spec.type === "unusable") throw new RookeryError("config_invalid", spec.reason);
   return spec;
 }
@@ -26,24 +25,24 @@ export function findDeclaredServer(declared: readonly DeclaredServer[], name: st
   );
   throw new RookeryError(
     "mcp_unknown",
-    `there is no MCP server "${name}"${guess} here; see what there is: rookery mcp list`,
+    `no MCP server "${name}"${guess} is declared here; list them: rookery mcp list`,
   );
 }
 
-/** Throws `usage` for a server that is a program of this machine. */
+/** Throws `usage` for a local program. */
 export function requireRemoteServer(spec: McpServerSpec): RemoteServerSpec {
   if (spec.type === "http" || spec.type === "sse") return spec;
-  throw usageError(`${spec.name} is a program that is started here: it has no login; what it needs goes in its env`);
+  throw usageError(`${spec.name} is a local program and has no login; pass its credentials in env`);
 }
 
-/** As it was written, so that a variable is shown by its name. */
+/** Uses the declaration as written, so that variables appear by name. */
 export function formatServerLocation(declared: DeclaredServer): string {
   const { url, command } = urlOrCommand(declared);
   if (url !== undefined) return withoutSecrets(url);
   return command.map((word, index) => quoteWord(isSecretWord(command, index) ? maskSecret(word) : word)).join(" ");
 }
 
-/** As a shell takes it, but for variables, which are to be seen as they are. */
+/** Quotes a word for a shell, but keeps variables readable. */
 function quoteWord(word: string): string {
   return word !== "" && !/[\s'"`\\;&|<>()*?#!]/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
@@ -61,14 +60,14 @@ function urlOrCommand(declared: DeclaredServer): { url?: string; command: readon
   };
 }
 
-/** Neither who one is, nor what is asked for, which often is a key. */
+/** Removes user info and the query, which often contain keys. */
 function withoutSecrets(url: string): string {
   return url.replace(/^([\w+.-]+:\/\/)[^/?#]*@/, "$1…@").replace(/[?#][^]*/, "?…");
 }
 
 const SECRET_NAME = /key|token|secret|passw|auth|credential|bearer/i;
 
-/** `--api-key=…`, what follows `--api-key`, and `API_KEY=…`; a variable is only named. */
+/** True for `--api-key=…`, the word after `--api-key`, and `API_KEY=…`. Variable names are not secret. */
 function isSecretWord(words: readonly string[], index: number): boolean {
   const word = words[index] ?? "";
   if (index === 0 || /^\$(\w+|\{\w+\})$/.test(word)) return false;

@@ -1,14 +1,14 @@
-/** What to do about a server that is not ready. */
+/** Suggests how to fix a server that is not ready. */
 import type { McpServerState } from "../../domain/mcp.ts";
 
 export interface ServerLocation {
   readonly name: string;
   readonly file: string;
-  /** Its url, or its command as a shell takes it. */
+  /** The URL, or the command quoted for a shell. */
   readonly reached: string;
 }
 
-/** What the connection itself says, or else where to look. */
+/** Returns the fix of the connection, or where to look. Undefined for a ready server. */
 export function suggestFix(
   { status, reason = "", fix }: McpServerState,
   { name, file, reached }: ServerLocation,
@@ -16,9 +16,9 @@ export function suggestFix(
   if (fix !== undefined) return fix.replaceAll("`", "");
   if (status === "ready") return undefined;
   const look = /^https?:/.test(reached)
-    ? `see that it is up, and its url at ${name} in ${file}`
-    : `see by hand what it says: ${reached}`;
+    ? `check that it is running, and the url of ${name} in ${file}`
+    : `run it by hand to see its output: ${reached}`;
   return reason.startsWith("it did not answer within")
-    ? `${look}; one that is slow gets longer with connect_timeout = SECONDS`
+    ? `${look}; for a slow server, set connect_timeout = SECONDS`
     : look;
 }

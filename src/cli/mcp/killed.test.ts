@@ -6,7 +6,7 @@ import { openMcpFixture, SCRIPTED, stdio } from "./test-scene.ts";
 
 const script: Script = ({ toolResults }) => (toolResults.length === 0 ? call("s__hang") : say("Went on."));
 
-it("a server that outlives a killed Rookery is ended by the next start, and its call is unknown", async () => {
+it("ends a server of a killed Rookery at the next start, and records its call as unknown", async () => {
   await using fixture = await openMcpFixture({ s: stdio(SCRIPTED, "ignore-term") }, { script });
   const run = fixture.start(["run", "go", "--permissions", "all", "--json"]);
   await run.waitForOutput(/"type":"tool\.started"/);

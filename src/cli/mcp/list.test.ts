@@ -10,7 +10,7 @@ afterEach(() => fixture[Symbol.asyncDispose]());
 
 const SECRET = "hunter2-hunter2";
 
-/** Where somebody was, and is not any more. */
+/** Returns the URL of a closed server. */
 async function goneUrl(): Promise<string> {
   const server = await startTestAuthorization();
   await server[Symbol.asyncDispose]();
@@ -34,7 +34,7 @@ function rowsIn(stdout: string): Row[] {
 }
 
 describe("rookery mcp list", () => {
-  it("shows every server with its status, the reason, and how to fix it, and no secret", async () => {
+  it("prints every server with its status, reason and fix, and no secrets", async () => {
     await using vault = await startTestAuthorization();
     fixture = await openMcpFixture(
       {
@@ -80,7 +80,7 @@ describe("rookery mcp list", () => {
     expect(rows.get("gone")).toMatchObject({
       status: "failed",
       reason: expect.stringContaining("ECONNREFUSED"),
-      fix: expect.stringMatching(/^see that it is up, and its url at gone in .*rookery\.toml$/),
+      fix: expect.stringMatching(/^check that it is running, and the url of gone in .*rookery\.toml$/),
     });
     expect(rows.get("missing")).toMatchObject({
       status: "failed",
@@ -91,7 +91,7 @@ describe("rookery mcp list", () => {
     expect(rows.get("broken")).toMatchObject({
       status: "failed",
       reason: expect.stringContaining("no licence found"),
-      fix: expect.stringMatching(/^see by hand what it says: .* exit 'it'\\''s a b'$/),
+      fix: expect.stringMatching(/^run it by hand to see its output: .* exit 'it'\\''s a b'$/),
     });
     expect(rows.get("variable")).toMatchObject({
       status: "failed",
@@ -106,12 +106,12 @@ describe("rookery mcp list", () => {
     expect(text.stdout).not.toContain(SECRET);
     expect(text.stdout).toMatch(/^scripted +ready +13 tools, 1 prompt, 1 resource +rookery\.toml +\S/m);
     expect(text.stdout).toMatch(
-      /^vault +needs_login +rookery\.toml .*\n {4}vault wants a login.*\n {4}to fix it: rookery mcp auth vault$/m,
+      /^vault +needs_login +rookery\.toml .*\n {4}vault wants a login.*\n {4}fix: rookery mcp auth vault$/m,
     );
     expect(text.stdout).toMatch(/^off +disabled /m);
   });
 
-  it("connects to none with --offline, and to all at once otherwise", async () => {
+  it("connects to no server with --offline, and to all concurrently without", async () => {
     const slow = Object.fromEntries(["a", "b", "c", "d"].map((name) => [name, stdio(SCRIPTED, "late=3000")]));
     fixture = await openMcpFixture({ ...slow, off: { ...stdio(SCRIPTED), enabled: false } });
     const offline = rowsIn((await fixture.rookery(["mcp", "list", "--offline", "--json"])).stdout);
@@ -122,7 +122,7 @@ describe("rookery mcp list", () => {
     expect(performance.now() - started).toBeLessThan(4 * 3000);
   });
 
-  it("shows only what an agent gets with --agent", async () => {
+  it("prints only the servers of --agent", async () => {
     const servers = { a: stdio(SCRIPTED), b: stdio(SCRIPTED) };
     fixture = await openMcpFixture(servers, { toml: '[agents.x]\nmodel = "anthropic/m"\nmcp = ["b"]\n' });
     const rows = rowsIn((await fixture.rookery(["mcp", "list", "--agent", "x", "--json"])).stdout);
@@ -131,13 +131,13 @@ describe("rookery mcp list", () => {
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no agent "y"') });
   });
 
-  it("leaves out what a repository brings that nobody trusts, and starts none of it", async () => {
+  it("does not list or start servers of an untrusted repository", async () => {
     fixture = await openMcpFixture({ a: stdio("-e", "require('fs').writeFileSync('ran','')") });
     await fixture.repository.write("rookery.toml", `[mcp.b]\ncommand = ["touch", "ran"]\n`);
     const { code, stdout, stderr } = await fixture.rookery(["mcp"]);
     expect(code).toBe(0);
     expect(stdout).toBe("");
-    expect(stderr).toMatch(/^rookery: .* is not trusted, so its MCP servers are left out; .*rookery trust\n$/);
+    expect(stderr).toMatch(/^rookery: .* is not trusted, so its MCP servers are not listed; .*rookery trust\n$/);
     for (const args of [
       ["mcp", "call", "b", "x"],
       ["mcp", "auth", "b"],
@@ -148,7 +148,7 @@ describe("rookery mcp list", () => {
     expect(await fixture.repository.git("status", "--short")).not.toContain("ran");
   });
 
-  it("what servers and files say cannot move the cursor", async () => {
+  it("escapes control characters from servers and files", async () => {
     const nasty = "a\u001b[2J\u009b1m\r\u202e";
     fixture = await openMcpFixture({ a: { command: [`no-such${nasty}`, nasty] } });
     for (const args of [["mcp"], ["mcp", "--json"], ["mcp", "call", "a", nasty], ["mcp", "call", nasty, "x"]]) {
@@ -157,7 +157,7 @@ describe("rookery mcp list", () => {
     }
   });
 
-  it("what a server says over several lines is told on one", async () => {
+  it("prints a multi-line reason on one line", async () => {
     const http = createServer((_, response) => void response.writeHead(404).end("no tenant\nof that name\n"));
     await new Promise<void>((resolve) => void http.listen(0, "127.0.0.1", resolve));
     fixture = await openMcpFixture({ a: { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp` } });
@@ -167,7 +167,7 @@ describe("rookery mcp list", () => {
     expect(stdout).toMatch(/^ {4}it answered HTTP 404: no tenant of that name$/m);
   });
 
-  it.skipIf(!hasPseudoTerminals)("something moves on a terminal, and Ctrl-C ends it", async () => {
+  it.skipIf(!hasPseudoTerminals)("shows a spinner on a terminal until Ctrl-C", async () => {
     fixture = await openMcpFixture({ a: stdio(SCRIPTED, "silent") });
     const running = fixture.terminal(["mcp"], { env: { TERM: "xterm-256color" } });
     await running.waitForOutput(/⠋ connectin/);

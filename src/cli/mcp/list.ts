@@ -1,4 +1,4 @@
-/** `rookery mcp list`: every server that is declared, how it is doing, and what to do about those that are not ready. */
+/** `rookery mcp list`: prints the declared servers with their status and how to fix problems. */
 import { isEnabled } from "../../mcp/config/index.ts";
 import type { DeclaredServer } from "../../domain/mcp-declared.ts";
 import type { McpServerState, McpSnapshot } from "../../domain/mcp.ts";
@@ -18,7 +18,7 @@ import { suggestFix } from "./fix.ts";
 
 const TIMEOUT_S = 15;
 
-/** As `rookery mcp list --json` has it. */
+/** A server in the output of `rookery mcp list --json`. */
 interface ServerRow {
   readonly name: string;
   readonly status: McpServerState["status"] | "disabled" | "declared";
@@ -27,7 +27,7 @@ interface ServerRow {
   readonly reached: string;
   readonly reason?: string | undefined;
   readonly fix?: string | undefined;
-  /** Their names; for resources, their URIs. */
+  /** Names of tools and prompts; URIs of resources. */
   readonly tools: readonly string[];
   readonly prompts: readonly string[];
   readonly resources: readonly string[];
@@ -39,7 +39,10 @@ export async function listServersCommand({ io, options }: CommandCall): Promise<
   const agent = textOption(options, "agent");
   const found = await rookery.declaredServers({ ...(agent !== undefined && { agent }), untrusted: "leave_out" });
   if (found.trust.status === "untrusted") {
-    printNotice(io, `${found.root} is not trusted, so its MCP servers are left out; look at it, then: rookery trust`);
+    printNotice(
+      io,
+      `${found.root} is not trusted, so its MCP servers are not listed; review it, then run: rookery trust`,
+    );
   }
   using interrupts = watchInterrupts(io);
   const offline = isSet(options, "offline");
@@ -50,7 +53,7 @@ export async function listServersCommand({ io, options }: CommandCall): Promise<
   return EXIT.done;
 }
 
-/** All at once; what is not there by then is told of as it is. */
+/** Connects to all servers concurrently. Reports servers that miss the timeout as they are. */
 async function connectAndInspect(
   io: Io,
   rookery: Rookery,
@@ -83,8 +86,8 @@ function toServerRow(declared: DeclaredServer, { specs }: ServersFound, states: 
   const state = states?.servers.find((one) => one.name === name);
   if (state === undefined) return { ...about, status: "declared", ...nothing };
   const { status } = state;
-  const reason = state.reason ?? (status === "connecting" ? "it has not answered yet" : undefined);
-  const fix = status === "connecting" ? "wait for it longer with --timeout SECONDS" : suggestFix(state, about);
+  const reason = state.reason ?? (status === "connecting" ? "no answer yet" : undefined);
+  const fix = status === "connecting" ? "wait longer with --timeout SECONDS" : suggestFix(state, about);
   return {
     ...about,
     status,
@@ -96,10 +99,10 @@ function toServerRow(declared: DeclaredServer, { specs }: ServersFound, states: 
   };
 }
 
-/** What is wrong with a declaration names the variable, or the key to correct. */
+/** Suggests how to correct a declaration. */
 function suggestDeclarationFix(reason: string): string {
   const [, variable] = /the environment variable (\w+) is not set/.exec(reason) ?? [];
-  return variable === undefined ? "correct its declaration" : `export ${variable}=…`;
+  return variable === undefined ? "correct the declaration" : `export ${variable}=…`;
 }
 
 async function printServers(
@@ -110,7 +113,7 @@ async function printServers(
 ): Promise<void> {
   if (isSet(options, "json")) return printJson(io, { root, trust: trust.status, servers });
   if (servers.length === 0) {
-    if (trust.status === "untrusted") return; // it may declare some, and that was said
+    if (trust.status === "untrusted") return; // the notice about trust was already printed
     return print(io, "no MCP servers are declared here: add [mcp.NAME] to rookery.toml, or a .mcp.json\n");
   }
   const table = formatColumns(
@@ -140,6 +143,6 @@ function formatQuantity(number: number, what: string): string {
 }
 
 function formatServerDetails({ reason, fix }: ServerRow): string[] {
-  const lines = [...(reason === undefined ? [] : [reason]), ...(fix === undefined ? [] : [`to fix it: ${fix}`])];
+  const lines = [...(reason === undefined ? [] : [reason]), ...(fix === undefined ? [] : [`fix: ${fix}`])];
   return lines.map((line) => `    ${toSingleLine(escapeInvisible(line.replaceAll(/\s+/g, " ")), 500)}`);
 }

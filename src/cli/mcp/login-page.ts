@@ -1,4 +1,4 @@
-/** Shows the page to log in at, and waits for what comes of it: the person need say nothing when they are back. */
+/** Shows the login page and waits for its result. The person does not have to confirm at the terminal. */
 import type { QuestionAnswer } from "../../domain/backend.ts";
 import { type Io, isPersonPresent, print, printJson, printNotice } from "../io.ts";
 import { formatAddress } from "../run/form/ask.ts";
@@ -9,19 +9,18 @@ import { type AskQuestion, untilCompleted } from "./questions.ts";
 export function showLoginPage(io: Io, { json, seconds }: { json: boolean; seconds: number }): AskQuestion {
   return async ({ url = "", from = "" }, options = {}) => {
     if (json) await printJson(io, { server: from, url });
-    else
-      await print(io, [`${toLabel(from)} wants you to log in: open this page`, ...formatAddress(url), ""].join("\n"));
-    printNotice(io, `waiting up to ${seconds} s for the page to send you back here; Ctrl-C gives up`);
+    else await print(io, [`${toLabel(from)} requires a login; open this page`, ...formatAddress(url), ""].join("\n"));
+    printNotice(io, `waiting up to ${seconds} s for the login to finish; press Ctrl-C to give up`);
     return untilCompleted(options, (signal) =>
       isPersonPresent(io) ? waitForRefusal(io, signal) : rejectOnAbort(signal),
     );
   };
 }
 
-/** Whatever else is typed says nothing: only the page knows when it is done. */
+/** Ignores all other input, because only the page knows when the login is done. */
 async function waitForRefusal(io: Io, signal: AbortSignal): Promise<QuestionAnswer> {
   for (;;) {
-    const line = await askLine(io, "(/decline gives up) ", signal);
+    const line = await askLine(io, "(type /decline to give up) ", signal);
     if (line === undefined) return rejectOnAbort(signal);
     const word = line.trim().toLowerCase();
     if (word === "/decline") return { action: "decline" };

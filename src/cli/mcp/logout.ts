@@ -1,4 +1,4 @@
-/** `rookery mcp logout`: gives a server's tokens back, and forgets them. */
+/** `rookery mcp logout`: revokes and deletes the tokens of a server. */
 import { specOf } from "../../mcp/config/index.ts";
 import { Rookery } from "../../rookery.ts";
 import type { CommandCall } from "../command.ts";
@@ -8,7 +8,7 @@ import { isSet } from "../options.ts";
 import { watchInterrupts } from "../run/interrupts.ts";
 import { findDeclaredServer, requireRemoteServer } from "./declared-servers.ts";
 
-/** Also of a server that is switched off. */
+/** Works for disabled servers too. */
 export async function logOutCommand({ io, args: [name = ""], options }: CommandCall): Promise<ExitCode> {
   await using rookery = await Rookery.open({ env: io.env, cwd: io.cwd() });
   const { declared } = await rookery.declaredServers();
@@ -16,6 +16,6 @@ export async function logOutCommand({ io, args: [name = ""], options }: CommandC
   using interrupts = watchInterrupts(io);
   const had = await rookery.authorizer(spec).logout(interrupts.signal);
   if (isSet(options, "json")) await printJson(io, { server: name, forgotten: had });
-  else await print(io, had ? `logged out of ${name}\n` : `there was no login of ${name} to forget\n`);
+  else await print(io, had ? `logged out of ${name}\n` : `not logged in to ${name}\n`);
   return EXIT.done;
 }

@@ -1,4 +1,4 @@
-/** What servers have of a person where there is no session: their words are dropped, and their questions asked here or declined. */
+/** Handles questions of MCP servers without a session: asks them at the terminal, or declines them. */
 import type { AskOptions, Question, QuestionAnswer, SessionDesk } from "../../domain/backend.ts";
 import { deferred } from "../../stdx/deferred.ts";
 import type { Io } from "../io.ts";
@@ -6,7 +6,7 @@ import { askQuestion } from "../run/form/ask.ts";
 
 export type AskQuestion = (question: Question, options?: AskOptions) => Promise<QuestionAnswer>;
 
-/** Nobody is asked for a login by itself: that is what `rookery mcp auth` is for. */
+/** Never asks for a login; `rookery mcp auth` does. */
 export function createSessionlessDesk(ask: AskQuestion): SessionDesk {
   return {
     attended: false,
@@ -20,7 +20,7 @@ export function createSessionlessDesk(ask: AskQuestion): SessionDesk {
 
 export const declineQuestions: AskQuestion = () => Promise.resolve({ action: "decline" });
 
-/** One after another at the terminal. What has happened by itself meanwhile counts as accepted. */
+/** Asks one question at a time. A question that completes by itself counts as accepted. */
 export function askAtTerminal(io: Io, asking: (busy: boolean) => void = () => undefined): AskQuestion {
   let last: Promise<unknown> = Promise.resolve();
   return (question, options = {}) => {
@@ -37,7 +37,7 @@ export function askAtTerminal(io: Io, asking: (busy: boolean) => void = () => un
   };
 }
 
-/** Rejects when the signal fires. */
+/** Rejects when the signal aborts. */
 export async function untilCompleted(
   { signal, completed }: AskOptions,
   ask: (signal: AbortSignal) => Promise<QuestionAnswer>,

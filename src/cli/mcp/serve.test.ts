@@ -9,7 +9,7 @@ afterEach(() => fixture[Symbol.asyncDispose]());
 
 const TOML = '[agents.x]\nmodel = "anthropic/m"\ntools = { allow = ["write", "s__e*"], deny = ["s__fail"] }\n';
 
-/** The official client at the built command, and what it said on stderr. */
+/** Connects the official client to the built command and collects its stderr. */
 async function connected(...args: string[]) {
   const transport = new StdioClientTransport({
     command: process.execPath,
@@ -29,7 +29,7 @@ async function connected(...args: string[]) {
   };
 }
 
-it("offers what an agent has after its filter, and nothing else can be called", async () => {
+it("offers only the tools that the filter of the agent allows", async () => {
   fixture = await openMcpFixture({ s: stdio(SCRIPTED) }, { toml: TOML });
   await using served = await connected("--agent", "x", "--permissions", "all");
   const { tools } = await served.client.listTools();
@@ -43,7 +43,7 @@ it("offers what an agent has after its filter, and nothing else can be called", 
   expect(await fixture.repository.read("a.txt")).toBe("b");
 });
 
-it("what needs a permission waits for rookery answer", async () => {
+it("waits for rookery answer if a call needs a permission", async () => {
   fixture = await openMcpFixture({ s: stdio(SCRIPTED) }, { toml: TOML });
   await using served = await connected("--agent", "x");
   const asked = fixture.start(["sessions", "events", served.session(), "--follow", "--json"]);
@@ -59,11 +59,11 @@ it("what needs a permission waits for rookery answer", async () => {
   expect(await refused).toMatchObject({ isError: true, content: [{ type: "text", text: "not now" }] });
 });
 
-it("stdout carries the protocol alone, and the end of stdin is the end", async () => {
+it("writes only the protocol to stdout and exits at the end of stdin", async () => {
   fixture = await openMcpFixture({ s: stdio(SCRIPTED) });
   const hello = { jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "t", version: "1" } } }; // prettier-ignore
   const { code, stdout, stderr } = await fixture.rookery(["mcp", "serve"], { input: `${JSON.stringify(hello)}\n` });
   expect(code).toBe(0);
   for (const line of stdout.split("\n").filter((one) => one !== "")) expect(JSON.parse(line)).toHaveProperty("jsonrpc");
-  expect(stderr).toMatch(/^rookery: session \S+ serves its tools; what it asks is answered with: rookery answer /);
+  expect(stderr).toMatch(/^rookery: session \S+ serves its tools; answer its requests with: rookery answer /);
 });

@@ -1,4 +1,4 @@
-/** `rookery mcp serve`: is an MCP server on stdio that offers what an agent has, behind the permissions of a session. */
+/** `rookery mcp serve`: runs as an MCP server on stdio that offers the tools of an agent, with the permissions of a session. */
 import { resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { PERMISSION_POLICIES } from "../../domain/enums.ts";
@@ -11,10 +11,10 @@ import { choiceOption, textOption } from "../options.ts";
 import { watchInterrupts } from "../run/interrupts.ts";
 
 export async function serveMcpCommand({ io, options }: CommandCall): Promise<ExitCode> {
-  const output = reserveStdout(); // before anything that may print is loaded
+  const output = reserveStdout(); // before loading code that may print
   const input = io.stdin as Readable;
   if (io.stdin.isTTY === true)
-    printNotice(io, "this speaks MCP on stdin and stdout, for a program to start; Ctrl-D ends it");
+    printNotice(io, "this command speaks MCP on stdin and stdout and is meant for programs; Ctrl-D ends it");
   const { serveStdio } = await import("../../mcp/endpoint/index.ts");
   const { Rookery } = await import("../../rookery.ts");
   const agent = textOption(options, "agent");
@@ -25,16 +25,13 @@ export async function serveMcpCommand({ io, options }: CommandCall): Promise<Exi
   using interrupts = watchInterrupts(io);
   await using session = await rookery.openSession({
     cwd: folder === undefined ? io.cwd() : resolve(io.cwd(), folder),
-    attended: true, // by `rookery answer`
+    attended: true, // `rookery answer` can answer
     toolsOnly: true,
     folders,
     ...(agent !== undefined && { agent }),
     ...(permissions !== undefined && { permissions }),
   });
-  printNotice(
-    io,
-    `session ${session.id} serves its tools; what it asks is answered with: rookery answer ${session.id} …`,
-  );
+  printNotice(io, `session ${session.id} serves its tools; answer its requests with: rookery answer ${session.id} …`);
   await serveStdio(await session.tools.offer(), { input, output }, { signal: interrupts.signal });
   return EXIT.done;
 }

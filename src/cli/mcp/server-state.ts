@@ -1,15 +1,15 @@
-/** How one server is doing, and waiting for it to do otherwise. */
+/** Reads the state of an MCP server, and waits for it to change. */
 import { RookeryError } from "../../domain/errors.ts";
 import type { McpServerState, McpStatus } from "../../domain/mcp.ts";
 import type { McpServers } from "../../mcp/index.ts";
 
 export function serverState(servers: McpServers, name: string): McpServerState {
   const found = servers.snapshot().servers.find((one) => one.name === name);
-  if (found === undefined) throw new RookeryError("mcp_unknown", `there is no MCP server ${name} here`);
+  if (found === undefined) throw new RookeryError("mcp_unknown", `no MCP server ${name} is declared here`);
   return found;
 }
 
-/** Resolves when its status is none of these, or the signal fires. */
+/** Resolves when the status is none of `statuses`, or the signal aborts. */
 export async function waitWhileStatus(
   servers: McpServers,
   name: string,

@@ -1,4 +1,4 @@
-/** For tests: the built command in a repository that declares MCP servers and is trusted. */
+/** For tests: the command in a trusted repository that declares MCP servers. */
 import { fileURLToPath } from "node:url";
 import type { Script } from "../../testing/index.ts";
 import { openCommandFixture, type CommandFixture, type SpawnOptions, type RunningCommand } from "../test-command.ts";
@@ -15,11 +15,11 @@ export interface ServerTables {
 export interface SceneOptions {
   readonly script?: Script;
   readonly files?: Readonly<Record<string, string>>;
-  /** Before the servers in the `rookery.toml`. */
+  /** Text before the servers in `rookery.toml`. */
   readonly toml?: string;
 }
 
-/** A program that Node runs. */
+/** Declares a server that Node runs. */
 export function stdio(...words: string[]): { command: string[] } {
   return { command: [process.execPath, ...words] };
 }
@@ -36,7 +36,7 @@ export async function openMcpFixture(
   return fixture;
 }
 
-/** What a JSON value is, TOML says the same way, but for objects. */
+/** JSON values are valid TOML, except objects. */
 function tomlOf(table: Readonly<Record<string, unknown>>): string {
   return Object.entries(table)
     .map(([key, value]) => `${key} = ${inline(value)}\n`)
@@ -49,7 +49,7 @@ function inline(value: unknown): string {
   return `{ ${pairs.join(", ")} }`;
 }
 
-/** Opens the page that the command printed, as a browser would. */
+/** Fetches the page that the command printed. */
 export async function openPrintedPage(running: RunningCommand): Promise<string> {
   const [, url = ""] = await running.waitForOutput(/^(https?:\/\/\S+)\r?$/m);
   return (await fetch(url)).text();

@@ -13,7 +13,7 @@ const SILENT = `
   fs.renameSync(file + ".part", file);
   setInterval(() => 0, 1e6);`;
 
-it("an interrupt while the agent starts ends what was started, and is told as cancelled", async () => {
+it("ends the starting agent after an interrupt, and exits as cancelled", async () => {
   await using home = await temporaryFolder();
   const io = collectingIo(home.path);
   const pidFile = join(home.path, "pid");

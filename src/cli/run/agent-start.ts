@@ -1,4 +1,4 @@
-/** Waits until the agent of a session has started: a terminal shows it, and an interrupt gives it up. */
+/** Waits for the start of an agent, with a spinner on a terminal. An interrupt cancels the start. */
 import type { Rookery } from "../../rookery.ts";
 import type { Session } from "../../session/session.ts";
 import { type Io, isInteractive } from "../io.ts";
@@ -7,18 +7,18 @@ import { noSpinner, startSpinner } from "./spinner.ts";
 
 export interface AgentStart {
   readonly io: Io;
-  /** Closed where it is interrupted, which ends what was being started. */
+  /** Closed by an interrupt, which ends the processes that were starting. */
   readonly rookery: Rookery;
   readonly json: boolean;
-  /** As it is shown. */
+  /** Label of the spinner. */
   readonly label: string;
-  /** `shown` wraps what is only waited for, and no question to the person. */
+  /** `shown` shows the spinner during work that asks no question. */
   readonly open: (signal: AbortSignal, shown: WithSpinner) => Promise<Session>;
 }
 
 type WithSpinner = (work: () => Promise<Session>) => Promise<Session>;
 
-/** Undefined where it was interrupted; nothing of it is left then. */
+/** Returns undefined after an interrupt, when everything is cleaned up. */
 export async function waitForAgentStart({ io, rookery, json, label, open }: AgentStart): Promise<Session | undefined> {
   using interrupts = watchInterrupts(io);
   using spinner = !json && isInteractive(io.stdout, io.env) ? startSpinner(io.stdout) : noSpinner;
@@ -32,7 +32,7 @@ export async function waitForAgentStart({ io, rookery, json, label, open }: Agen
   });
   if (!signal.aborted) return await opening;
   spinner.clear();
-  const settled = opening.catch(() => undefined); // what it was opened for is not wanted any more
+  const settled = opening.catch(() => undefined); // nobody needs the result any more
   await rookery.close();
   await settled;
   return undefined;

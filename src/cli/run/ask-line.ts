@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Io } from "../io.ts";
 
-/** What was typed before the question was there is no answer to it. */
+/** Input typed before the question appeared is not an answer. */
 const STALE_INPUT_MS = 50;
 
 /** Undefined if the person closed the input. Rejects with the signal's reason. */
@@ -12,7 +12,7 @@ export async function askLine(io: Io, text: string, signal: AbortSignal): Promis
   if (terminalInput === undefined) return undefined;
   await dropStaleInput(terminalInput);
   signal.throwIfAborted();
-  // The terminal stays in its own line mode, so that Ctrl-C is a signal as everywhere else.
+  // The terminal stays in line mode, so that Ctrl-C still sends a signal.
   const lines = createInterface({ input: terminalInput, terminal: false });
   const stop = (): void => lines.close();
   signal.addEventListener("abort", stop, { once: true });
@@ -32,7 +32,7 @@ export async function askLine(io: Io, text: string, signal: AbortSignal): Promis
   }
 }
 
-/** `y` and what begins like it. */
+/** True for input that starts with `y`. */
 export async function confirm(io: Io, text: string, signal: AbortSignal): Promise<boolean> {
   return /^y/i.test((await askLine(io, `${text} [y/N] `, signal))?.trim() ?? "");
 }

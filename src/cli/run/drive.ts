@@ -1,4 +1,4 @@
-/** Drives an open session through its turns while a person or a program watches, and says how it went. */
+/** Drives an open session, shows its events, and returns the exit code. */
 import type { SessionEvent, TurnOutcome } from "../../domain/events.ts";
 import type { SessionStore } from "../../domain/store.ts";
 import type { Session } from "../../session/session.ts";
@@ -15,15 +15,15 @@ import { watchSessionLog } from "./watch.ts";
 export interface DriveOptions {
   readonly io: Io;
   readonly store: SessionStore;
-  /** Let go of at the end. */
+  /** Released at the end. */
   readonly session: Session;
   readonly prompt: string | undefined;
   readonly json: boolean;
-  /** Can the person at this terminal be asked? */
+  /** True if the person at this terminal can be asked. */
   readonly atTerminal: boolean;
-  /** Are refusals somebody's choice, or was nobody there to ask? */
+  /** False if requests are denied because nobody can answer them. */
   readonly attended: boolean;
-  /** The last event of the log that is not to be shown. */
+  /** Events up to this one are not shown. */
   readonly after: number;
 }
 
@@ -40,7 +40,7 @@ export async function driveSession(options: DriveOptions): Promise<ExitCode> {
       await screen.show(event);
       handleRequest(asker, event, options.attended);
     });
-    await using _letGo = session; // before the watch ends, so that it shows all that is left in the log
+    await using _letGo = session; // released before the watch ends, so that the watch shows all remaining events
     for (const asked of left) asker.ask(asked);
     if (hasPendingWork(session)) outcome = await waitUntilIdle(session, interrupts.signal);
     if (prompt !== undefined && !interrupts.signal.aborted && outcome?.status !== "cancelled") {
@@ -52,7 +52,7 @@ export async function driveSession(options: DriveOptions): Promise<ExitCode> {
   return reportOutcome(options, outcome ?? { status: "cancelled" }, screen.refused);
 }
 
-/** The turn began in another process, and what it began is named there. */
+/** Replays earlier events of a turn that started in another process, to know the titles of its tools. */
 async function replayEarlierEvents(screen: Screen, { store, session, after }: DriveOptions): Promise<void> {
   for await (const event of readSessionEvents(store, session.id, 0)) {
     if (event.seq > after) return;
@@ -60,12 +60,12 @@ async function replayEarlierEvents(screen: Screen, { store, session, after }: Dr
   }
 }
 
-/** A turn that a killed process left, or inputs that wait for theirs: they go before a prompt, by themselves. */
+/** True if a turn of a killed process or queued inputs run before a new prompt. */
 export function hasPendingWork({ state }: Session): boolean {
   return state.turn !== undefined || state.queue.length > 0;
 }
 
-/** A prompt of an MCP server is got from it first. Undefined where that was interrupted. */
+/** Fetches a prompt of an MCP server. Returns undefined after an interrupt. */
 async function expandPrompt(session: Session, prompt: string, signal: AbortSignal) {
   try {
     const input = await session.expand(prompt, { signal });
@@ -76,7 +76,7 @@ async function expandPrompt(session: Session, prompt: string, signal: AbortSigna
   }
 }
 
-/** Waits for the end of all turns and answers how the last one went; when interrupted it cancels, and no other starts. */
+/** Waits for all turns and returns the outcome of the last one. An interrupt cancels the turn and starts no other. */
 async function waitUntilIdle(session: Session, interrupted: AbortSignal): Promise<TurnOutcome | undefined> {
   const idle = session.idle();
   await Promise.race([idle, untilAborted(interrupted)]);
@@ -95,7 +95,7 @@ function createPrompter({ io, session, atTerminal }: DriveOptions, screen: Scree
   });
 }
 
-/** Where nobody is attending, the gate has answered by itself. */
+/** Unattended sessions answer their requests themselves. */
 function handleRequest(asker: RequestPrompter, event: SessionEvent, attended: boolean): void {
   if (event.type === "permission.resolved" || event.type === "question.answered") asker.resolved(event.requestId);
   const asked = attended ? toPendingRequest(event) : undefined;
@@ -120,8 +120,8 @@ function reportOutcome(
       if (attended || refused.length === 0 || session.state.permissions !== "ask") return EXIT.done;
       printNotice(
         io,
-        `refused, since nobody could be asked: ${toSingleLine(refused.join(", "), 300)}; ` +
-          "allow with --permissions all, or wait for answers with --permissions ask and rookery answer",
+        `denied because nobody could answer: ${toSingleLine(refused.join(", "), 300)}; ` +
+          "allow with --permissions all, or wait for rookery answer with --permissions ask",
       );
       return EXIT.undecided;
   }

@@ -1,9 +1,9 @@
-/** What ends a turn from outside: a signal or the loss of the output cancels it, Ctrl-C a second time quits at once. */
+/** Watches the interrupts of a turn: a signal or a lost stdout cancels it; a second Ctrl-C quits immediately. */
 import { EXIT } from "../exit.ts";
 import { type Io, printNotice } from "../io.ts";
 
 export interface Interrupts extends Disposable {
-  /** Fires with the first signal. */
+  /** Aborts at the first interrupt. */
   readonly signal: AbortSignal;
 }
 
@@ -13,9 +13,9 @@ export function watchInterrupts(io: Io): Interrupts {
   const controller = new AbortController();
   const cancel = (): void => controller.abort();
   const interrupt = (): void => {
-    if (controller.signal.aborted) process.exit(EXIT.cancelled); // children are swept at the next start
+    if (controller.signal.aborted) process.exit(EXIT.cancelled); // the next start ends the child processes
     io.stderr.write("\n");
-    printNotice(io, "cancelling; Ctrl-C again quits at once");
+    printNotice(io, "cancelling; press Ctrl-C again to quit immediately");
     cancel();
   };
   process.on("SIGINT", interrupt);
@@ -40,7 +40,7 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Node 20 aborts, and may leave a core file, when it puts a terminal in order at its exit that is gone by then. */
+/** Node 20 aborts and may dump core if it resets a closed terminal at exit, so this kills the process first. */
 function exitWithoutTerminalReset(): void {
   if (process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY) {
     process.once("exit", () => process.kill(process.pid, "SIGKILL"));

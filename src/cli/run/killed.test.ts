@@ -15,7 +15,7 @@ const two = await tools.bash({ command: "echo two >> ran; sleep 300" });
 const script: Script = ({ toolResults: [told] }) =>
   told === undefined ? call("code", { code: CODE }) : say(`Got: ${told.content}`);
 
-it("after SIGKILL in the middle of a program, its finished calls are not made again, and nothing of it runs on", async () => {
+it("does not repeat finished calls of a program after SIGKILL, and leaves no process", async () => {
   fixture = await openCommandFixture(script, {
     files: { "rookery.toml": "[agents.anthropic]\ncode = true\n", ran: "" },
   });

@@ -8,7 +8,7 @@ import { driveSession } from "./drive.ts";
 const LIMITED: LimitReached = { status: "limited", message: "Limit reached", resetsAt: "2026-01-01T05:00:00.000Z" };
 const FIVE_HOURS = 5 * 3600;
 
-/** A session whose turn waits, and whose process was killed; it is gone on with here. */
+/** Continues a session whose process was killed while its turn was parked. */
 async function joined(prompt: string | undefined) {
   const heard: string[] = [];
   const s = await openPlayed(
@@ -39,9 +39,9 @@ async function joined(prompt: string | undefined) {
 }
 
 it.each([
-  ["goes on with the turn when its time has come", undefined, ["first", "first"]],
-  ["does so before it takes a new prompt", "second", ["first", "first", "second"]],
-])("who joins a session whose turn waits %s", async (_, prompt, expected) => {
+  ["continues the turn at its time", undefined, ["first", "first"]],
+  ["continues the turn before a new prompt", "second", ["first", "first", "second"]],
+])("joining a parked session %s", async (_, prompt, expected) => {
   await using s = await joined(prompt);
   expect(s.heard).toEqual(["first"]);
   s.clock.turn(FIVE_HOURS);
@@ -50,7 +50,7 @@ it.each([
   expect(s.io.text()).toContain("the limit has passed; the turn goes on\ndone · ");
 });
 
-it("and cancels the turn, and takes no new prompt, when it is interrupted", async () => {
+it("cancels the parked turn and starts no prompt after an interrupt", async () => {
   await using s = await joined("second");
   for (const cancel of s.io.onOutputClosed) cancel();
   expect(await s.code).toBe(130);

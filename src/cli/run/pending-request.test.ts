@@ -17,18 +17,18 @@ function shown(tool: string, input: unknown): string[] {
   return asked === undefined ? [] : formatRequestDetails(asked);
 }
 
-describe("what a person is asked to allow is shown", () => {
+describe("formatRequestDetails", () => {
   it.each<[string, string, unknown, string[]]>([
     ["as the command", "bash", { command: "npm test" }, ["  command: npm test"]],
     [
-      "with every line of a command",
+      "prints every line of a command",
       "bash",
       { command: "echo harmless\ntouch pwned\n" },
       ["  command (3 lines):", "  │ echo harmless", "  │ touch pwned", "  │ "],
     ],
     ["with everything beside it", "bash", { command: "a", timeout_ms: 5 }, ["  command: a", "  timeout_ms: 5"]],
     [
-      "as the file and what is written to it",
+      "prints the file and its new content",
       "write",
       { path: "a.txt", content: "one\ntwo" },
       ["  path: a.txt", "  content (2 lines):", "  │ one", "  │ two"],
@@ -41,7 +41,7 @@ describe("what a person is asked to allow is shown", () => {
     ],
     ["with what is nested in it", "x", { a: { b: [1] } }, [`  a: {"b":[1]}`]],
     [
-      "with the lines of a text that is nested in it",
+      "prints the lines of nested text",
       "apply_patch",
       { changes: [{ path: "a.txt", kind: { type: "add" }, diff: "one\ntwo" }] },
       [
@@ -55,7 +55,7 @@ describe("what a person is asked to allow is shown", () => {
     ["where it is no table", "x", "text\nmore", ["  input (2 lines):", "  │ text", "  │ more"]],
     ["where there is none", "x", undefined, ["  input: null"]],
     [
-      "with what would move the cursor or hide text",
+      "escapes control characters that move the cursor or hide text",
       "bash",
       { command: "a\u001b[2K\rb\u202e\u200b\u009b", "k\n\u0007": "\ud800" },
       ["  command: a<U+001B>[2K<U+000D>b<U+202E><U+200B><U+009B>", "  k<U+000A><U+0007>: <U+D800>"],
@@ -64,7 +64,7 @@ describe("what a person is asked to allow is shown", () => {
     expect(shown(tool, input)).toEqual(expected);
   });
 
-  it("whole, where it is a command of several thousand characters", () => {
+  it("prints a command of several thousand characters completely", () => {
     const command = Array.from({ length: 1_000 }, (_, index) => `echo ${index}`).join("\n");
     expect(shown("bash", { command })).toEqual([
       "  command (1,000 lines):",
@@ -75,25 +75,23 @@ describe("what a person is asked to allow is shown", () => {
   it.each([
     ["command", `${"a".repeat(50_000)}; rm -rf x`, 34_010],
     ["content", `${"a".repeat(50_000)}; the end`, 46_009],
-  ])("with a count of what is left out of a long %s, and with its end", (field, text, left) => {
+  ])("counts the omitted characters of a long %s and prints its end", (field, text, left) => {
     const lines = shown("x", { [field]: text });
     const count = String(left).replace(/(...)$/, ",$1");
-    expect(lines).toContain(
-      `  … ${count} characters are left out here; all of it: rookery sessions events SESSION --json …`,
-    );
+    expect(lines).toContain(`  … ${count} characters omitted; full text: rookery sessions events SESSION --json …`);
     expect(lines.at(-1)).toContain(text.slice(-10));
     expect(lines.join("").length).toBeLessThan(17_000);
   });
 
-  it("with a count where there are too many parts", () => {
+  it("counts the omitted characters if there are too many fields", () => {
     const input = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`key${index}`, index]));
     const lines = shown("x", input);
     expect(lines[0]).toMatch(/^ {2}input/);
-    expect(lines.join("\n")).toMatch(/characters are left out here/);
+    expect(lines.join("\n")).toMatch(/characters omitted/);
     expect(lines.join("").length).toBeLessThan(17_000);
   });
 
-  it("as JSON where what is nested has too many parts to be told apart", () => {
+  it("prints nested values with too many parts as JSON", () => {
     const changes = Array.from({ length: 30 }, (_, index) => ({ path: `${index}`, diff: "one\ntwo" }));
     expect(shown("apply_patch", { changes })).toEqual([`  changes: ${JSON.stringify(changes)}`]);
   });

@@ -1,4 +1,4 @@
-/** What an agent waits for, so that a person can decide: all of it, whatever its title says. */
+/** An open permission request or question, formatted completely, because its title may not show everything. */
 import type { Question } from "../../domain/backend.ts";
 import type { SessionEvent } from "../../domain/events.ts";
 import type { SessionState } from "../../domain/state.ts";
@@ -12,13 +12,13 @@ export interface PendingRequest {
   /** Undefined for a question. */
   readonly tool: string | undefined;
   readonly input: unknown;
-  /** Who asks for a permission, if not the agent itself. */
+  /** The requester, if it is not the agent itself. */
   readonly from?: string | undefined;
   /** Undefined for a permission. */
   readonly question?: Question;
 }
 
-/** A command is shown whole, up to what a person could still read; of other texts the ends say what they are. */
+/** Maximum length before the middle is omitted. Commands are shown completely up to a readable length. */
 const MAX_FIELD_LENGTH = { command: 16_000, other: 4_000 };
 const MAX_FIELDS = 20;
 const MAX_DEPTH = 4;
@@ -35,13 +35,13 @@ export function toPendingRequest(event: SessionEvent): PendingRequest | undefine
   return { requestId: event.requestId, tool: undefined, input: Object.fromEntries(given), question };
 }
 
-/** What a session waits for now; its state has only the titles. */
+/** Reads the open requests from the log, because the state only has their titles. */
 export async function pendingSessionRequests(store: SessionStore, state: SessionState): Promise<PendingRequest[]> {
   const waiting = state.requests.filter(({ answer }) => answer === undefined);
   const open = new Set(waiting.map(({ requestId }) => requestId));
   const found: PendingRequest[] = [];
   if (open.size === 0) return found;
-  const isOlder = waiting.some(({ turnId }) => turnId === undefined); // asked between turns, maybe before this one
+  const isOlder = waiting.some(({ turnId }) => turnId === undefined); // asked between turns, possibly before the current one
   for await (const event of readSessionEvents(store, state.id, isOlder ? 0 : (state.turn?.startedSeq ?? 0))) {
     const asked = toPendingRequest(event);
     if (asked !== undefined && open.has(asked.requestId)) found.push(asked);
@@ -49,7 +49,7 @@ export async function pendingSessionRequests(store: SessionStore, state: Session
   return found;
 }
 
-/** "waiting for" what. */
+/** Completes the phrase "waiting for …". */
 export function formatRequestSubject({ tool, from }: PendingRequest): string {
   return tool === undefined ? "an answer" : `a decision on ${toSingleLine(tool, 100)}${formatRequester(from)}`;
 }
@@ -58,7 +58,7 @@ export function formatRequester(from: string | undefined): string {
   return from === undefined ? "" : ` for ${toSingleLine(escapeInvisible(from), 100)}`;
 }
 
-/** Lines that nothing in them can leave: each begins with two spaces, and has no control characters. */
+/** Each line starts with two spaces and contains no control characters, so the input cannot imitate other output. */
 export function formatRequestDetails({ input = null }: PendingRequest): string[] {
   const isTable = typeof input === "object" && input !== null && !Array.isArray(input);
   const fields: Field[] = isTable ? Object.entries(input) : [["input", input]];
@@ -69,7 +69,7 @@ export function formatRequestDetails({ input = null }: PendingRequest): string[]
 
 type Field = readonly [name: string, value: unknown];
 
-/** What is nested is shown as JSON, unless a text in it has lines, such as the diff in a list of changes. */
+/** Nested values are shown as JSON, unless they contain multi-line text such as a diff. */
 function splitField([name, value]: Field, depth: number): Field[] {
   const hasLines = typeof value === "object" && value !== null && JSON.stringify(value).includes("\\n");
   if (!hasLines || depth === 0) return [[name, value]];
@@ -84,7 +84,7 @@ function formatInputField(name: string, value: unknown): string[] {
   if (lines.length === 1 && text.length <= most) return [`  ${label}: ${escapeInvisible(text)}`];
   const heading = `  ${label} (${formatCount(lines.length)} ${lines.length === 1 ? "line" : "lines"}):`;
   if (text.length <= most) return [heading, ...quoteLines(text)];
-  const left = `  … ${formatCount(text.length - most)} characters are left out here; all of it: rookery sessions events SESSION --json …`;
+  const left = `  … ${formatCount(text.length - most)} characters omitted; full text: rookery sessions events SESSION --json …`;
   return [heading, ...quoteLines(text.slice(0, most / 2)), left, ...quoteLines(text.slice(-most / 2))];
 }
 

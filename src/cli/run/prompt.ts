@@ -1,10 +1,10 @@
-/** The prompt: as typed, or read from a pipe, within the bounds of what an agent is given. */
+/** Reads the prompt from the arguments or from stdin, up to the size limit. */
 import { RookeryError } from "../../domain/errors.ts";
 import { MAX_INPUT_BYTES } from "../../session/input.ts";
 import { usageError } from "../exit.ts";
 import type { Io } from "../io.ts";
 
-/** Undefined where nothing was typed and a session is to go on; a pipe is then read only for `-`. */
+/** Returns undefined if a session continues without a prompt. Stdin is then only read for `-`. */
 export async function readOptionalPrompt(
   io: Io,
   typed: string | undefined,
@@ -13,17 +13,17 @@ export async function readOptionalPrompt(
   return typed === undefined && goesOn ? undefined : requirePrompt(io, typed, "rookery run");
 }
 
-/** `command` is what to type the prompt after. */
+/** `command`: the command to suggest in errors. Throws `usage`. */
 export async function requirePrompt(io: Io, typed: string | undefined, command: string): Promise<string> {
   if (typed === undefined && io.stdin.isTTY === true) {
-    throw usageError(`say what to do: ${command} "PROMPT"; see ${command} --help`);
+    throw usageError(`the prompt is missing: ${command} "PROMPT"; see ${command} --help`);
   }
   const text = typed === undefined || typed === "-" ? await readStdin(io, "the prompt") : typed;
-  if (text.trim() === "") throw usageError(`the prompt is empty; say what to do: ${command} "PROMPT"`);
+  if (text.trim() === "") throw usageError(`the prompt is empty: ${command} "PROMPT"`);
   return text;
 }
 
-/** All of a pipe. Rejects with `input_too_large`, or `input_invalid` where it is no text. */
+/** Reads all of stdin. Rejects with `input_too_large`, or with `input_invalid` if it is not UTF-8. */
 export async function readStdin({ stdin }: Io, what: string): Promise<string> {
   return decodeUtf8(await readBounded(stdin, what), what);
 }
@@ -43,7 +43,7 @@ function tooLarge(what: string): RookeryError {
   const most = `${MAX_INPUT_BYTES / 1024 / 1024} MB`;
   return new RookeryError(
     "input_too_large",
-    `${what} is larger than ${most}: put the text in a file of the working folder and name the file`,
+    `${what} is larger than ${most}: put the text in a file of the working directory and name that file in the prompt`,
   );
 }
 
@@ -51,7 +51,7 @@ function decodeUtf8(bytes: Buffer, what: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
-    const message = `${what} on stdin is not UTF-8 text: convert it, e.g. with iconv`;
+    const message = `${what} on stdin is not UTF-8 text: convert it, for example with iconv`;
     throw new RookeryError("input_invalid", message, { cause });
   }
 }

@@ -9,7 +9,7 @@ afterEach(() => fixture[Symbol.asyncDispose]());
 
 const ASKS = [call("s__ask", {}), say("All done.")] as const;
 const NAME =
-  /s asks:\r\n {2}│ Who are you\?\r\n\([^)]*\/decline refuses it, \/cancel [^)]*\)\r\nname — optional\r\nname: /;
+  /s asks:\r\n {2}│ Who are you\?\r\n\([^)]*\/decline to refuse, \/cancel [^)]*\)\r\nname — optional\r\nname: /;
 
 async function answerOf(tool: string): Promise<unknown> {
   const { stdout } = await fixture.rookery(["sessions", "events", "last", "--json"]);
@@ -24,7 +24,7 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
     ["/decline", "/decline\n", '{"action":"decline"}'],
     ["/cancel", "/cancel\n", '{"action":"cancel"}'],
     ["the end of the input", "\u0004", '{"action":"cancel"}'],
-  ])("what a server asks in a turn is asked, and %s is an answer", async (_, typed, answer) => {
+  ])("asks a question of a server during a turn and accepts %s", async (_, typed, answer) => {
     fixture = await openMcpFixture({ s: stdio(SCRIPTED) }, { script: ASKS });
     const running = fixture.terminal(["run", "x", "--permissions", "all"]);
     await running.waitForOutput(NAME);
@@ -33,7 +33,7 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
     expect(await answerOf("s__ask")).toBe(answer);
   });
 
-  it("a permission and a question are asked one after the other", async () => {
+  it("asks for a permission and a question one after the other", async () => {
     fixture = await openMcpFixture({ s: stdio(SCRIPTED) }, { script: ASKS });
     const running = fixture.terminal(["run", "x"]);
     await running.waitForOutput(/Allow s__ask\? /);
@@ -43,7 +43,7 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
     expect(await running.ended).toMatchObject({ code: 0 });
   });
 
-  it("a question goes away when it was answered elsewhere, and makes room for the next", async () => {
+  it("withdraws a question that was answered elsewhere and asks the next one", async () => {
     fixture = await openMcpFixture({ s: stdio(SCRIPTED) }, { script: [ASKS[0], ...ASKS] });
     const running = fixture.terminal(["run", "x", "--permissions", "all"]);
     await running.waitForOutput(NAME);
@@ -55,7 +55,7 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
     expect(await answerOf("s__ask")).toBe('{"action":"accept","content":{"name":"Bob"}}');
   });
 
-  it("Ctrl-C cancels the turn while a question is open", async () => {
+  it("cancels the turn at Ctrl-C while a question is open", async () => {
     fixture = await openMcpFixture({ s: stdio(SCRIPTED) }, { script: ASKS });
     const running = fixture.terminal(["run", "x", "--permissions", "all"]);
     await running.waitForOutput(NAME);
@@ -63,13 +63,13 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
     expect((await running.ended).code).toBe(130);
   });
 
-  it("a login is asked for while a turn runs, and its tools are there when it is done", async () => {
+  it("asks for a login during a turn and offers the tools after it", async () => {
     await using vault = await startTestAuthorization();
     const script = [{ ...say("First."), firstByteDelayMs: 1_500 }, call("vault__open", {}), say("Rich.")];
     fixture = await openMcpFixture({ vault: { url: vault.url } }, { script });
     const running = fixture.terminal(["run", "x", "--permissions", "all"]);
     await running.waitForOutput(
-      /vault wants you to open a page:[^]*it is on: 127\.0\.0\.1:\d+\r\nhttp:[^]*Enter when you are done/,
+      /vault asks you to open a page:[^]*host: 127\.0\.0\.1:\d+\r\nhttp:[^]*Press Enter when you are done/,
     );
     await openPrintedPage(running);
     expect((await running.ended).code).toBe(0);
@@ -78,14 +78,14 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
     expect(next.stdout).not.toContain("open a page");
   });
 
-  it("a turn that ends takes an open login with it", async () => {
+  it("withdraws an open login when the turn ends", async () => {
     await using vault = await startTestAuthorization();
     fixture = await openMcpFixture(
       { vault: { url: vault.url } },
       { script: [{ ...say("Done."), firstByteDelayMs: 1_500 }] },
     );
     const running = fixture.terminal(["run", "x"]);
-    await running.waitForOutput(/Enter when you are done there/);
+    await running.waitForOutput(/Press Enter when you are done/);
     expect(await running.ended).toMatchObject({ code: 0, stdout: expect.stringContaining("Done.") });
     const { stdout } = await fixture.rookery(["sessions", "events", "last", "--json"]);
     expect(parseEventLines(stdout)).toContainEqual(
@@ -97,7 +97,7 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
   });
 });
 
-it("without a person a question is declined, and with --permissions ask it waits for rookery answer", async () => {
+it("declines a question without a terminal, and waits for rookery answer with --permissions ask", async () => {
   fixture = await openMcpFixture({ s: stdio(SCRIPTED) }, { script: [...ASKS, ...ASKS] });
   expect((await fixture.rookery(["run", "x", "--permissions", "all"])).code).toBe(0);
   expect(await answerOf("s__ask")).toBe('{"action":"decline"}');
@@ -111,7 +111,7 @@ it("without a person a question is declined, and with --permissions ask it waits
 });
 
 describe("a prompt of a server", () => {
-  it("is what the model is given", async () => {
+  it("is sent to the model", async () => {
     fixture = await openMcpFixture({ s: stdio(SCRIPTED) }, { script: [say("Fine.")] });
     expect(await fixture.rookery(["run", "/s:review a.ts"])).toMatchObject({
       code: 0,
@@ -120,7 +120,7 @@ describe("a prompt of a server", () => {
     expect(JSON.stringify((await fixture.server.received(0)).body)).toContain("Review a.ts");
   });
 
-  it("that is not there, or lacks an argument, is told of in words", async () => {
+  it("prints an error if it does not exist or lacks an argument", async () => {
     fixture = await openMcpFixture({ s: stdio(SCRIPTED) }, { script: [say("Never.")] });
     expect(await fixture.rookery(["run", "/s:nothing"])).toMatchObject({
       code: 2,
@@ -132,7 +132,7 @@ describe("a prompt of a server", () => {
     });
   });
 
-  it("Ctrl-C while its server is waited for is 130", async () => {
+  it("exits with 130 after Ctrl-C while its server connects", async () => {
     fixture = await openMcpFixture({ s: stdio(SCRIPTED, "silent") }, { script: [fault("stall")] });
     const running = fixture.start(["run", "/s:review a.ts", "--json"]);
     await running.waitForOutput(/"session\.opened"/); // from there on it listens for signals

@@ -1,4 +1,4 @@
-/** Brings what an agent waits for to a person: asked here, one at a time, or told how to answer from elsewhere. */
+/** Asks the person at this terminal to answer requests, one at a time, or prints how to answer them elsewhere. */
 import { isRookeryError } from "../../domain/errors.ts";
 import type { Answer } from "../../session/answer.ts";
 import { formatCount } from "../format.ts";
@@ -11,14 +11,14 @@ import { askLine } from "./ask-line.ts";
 export interface PrompterOptions {
   readonly io: Io;
   readonly sessionId: string;
-  /** Is the person at this terminal? */
+  /** True if a person is at this terminal. */
   readonly atTerminal: boolean;
   readonly answer: (requestId: string, answer: Answer) => Promise<void>;
-  /** Told before and after the terminal is used for a question. */
+  /** Called with true before a question and with false after it. */
   readonly onBusy: (busy: boolean) => void;
 }
 
-/** What a small screen has room for. */
+/** Number of lines that fit on a small screen. */
 const MAX_VISIBLE_LINES = 20;
 
 export class RequestPrompter implements AsyncDisposable {
@@ -31,7 +31,7 @@ export class RequestPrompter implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** A request that was brought up before is not asked twice. */
+  /** Does nothing for a request that was already asked. */
   ask(asked: PendingRequest): void {
     if (this.#open.has(asked.requestId)) return;
     const controller = new AbortController();
@@ -40,12 +40,12 @@ export class RequestPrompter implements AsyncDisposable {
     else this.#last = this.#last.then(() => this.#askHere(asked, controller.signal));
   }
 
-  /** Someone answered, here or elsewhere. */
+  /** Call it when a request was answered, here or elsewhere. */
   resolved(requestId: string): void {
     this.#open.get(requestId)?.abort();
   }
 
-  /** Stops asking. Rejects with what kept an answer from being given. */
+  /** Stops asking. Rejects with the first error of an answer. */
   async [Symbol.asyncDispose](): Promise<void> {
     for (const controller of this.#open.values()) controller.abort();
     await this.#last;
@@ -77,7 +77,7 @@ export class RequestPrompter implements AsyncDisposable {
     return question === undefined ? this.#decision(asked, signal) : askQuestion(this.#options.io, question, signal);
   }
 
-  /** Shown whole each time: what was there before may be off the screen. */
+  /** Prints all details each time, because earlier output may have scrolled away. */
   async #decision(asked: PendingRequest, signal: AbortSignal): Promise<Answer> {
     const tool = toSingleLine(asked.tool ?? "", 100);
     const lines = formatRequestDetails(asked);
@@ -92,7 +92,7 @@ export class RequestPrompter implements AsyncDisposable {
   }
 }
 
-/** Undefined where it is none; a closed input is a no. */
+/** Returns undefined for an unknown answer. A closed input means no. */
 export function parseDecision(typed: string | undefined): Answer | undefined {
   const word = typed?.trim().toLowerCase() ?? "no";
   if (["y", "yes"].includes(word)) return { decision: "allow", scope: "once" };

@@ -22,7 +22,7 @@ async function opened(
 afterEach(() => fixture[Symbol.asyncDispose]());
 
 describe("on a pipe", () => {
-  it("a turn is shown as text, a line for each tool, and what it cost, without colours", async () => {
+  it("prints a turn as text with one line per tool and the cost, without colors", async () => {
     await opened();
     const { code, stdout, stderr } = await fixture.rookery(["run", "write hello", "--permissions", "all"]);
     expect(stderr).toBe("");
@@ -34,13 +34,13 @@ describe("on a pipe", () => {
       expect.stringMatching(
         /^done · 1,\d{3} tokens in \(1,000 from cache\) · \d+ out · [<$\d.]+ \(computed\) · \d\.\ds$/,
       ),
-      expect.stringMatching(/^session (ses_\w+) · go on with: rookery run "…" --session \1$/),
+      expect.stringMatching(/^session (ses_\w+) · continue with: rookery run "…" --session \1$/),
       "",
     ]);
     expect(await fixture.repository.read("hello.txt")).toBe("hello");
   });
 
-  it("a budget that is used up where nobody can be asked is a decision that nobody took", async () => {
+  it("exits with 3 if the budget is used up and nobody can be asked", async () => {
     await opened();
     const { code, stderr } = await fixture.rookery([
       "run",
@@ -55,14 +55,14 @@ describe("on a pipe", () => {
     expect(await fixture.repository.read("hello.txt").catch(() => undefined)).toBe("hello");
   });
 
-  it("what a model says cannot move the cursor of whoever reads it", async () => {
+  it("removes control characters from the text of a model", async () => {
     await opened([say("red: \u001b[31m, title: \u001b]0;x\u0007, back\r.")]);
     const { stdout } = await fixture.rookery(["run", "x"]);
     expect(stdout).toContain("red: [31m, title: ]0;x, back.\n");
     expect(stdout).not.toContain("\u001b");
   });
 
-  it("a price in the configuration gives a cost", async () => {
+  it("computes a cost from a configured price", async () => {
     await opened(SCRIPT, {
       files: { "rookery.toml": `[prices."anthropic/claude-sonnet-5"]\ninput = 1000\noutput = 0\n` },
     });
@@ -75,7 +75,7 @@ describe("on a pipe", () => {
   it.each([
     ["-", ["run", "-"]],
     ["nothing", ["run"]],
-  ])("the prompt %s is read from the pipe", async (_, args) => {
+  ])("reads the prompt %s from stdin", async (_, args) => {
     await opened([say("ok")]);
     expect(await fixture.rookery(args, { input: "from the pipe é" })).toMatchObject({ code: 0 });
     expect(JSON.stringify(fixture.server.requests[0]?.body)).toContain("from the pipe é");
@@ -83,7 +83,7 @@ describe("on a pipe", () => {
 });
 
 describe("--json", () => {
-  it("prints the log as it is, and nothing else", async () => {
+  it("prints only the events of the log", async () => {
     await opened();
     const { code, stdout, stderr } = await fixture.rookery(["run", "x", "--permissions", "all", "--json"]);
     expect([code, stderr]).toEqual([0, ""]);
@@ -96,7 +96,7 @@ describe("--json", () => {
     expect(log.stdout).toBe(stdout);
   });
 
-  it("prints only what is new where a session goes on", async () => {
+  it("prints only new events of a continued session", async () => {
     await opened([say("one"), say("two")]);
     const first = parseEventLines((await fixture.rookery(["run", "a", "--json"])).stdout);
     const second = parseEventLines((await fixture.rookery(["run", "b", "--json", "--session", "last"])).stdout);
@@ -109,7 +109,7 @@ describe("--json", () => {
 it.each([
   ["cut short by the model's limit", say("half of", { stopReason: "max_tokens" }), "reply_truncated"],
   ["refused by the model", say("", { stopReason: "refusal" }), "reply_refused"],
-])("a reply that was %s is a failure, in one line", async (_, reply, code) => {
+])("fails with one line if a reply was %s", async (_, reply, code) => {
   await opened([reply]);
   const ended = await fixture.rookery(["run", "x"]);
   expect([ended.code, ended.stderr]).toEqual([1, expect.stringMatching(/^rookery: [^\n]+\n$/)]);
@@ -117,22 +117,22 @@ it.each([
   expect(log.at(-1)).toMatchObject({ type: "turn.ended", outcome: { status: "failed", code } });
 });
 
-describe("permissions where nobody is at a terminal", () => {
-  it("are refused in words, with exit code 3 and how to allow", async () => {
+describe("permissions without a terminal", () => {
+  it("are denied with exit code 3 and a message that tells how to allow them", async () => {
     await opened();
     const { code, stdout, stderr } = await fixture.rookery(["run", "x"]);
     expect(code).toBe(3);
-    expect(stdout).toContain("⊘ write hello.txt — refused\nAll done.\n");
+    expect(stdout).toContain("⊘ write hello.txt — denied\nAll done.\n");
     expect(stderr).toBe(
-      "rookery: refused, since nobody could be asked: write hello.txt; allow with --permissions all, " +
-        "or wait for answers with --permissions ask and rookery answer\n",
+      "rookery: denied because nobody could answer: write hello.txt; allow with --permissions all, " +
+        "or wait for rookery answer with --permissions ask\n",
     );
   });
 
   it.each([
     ["read", 0],
     ["none", 0],
-  ])("are decided by --permissions %s, which is a decision: exit code %i", async (policy, expected) => {
+  ])("are decided by --permissions %s with exit code %i", async (policy, expected) => {
     await opened();
     const { code, stdout, stderr } = await fixture.rookery(["run", "x", "--permissions", policy]);
     expect([code, stderr]).toEqual([expected, ""]);
@@ -141,8 +141,8 @@ describe("permissions where nobody is at a terminal", () => {
 
   it.each([
     ["allow", "✓ write hello.txt"],
-    ["deny", "⊘ write hello.txt — refused"],
-  ])("wait with --permissions ask until another process says %s", async (word, shown) => {
+    ["deny", "⊘ write hello.txt — denied"],
+  ])("wait with --permissions ask until another process answers %s", async (word, shown) => {
     await opened();
     const running = fixture.start(["run", "x", "--permissions", "ask"]);
     const [, session = "", request = ""] = await running.waitForOutput(/answer with: rookery answer (\S+) (\S+) allow/);
@@ -161,7 +161,7 @@ describe("permissions where nobody is at a terminal", () => {
   });
 });
 
-it("what waits for an answer is told whole, here and to whoever looks", async () => {
+it("prints an open request completely in run and in sessions show", async () => {
   await opened([call("bash", { command: "echo harmless\ntouch pwned", timeout_ms: 5000 }), say("ok")]);
   const running = fixture.start(["run", "x", "--permissions", "ask"]);
   const [told = "", session = "", request = ""] = await running.waitForOutput(
@@ -178,8 +178,8 @@ it("what waits for an answer is told whole, here and to whoever looks", async ()
   await running.ended;
 });
 
-describe("a turn that a killed process left", () => {
-  it("goes on, and its question is answered from another process", async () => {
+describe("a turn of a killed process", () => {
+  it("continues, and another process answers its question", async () => {
     await opened();
     const first = fixture.start(["run", "x", "--permissions", "ask"]);
     const [, session = "", request = ""] = await first.waitForOutput(/rookery answer (\S+) (\S+) allow/);
@@ -196,7 +196,7 @@ describe("a turn that a killed process left", () => {
     expect(log.filter(({ type }) => type === "turn.started" || type === "turn.ended")).toHaveLength(2);
   });
 
-  it("names the tool whose outcome was lost", async () => {
+  it("names the tool with an unknown outcome", async () => {
     await opened([call("bash", { command: "echo up; sleep 300" }), say("went on")]);
     const first = fixture.start(["run", "x", "--permissions", "all", "--json"]);
     const [, session = ""] = await first.waitForOutput(/"sessionId":"(\w+)"/);
@@ -204,10 +204,10 @@ describe("a turn that a killed process left", () => {
     first.child.kill("SIGKILL");
     await first.ended;
     const { stdout } = await fixture.rookery(["run", "--session", session]);
-    expect(stdout).toMatch(/\? bash: echo up; sleep 300 — .*may or may not have happened/);
+    expect(stdout).toMatch(/\? bash: echo up; sleep 300 — .*may or may not have run/);
   });
 
-  it("goes on before the next prompt", async () => {
+  it("continues before the next prompt", async () => {
     await opened([fault("stall", { text: "never" }), say("went on"), say("and further")]);
     const first = fixture.start(["run", "x", "--json"]);
     await fixture.server.received(0);
@@ -219,8 +219,8 @@ describe("a turn that a killed process left", () => {
     expect(stdout).toMatch(/went on\ndone[^\n]*\nand further\ndone/);
   });
 
-  describe("with inputs that still wait for their turn", () => {
-    /** A session that was left in the middle of its first turn, or after it, with two inputs queued. */
+  describe("with queued inputs", () => {
+    /** Creates a session with two queued inputs, interrupted during its first turn or after it. */
     async function left(script: Script, { midTurn }: { midTurn: boolean }): Promise<string> {
       await opened([midTurn ? fault("stall", { text: "never" }) : say("zero"), ...(script as readonly Reply[])]);
       const first = fixture.start(["run", "x", "--json"]);
@@ -244,8 +244,8 @@ describe("a turn that a killed process left", () => {
     }
 
     it.each([
-      ["goes on, then they do, then the prompt", true, [say("went on"), say("first"), say("second"), say("last")]],
-      ["is none, they go before the prompt", false, [say("first"), say("second"), say("last")]],
+      ["continues, runs them, then the prompt", true, [say("went on"), say("first"), say("second"), say("last")]],
+      ["runs them before the prompt if no turn was open", false, [say("first"), say("second"), say("last")]],
     ])("%s", async (_, midTurn, script) => {
       const session = await left(script, { midTurn });
       const { code, stdout, stderr } = await fixture.rookery(["run", "more", "--session", session]);
@@ -253,14 +253,14 @@ describe("a turn that a killed process left", () => {
       expect(stdout).toMatch(/first\ndone[^\n]*\nsecond\ndone[^\n]*\nlast\ndone/);
     });
 
-    it("needs no prompt to go on", async () => {
+    it("continues without a prompt", async () => {
       const session = await left([say("first"), say("second")], { midTurn: false });
       const { code, stdout } = await fixture.rookery(["run", "--session", session]);
       expect(code).toBe(0);
       expect(stdout).toMatch(/first\ndone[^\n]*\nsecond\ndone/);
     });
 
-    it("leaves them there when it is cancelled", async () => {
+    it("keeps them after a cancel", async () => {
       const session = await left([fault("stall", { text: "never" })], { midTurn: false });
       const running = fixture.start(["run", "more", "--session", session]);
       await fixture.server.received(1);
@@ -272,17 +272,17 @@ describe("a turn that a killed process left", () => {
     });
   });
 
-  it("that is none is said so", async () => {
+  it("reports a session without a turn to continue", async () => {
     await opened([say("one")]);
     await fixture.rookery(["run", "x"]);
     const { code, stderr } = await fixture.rookery(["run", "--session", "last"]);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^rookery: session ses_\w+ has no turn to go on with; give it a prompt: .*\n$/);
+    expect(stderr).toMatch(/^rookery: session ses_\w+ has no turn to continue; send a prompt: .*\n$/);
   });
 });
 
 describe("signals", () => {
-  it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s cancels the turn, and the log says so", async (signal) => {
+  it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s cancels the turn and records it", async (signal) => {
     await opened([fault("stall", { text: "never" })]);
     const running = fixture.start(["run", "x"]);
     await fixture.server.received(0);
@@ -294,17 +294,17 @@ describe("signals", () => {
     expect(log.at(-1)).toMatchObject({ type: "turn.ended", outcome: { status: "cancelled" } });
   });
 
-  it("Ctrl-C twice quits at once, though a command would not stop", async () => {
+  it("quits immediately after a second Ctrl-C, even if a command does not stop", async () => {
     await opened([call("bash", { command: "trap '' TERM INT; echo started; sleep 60 & wait; sleep 60" })]);
     const running = fixture.start(["run", "x", "--permissions", "all", "--json"]);
     await running.waitForOutput(/"type":"tool.updated"/);
     running.child.kill("SIGINT");
-    await running.waitForOutput(/Ctrl-C again quits at once/);
+    await running.waitForOutput(/press Ctrl-C again to quit immediately/);
     running.child.kill("SIGINT");
     expect((await running.ended).code).toBe(130);
   });
 
-  it("a reader that goes away cancels the turn quietly", async () => {
+  it("cancels the turn quietly if the reader closes the pipe", async () => {
     await opened([say(Array<string>(500).fill("more "), { chunkDelayMs: 10 })]);
     const running = fixture.start(["run", "x"]);
     await running.waitForOutput(/more/);
@@ -319,7 +319,7 @@ describe("trust", () => {
     "AGENTS.md": "be kind",
   };
 
-  it("is needed before a repository's configuration is used: exit code 3, and the command to type", async () => {
+  it("is required before the configuration of a repository is used (exit code 3)", async () => {
     await opened([say("ok")], { files });
     const { code, stderr, stdout } = await fixture.rookery(["run", "x"]);
     expect([code, stdout]).toEqual([3, ""]);

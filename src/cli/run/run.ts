@@ -1,4 +1,4 @@
-/** `rookery run`: gives an agent a prompt, or goes on with a turn that was left, and shows what happens. */
+/** `rookery run`: sends a prompt to an agent, or continues an interrupted turn, and shows the events. */
 import { resolve } from "node:path";
 import { realFolder } from "../../config/root.ts";
 import { PERMISSION_POLICIES } from "../../domain/enums.ts";
@@ -63,8 +63,8 @@ export async function runCommand({ io, args, options }: CommandCall): Promise<Ex
     await session[Symbol.asyncDispose]();
     const { id, state } = session;
     const lost = state.lastOutcome?.status === "failed" && state.lastOutcome.code === "interrupted";
-    const why = lost ? "lost its turn with the process that ran it" : "has no turn to go on with";
-    throw usageError(`session ${id} ${why}; give it a prompt: rookery run "PROMPT" --session ${id}`);
+    const why = lost ? "lost its turn when its process ended" : "has no turn to continue";
+    throw usageError(`session ${id} ${why}; send a prompt: rookery run "PROMPT" --session ${id}`);
   }
   const after = known?.head ?? 0;
   const code = await driveSession({
@@ -81,7 +81,7 @@ export async function runCommand({ io, args, options }: CommandCall): Promise<Ex
   return code;
 }
 
-/** A turn that asked somebody who was not at its terminal goes on doing so. */
+/** True if the session waits for a person, or a person has answered it before. Such a session stays attended. */
 async function hasOpenRequests(store: SessionStore, sessionId: string): Promise<boolean> {
   const { requests } = await loadState(store, sessionId);
   return requests.some(({ answer }) => answer === undefined || answer.by === "person");
@@ -90,7 +90,9 @@ async function hasOpenRequests(store: SessionStore, sessionId: string): Promise<
 async function printNextStep(io: Io, session: Session, { json, code }: { json: boolean; code: ExitCode }) {
   if (json) return;
   const more =
-    code === EXIT.done ? `go on with: rookery run "…" --session ${session.id}` : `rookery sessions show ${session.id}`;
+    code === EXIT.done
+      ? `continue with: rookery run "…" --session ${session.id}`
+      : `rookery sessions show ${session.id}`;
   await print(io, withCommandPrefix(io, `session ${session.id} · ${more}\n`));
 }
 

@@ -1,4 +1,4 @@
-/** Where a turn is shown: as text for a person, or as the log's own lines for a program. */
+/** Shows a turn on stdout: as text for people, or as JSON for programs. */
 import type { SessionEvent } from "../../domain/events.ts";
 import { hasColor, type Io, isInteractive, print, printJson } from "../io.ts";
 import { ansiPaint, plainPaint } from "../paint.ts";
@@ -7,13 +7,13 @@ import { EMPTY_TURN_VIEW, renderEvent, formatActivity } from "./turn-view.ts";
 
 export interface Screen extends Disposable {
   show(event: SessionEvent): Promise<void>;
-  /** A line that is not of a turn, and what is waited for after it while no turn runs. */
+  /** Prints a line outside of a turn. `waits`: the spinner label until a turn runs. */
   showLine(text: string | undefined, waits?: string): Promise<void>;
-  /** Takes note of what was shown elsewhere, so that what follows is understood. */
+  /** Applies an earlier event without printing it. */
   replay(event: SessionEvent): void;
-  /** While a question is asked nothing else is drawn. */
+  /** Stops drawing while a question is open. */
   hold(held: boolean): void;
-  /** What was refused in the turn that was shown last. */
+  /** Titles of the tools that were denied in the last turn. */
   readonly refused: readonly string[];
 }
 
@@ -61,7 +61,7 @@ export function openScreen(io: Io, json: boolean): Screen {
     hold(now) {
       held = now;
       if (now && !json && !view.atStart) {
-        io.stdout.write("\n"); // a question begins its own line
+        io.stdout.write("\n"); // a question starts on a new line
         view = { ...view, atStart: true };
       }
       spin();

@@ -1,21 +1,21 @@
-/** Shows on a terminal that something goes on while nothing comes. */
+/** A spinner for terminals. */
 import type { TerminalStream } from "../io.ts";
 import { toSingleLine } from "../sanitize.ts";
 
 export interface Spinner extends Disposable {
-  /** Shows what is waited for, after a moment of silence. */
+  /** Shows the label after a short silence. */
   wait(label: string): void;
-  /** Takes the line away, so that something else can be written. */
+  /** Erases the spinner, so that other text can be written. */
   clear(): void;
 }
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const FRAME_MS = 100;
-/** Text that streams must not flicker. */
+/** Delay before the spinner appears, so that streaming text does not flicker. */
 const SILENCE_MS = 400;
 const ERASE = "\r\u001b[2K";
 
-/** For pipes and simple terminals. */
+/** Does nothing; for pipes and dumb terminals. */
 export const noSpinner: Spinner = { wait: () => undefined, clear: () => undefined, [Symbol.dispose]: () => undefined };
 
 export function startSpinner(stream: TerminalStream): Spinner {

@@ -1,4 +1,4 @@
-/** Names the agents that can be used here where the one that was meant has no key. */
+/** Adds ready agents to the error if the chosen agent has no key. */
 import { loadConfig } from "../../config/load.ts";
 import { isRookeryError, RookeryError } from "../../domain/errors.ts";
 import { type ReadinessContext, readyAgents } from "../readiness.ts";
@@ -12,6 +12,6 @@ export async function suggestReadyAgents<T>(here: ReadinessContext, open: () => 
     const [first, ...more] = readyAgents(config, here);
     if (first === undefined) throw cause;
     const others = more.length === 0 ? "" : ` (or ${more.join(", ")})`;
-    throw new RookeryError(cause.code, `${cause.message}; ready here is --agent ${first}${others}`, { cause });
+    throw new RookeryError(cause.code, `${cause.message}; or use a ready agent: --agent ${first}${others}`, { cause });
   }
 }

@@ -12,7 +12,7 @@ const QUESTION =
   /write:\r\n {2}path: hello\.txt\r\n {2}content: hello\r\nAllow write\? \[y\]es, \[a\]lways write in this session, \[n\]o /;
 
 describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
-  it("a person can be asked although the prompt comes through a pipe", async () => {
+  it("asks the person even if the prompt comes from a pipe", async () => {
     fixture = await openCommandFixture(SCRIPT);
     const script = [
       "import os,pty,sys",
@@ -35,8 +35,8 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
   it.each([
     ["y", "✓ write hello.txt"],
     ["always", "✓ write hello.txt"],
-    ["n", "⊘ write hello.txt — refused"],
-  ])("a permission is asked for, and %s is an answer", async (typed, shown) => {
+    ["n", "⊘ write hello.txt — denied"],
+  ])("asks for a permission and accepts %s", async (typed, shown) => {
     fixture = await openCommandFixture(SCRIPT);
     const running = fixture.terminal(["run", "x"]);
     await running.waitForOutput(QUESTION);
@@ -47,7 +47,7 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
     expect(code).toBe(0);
   });
 
-  it("all lines of a command are shown before it is allowed", async () => {
+  it("prints all lines of a command before asking", async () => {
     fixture = await openCommandFixture([
       call("bash", { command: "echo harmless\ntouch pwned\u001b[1A" }),
       say("All done."),
@@ -57,10 +57,10 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
       /bash:\r\n {2}command \(2 lines\):\r\n {2}│ echo harmless\r\n {2}│ touch pwned<U\+001B>\[1A\r\nAllow bash\? /,
     );
     running.child.stdin.write("n\n");
-    expect((await running.ended).stdout).toContain("⊘ bash: echo harmless … (+1 line) — refused");
+    expect((await running.ended).stdout).toContain("⊘ bash: echo harmless … (+1 line) — denied");
   });
 
-  it("a command longer than a screen is told to be so", async () => {
+  it("prints the number of lines of a command that is longer than the screen", async () => {
     fixture = await openCommandFixture([
       call("bash", { command: `echo a${"\n".repeat(99)}touch b` }),
       say("All done."),
@@ -71,7 +71,7 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
     await running.ended;
   });
 
-  it("a question that a killed process left is asked with all of it", async () => {
+  it("asks the open question of a killed process with all details", async () => {
     fixture = await openCommandFixture([call("bash", { command: "echo harmless\ntouch pwned" }), say("All done.")]);
     const first = fixture.start(["run", "x", "--permissions", "ask"]);
     const [, session = ""] = await first.waitForOutput(/rookery answer (\S+)/);
@@ -83,17 +83,17 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
     expect((await running.ended).code).toBe(0);
   });
 
-  it("what is no answer is asked again, and a closed input is a no", async () => {
+  it("asks again after an invalid answer, and denies on closed input", async () => {
     fixture = await openCommandFixture(SCRIPT);
     const running = fixture.terminal(["run", "x"]);
     await running.waitForOutput(QUESTION);
     running.child.stdin.write("perhaps\n");
     await running.waitForOutput(new RegExp(`${QUESTION.source}[^]*${QUESTION.source}`));
     running.child.stdin.write("\u0004");
-    expect((await running.ended).stdout).toContain("⊘ write hello.txt — refused");
+    expect((await running.ended).stdout).toContain("⊘ write hello.txt — denied");
   });
 
-  it("what was typed before the question is no answer to it", async () => {
+  it("ignores input typed before the question", async () => {
     fixture = await openCommandFixture([
       { ...(SCRIPT as readonly object[])[0], firstByteDelayMs: 300 },
       say("All done."),
@@ -103,10 +103,10 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
     running.child.stdin.write("y\n");
     await running.waitForOutput(QUESTION);
     running.child.stdin.write("n\n");
-    expect((await running.ended).stdout).toContain("⊘ write hello.txt — refused");
+    expect((await running.ended).stdout).toContain("⊘ write hello.txt — denied");
   });
 
-  it("an answer from another process ends the question", async () => {
+  it("withdraws the question after an answer from another process", async () => {
     fixture = await openCommandFixture(SCRIPT);
     const running = fixture.terminal(["run", "x"]);
     await running.waitForOutput(QUESTION);
@@ -116,17 +116,17 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
     expect(code).toBe(0);
   });
 
-  it("Ctrl-C cancels the turn, also while a question is open", async () => {
+  it("cancels the turn at Ctrl-C while a question is open", async () => {
     fixture = await openCommandFixture(SCRIPT);
     const running = fixture.terminal(["run", "x"]);
     await running.waitForOutput(QUESTION);
     running.child.stdin.write("\u0003");
     const { code, stdout } = await running.ended;
-    expect(stdout).toMatch(/rookery: cancelling; Ctrl-C again quits at once\r\n[^]*cancelled · /);
+    expect(stdout).toMatch(/rookery: cancelling; press Ctrl-C again to quit immediately\r\n[^]*cancelled · /);
     expect(code).toBe(130);
   });
 
-  it("something moves while nothing comes, and colours show how it went", async () => {
+  it("shows a spinner while waiting, and colors the outcome", async () => {
     fixture = await openCommandFixture([fault("stall", { text: "never" })]);
     const running = fixture.terminal(["run", "x"], { env: { TERM: "xterm-256color" } });
     await running.waitForOutput(/⠋ thinking[^]*⠙ thinking/);
@@ -137,25 +137,25 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
   it.each([
     ["TERM=dumb", { TERM: "dumb" }],
     ["NO_COLOR", { TERM: "xterm-256color", NO_COLOR: "1" }],
-  ])("%s takes the colours away", async (_, env) => {
+  ])("prints no colors with %s", async (_, env) => {
     fixture = await openCommandFixture([say("hello")]);
     const { stdout } = await fixture.terminal(["run", "x"], { env }).ended;
     expect(stdout).toContain("hello\r\ndone · ");
     expect(stdout).not.toMatch(/\u001b\[\d+m/);
   });
 
-  it("trust is asked for once", async () => {
+  it("asks for trust once", async () => {
     fixture = await openCommandFixture([say("one"), say("two")], { files: { "rookery.toml": "" } });
     const first = fixture.terminal(["run", "x"]);
     await first.waitForOutput(
-      /brings what can run commands and steer agents \(rookery\.toml\)\r\nTrust it\? \[y\/N\] /,
+      /has files that can run commands and steer agents \(rookery\.toml\)\r\nTrust it\? \[y\/N\] /,
     );
     first.child.stdin.write("y\n");
     expect(await first.ended).toMatchObject({ code: 0 });
     expect((await fixture.terminal(["run", "x"]).ended).stdout).not.toContain("Trust it?");
   });
 
-  it("names of files that trust is asked for cannot move the cursor", async () => {
+  it("escapes control characters in file names when asking for trust", async () => {
     const name = "a\u001b[2K\r\n.md";
     const files = { "rookery.toml": `[agents.x]\nprompts = [${JSON.stringify(name)}]`, [name]: "be kind" };
     fixture = await openCommandFixture([], { files });
@@ -165,7 +165,7 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
     expect((await running.ended).stdout).not.toContain("\u001b[2K");
   });
 
-  it("trust that is not given is exit code 3", async () => {
+  it("exits with 3 if trust is denied", async () => {
     fixture = await openCommandFixture([], { files: { "rookery.toml": "" } });
     const running = fixture.terminal(["run", "x"]);
     await running.waitForOutput(/Trust it\?/);
@@ -173,11 +173,11 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
     expect(await running.ended).toMatchObject({ code: 3, stdout: expect.stringContaining("type: rookery trust ") });
   });
 
-  it("a prompt that is missing is asked for in words", async () => {
+  it("prints an error if the prompt is missing", async () => {
     fixture = await openCommandFixture();
     expect(await fixture.terminal(["run"]).ended).toMatchObject({
       code: 2,
-      stdout: expect.stringContaining('rookery: say what to do: rookery run "PROMPT"'),
+      stdout: expect.stringContaining('rookery: the prompt is missing: rookery run "PROMPT"'),
     });
   });
 });

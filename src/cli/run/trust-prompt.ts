@@ -1,4 +1,4 @@
-/** Asks the person at a terminal, once, whether what a repository brings may be used. */
+/** Asks the person at the terminal once whether to trust a repository. */
 import { trust, trustState } from "../../config/trust.ts";
 import { isRookeryError } from "../../domain/errors.ts";
 import { type Io, isPersonPresent, printNotice } from "../io.ts";
@@ -17,7 +17,7 @@ export async function withTrustPrompt<T>(
     if (state.status !== "untrusted") throw error;
     const names = (files: readonly string[]) => files.map(escapeInvisible).join(", ");
     const what = state.changed.length > 0 ? `changed: ${names(state.changed)}` : names(state.files);
-    printNotice(io, `${escapeInvisible(state.root)} brings what can run commands and steer agents (${what})`);
+    printNotice(io, `${escapeInvisible(state.root)} has files that can run commands and steer agents (${what})`);
     if (!(await confirm(io, "Trust it?", signal))) throw error;
     await trust(cwd, io.env);
     return await open();

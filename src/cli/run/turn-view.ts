@@ -1,4 +1,4 @@
-/** What a person sees of a turn: a fold over its events that gives the text to print for each. */
+/** The text view of a turn: a fold over its events that returns the text to print for each. */
 import { amountText } from "../../domain/budget.ts";
 import { textOf, type EventOf, type SessionEvent, type ToolOutcome, type TurnOutcome } from "../../domain/events.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../domain/usage.ts";
@@ -7,18 +7,18 @@ import type { Color, Paint } from "../paint.ts";
 import { toSingleLine, stripControls } from "../sanitize.ts";
 
 export interface TurnView {
-  /** Is the cursor at the start of a line? */
+  /** True if the cursor is at the start of a line. */
   readonly atStart: boolean;
-  /** The message whose text is being shown as it comes. */
+  /** Id of the message that is streaming. */
   readonly message: string | undefined;
-  /** Titles of the tools that run, by id. */
+  /** Titles of running tools by id. */
   readonly tools: ReadonlyMap<string, string>;
-  /** Titles of the tools that were refused in this turn. */
+  /** Titles of the tools that were denied in this turn. */
   readonly refused: readonly string[];
-  /** Of this turn; undefined until something is reported. */
+  /** Usage of this turn. Undefined until the first report. */
   readonly usage: Usage | undefined;
   readonly startedAt: string;
-  /** Until when the turn waits for a limit to pass. */
+  /** When the limit that the turn waits for resets. */
   readonly parkedUntil: string | undefined;
 }
 
@@ -52,7 +52,7 @@ export function renderEvent(view: TurnView, event: SessionEvent, paint: Paint): 
     case "tool.ended":
       return renderToolEnd(view, event, paint);
     case "output.text":
-      if (event.from !== undefined) return [view, ""]; // what a server mutters is for the log
+      if (event.from !== undefined) return [view, ""]; // output of MCP servers is only logged
       return renderLine(view, stripControls(event.text).trimEnd());
     case "notice":
       if (event.level === "info") return renderLine(view, paint("dim", toSingleLine(event.message)));
@@ -67,16 +67,16 @@ export function renderEvent(view: TurnView, event: SessionEvent, paint: Paint): 
       return renderLine(view, paint("dim", `plan: ${done} of ${event.entries.length} done`));
     }
     case "mcp.status":
-      if (event.status === "connecting" || event.status === "ready") return [view, ""]; // as it should be
+      if (event.status === "connecting" || event.status === "ready") return [view, ""]; // the normal case
       return renderLine(view, `${paint("yellow", "!")} ${toSingleLine(formatServerStatus(event))}`);
     case "context.compacted":
-      return renderLine(view, paint("dim", "the conversation so far was summarized"));
+      return renderLine(view, paint("dim", "the conversation was summarized to save context"));
     case "conversation.replaced":
-      return renderLine(view, paint("dim", "the conversation so far was replaced"));
+      return renderLine(view, paint("dim", "the conversation was replaced"));
     case "budget.raised":
-      return renderLine(view, paint("dim", `more is allowed: ${formatRaisedBudget(event)}`));
+      return renderLine(view, paint("dim", `budget raised: ${formatRaisedBudget(event)}`));
     case "input.delivered":
-      return renderLine(view, paint("dim", toSingleLine(`told meanwhile: ${textOf(event.input)}`)));
+      return renderLine(view, paint("dim", toSingleLine(`message delivered: ${textOf(event.input)}`)));
     case "subagent.started":
       return renderLine(view, paint("dim", toSingleLine(`started ${event.title} (${event.childSessionId})`)));
     case "subagent.ended":
@@ -88,7 +88,7 @@ export function renderEvent(view: TurnView, event: SessionEvent, paint: Paint): 
         { parkedUntil: event.until },
       );
     case "turn.continued":
-      return renderLine(view, paint("dim", toSingleLine(event.message ?? "the turn goes on")), {
+      return renderLine(view, paint("dim", toSingleLine(event.message ?? "the turn continues")), {
         parkedUntil: undefined,
       });
     case "usage.reported":
@@ -101,7 +101,7 @@ export function renderEvent(view: TurnView, event: SessionEvent, paint: Paint): 
     case "permission.resolved":
     case "question.asked":
     case "question.answered":
-    case "limit.reached": // how the turn goes on is said by itself
+    case "limit.reached": // turn.parked and turn.ended report it
     case "agent.connected":
     case "process.started":
     case "process.exited":
@@ -113,23 +113,23 @@ export function renderEvent(view: TurnView, event: SessionEvent, paint: Paint): 
   }
 }
 
-/** What is being waited for, to be shown while nothing comes. */
+/** Returns the label of the spinner. */
 export function formatActivity(view: TurnView): string {
-  if (view.parkedUntil !== undefined) return `waiting for a limit to pass, until ${formatLocalTime(view.parkedUntil)}`;
+  if (view.parkedUntil !== undefined) return `waiting for a limit to reset, until ${formatLocalTime(view.parkedUntil)}`;
   return view.tools.size === 0 ? "thinking" : [...view.tools.values()].join(", ");
 }
 
 const TOOL_OUTCOMES: Record<ToolOutcome, { mark: string; colour: Color; word: string }> = {
   ok: { mark: "✓", colour: "green", word: "" },
   failed: { mark: "✗", colour: "red", word: "failed" },
-  denied: { mark: "⊘", colour: "yellow", word: "refused" },
+  denied: { mark: "⊘", colour: "yellow", word: "denied" },
   cancelled: { mark: "⊘", colour: "yellow", word: "cancelled" },
   timed_out: { mark: "✗", colour: "red", word: "timed out" },
-  unknown: { mark: "?", colour: "yellow", word: "may or may not have happened" },
+  unknown: { mark: "?", colour: "yellow", word: "may or may not have run" },
 };
 const DETAIL_LENGTH = 120;
 
-/** Deltas of another message mean that the one before was abandoned. */
+/** A delta of another message means that the previous message was abandoned. */
 function renderDelta(view: TurnView, event: EventOf<"message.delta">): readonly [TurnView, string] {
   const text = stripControls(event.text);
   const before = view.message === undefined || view.message === event.messageId || view.atStart ? "" : "…\n";
@@ -174,7 +174,7 @@ export function formatUsage(usage: Usage | undefined): string[] {
   ];
 }
 
-/** What we computed ourselves is no bill. */
+/** Marks computed costs, because they are estimates. */
 export function formatUsageCost({ costUsd, costBy }: Usage, unknown: string): string {
   if (costUsd === undefined) return unknown;
   if (costBy === "computed") return `${formatUsd(costUsd)} (computed)`;
@@ -182,15 +182,15 @@ export function formatUsageCost({ costUsd, costBy }: Usage, unknown: string): st
 }
 
 function formatRaisedBudget({ of, unit, to }: EventOf<"budget.raised">): string {
-  return to === null ? `the ${of} goes on without a limit in ${unit}` : `the ${of} may use ${amountText(unit, to)}`;
+  return to === null ? `the ${of} has no limit in ${unit}` : `the ${of} may use ${amountText(unit, to)}`;
 }
 
 function formatServerStatus({ server, status, reason, fix }: EventOf<"mcp.status">): string {
-  const words = [`MCP server ${server}: ${status.replace("_", " ")}`, reason, fix && `try ${fix}`];
+  const words = [`MCP server ${server}: ${status.replace("_", " ")}`, reason, fix && `try: ${fix}`];
   return words.filter((part) => part !== undefined && part !== "").join("; ");
 }
 
-/** A whole line of its own, after whatever is on the line now. */
+/** Prints a full line, on a new line if needed. */
 function renderLine(
   view: TurnView,
   text: string | undefined,

@@ -1,9 +1,9 @@
-/** Reads a session's log from a point on and shows each event once, also those that come with the end. */
+/** Calls `show` once for each event of a session after a cursor, including the last ones. */
 import type { SessionEvent } from "../../domain/events.ts";
 import type { SessionStore } from "../../domain/store.ts";
 import { readSessionEvents } from "../sessions/read-events.ts";
 
-/** Disposing shows what the log has by then, and stops. It rejects where the log cannot be read, or showing fails. */
+/** Disposing shows the remaining events of the log and stops. It rejects if reading or showing fails. */
 export function watchSessionLog(
   store: SessionStore,
   { sessionId, after }: { sessionId: string; after: number },
@@ -19,7 +19,7 @@ export function watchSessionLog(
     for await (const event of store.follow({ sessionId, after, signal: stop.signal })) await take(event);
   };
   const following = follow();
-  following.catch(() => undefined); // told to whoever disposes
+  following.catch(() => undefined); // disposing rejects with it
 
   return {
     async [Symbol.asyncDispose]() {

@@ -41,9 +41,9 @@ async function rookery(words: readonly string[], env?: Env): Promise<[ExitCode, 
 interface Serving {
   readonly url: string;
   text(): string;
-  /** Resolves with its exit code. */
+  /** Stops the server and resolves with its exit code. */
   end(): Promise<ExitCode>;
-  /** The same, without asking it to end. */
+  /** Resolves with the exit code without stopping the server. */
   readonly ended: Promise<ExitCode>;
 }
 
@@ -63,7 +63,7 @@ async function serving(...words: string[]): Promise<Serving> {
       if (found === undefined) throw new Error(`it has not said where it is: ${io.text()}`);
       return found;
     },
-    { timeout: 30_000 }, // all of it is compiled first
+    { timeout: 30_000 }, // the first start compiles everything
   );
   return { url, text: () => io.text(), end, ended };
 }
@@ -71,9 +71,9 @@ async function serving(...words: string[]): Promise<Serving> {
 const homeFile = (name: string) => join(home, ".rookery", name);
 
 describe("a server", () => {
-  it("says where it is and how it is used, and answers there to who has the token", async () => {
+  it("prints its address and how to use it, and requires the token", async () => {
     const server = await serving();
-    await vi.waitFor(() => expect(server.text()).toContain("Ctrl-C ends it"));
+    await vi.waitFor(() => expect(server.text()).toContain("Ctrl-C stops the server"));
     const token = (await readFile(homeFile("token"), "utf8")).trim();
     expect((await stat(homeFile("token"))).mode & 0o777).toBe(0o600);
     expect(server.text()).toContain(homeFile("token"));
@@ -86,9 +86,9 @@ describe("a server", () => {
     await expect(fetch(`${server.url}/v1/health`)).rejects.toThrow();
   });
 
-  it("says that its database was deleted, and ends with a failure", async () => {
+  it("exits with an error if its database is deleted", async () => {
     const server = await serving();
-    await vi.waitFor(() => expect(server.text()).toContain("Ctrl-C ends it"));
+    await vi.waitFor(() => expect(server.text()).toContain("Ctrl-C stops the server"));
     await rm(homeFile("rookery.db"));
     expect(await server.ended).toBe(EXIT.failed);
     expect(server.text()).toContain(`${homeFile("rookery.db")} was deleted while this process used it`);
@@ -96,13 +96,13 @@ describe("a server", () => {
     expect(await again.end()).toBe(EXIT.done);
   });
 
-  it("takes and finishes what was queued while none ran, and what commands give it", async () => {
+  it("runs tasks that were queued before its start and tasks that commands submit", async () => {
     await rookery(["task", "start", "echo two >> a.txt", "--id", "before", "--detach"]);
     const server = await serving();
     const [code, text] = await rookery(["task", "start", "echo three >> a.txt", "--id", "after", "--needs", "before"]);
     expect([code, text]).toEqual([
       EXIT.done,
-      expect.stringContaining(`task after is given to the server at ${server.url}`),
+      expect.stringContaining(`task after is queued on the server at ${server.url}`),
     ]);
     const [followed, log] = await rookery(["task", "logs", "after", "-f"]);
     expect(followed).toBe(EXIT.done);
@@ -115,7 +115,7 @@ describe("a server", () => {
     expect(await rookery(["task", "merge", "after"])).toEqual([EXIT.failed, expect.stringContaining("  a.txt\n")]);
     expect(await rookery(["task", "show", "nothing"])).toEqual([
       EXIT.failed,
-      expect.stringMatching(/^rookery: there is no task nothing[^\n]*\n$/),
+      expect.stringMatching(/^rookery: no task nothing[^\n]*\n$/),
     ]);
     expect(await rookery(["task", "stop", "after"])).toEqual([
       EXIT.failed,
@@ -124,7 +124,7 @@ describe("a server", () => {
     expect((await rookery(["task", "remove", "before"]))[0]).toBe(EXIT.done);
   });
 
-  it("is refused a second time on one home, with the place of the first", async () => {
+  it("rejects a second server in the same home, and names the first", async () => {
     const server = await serving();
     expect(await rookery(["serve", "--port", "0"])).toEqual([
       EXIT.failed,
@@ -132,7 +132,7 @@ describe("a server", () => {
     ]);
   });
 
-  it("speaks JSON to programs, and not of its token", async () => {
+  it("prints JSON without the token with --json", async () => {
     const token = "a-token-that-nobody-may-see";
     const server = await serving("--json", "--token", token);
     await fetch(`${server.url}/v1/tasks?after=secret`, { headers: { authorization: `Bearer ${token}` } });
@@ -149,14 +149,14 @@ describe("a server", () => {
     expect(server.text()).not.toContain("secret");
   });
 
-  it("that others can reach says so", async () => {
+  it("warns if other machines can reach it", async () => {
     const server = await serving("--host", "0.0.0.0");
     await vi.waitFor(() =>
-      expect(server.text()).toMatch(/rookery: .* can be reached by other machines, and nothing is encrypted/),
+      expect(server.text()).toMatch(/rookery: .* is reachable from other machines without encryption/),
     );
   });
 
-  it("is found by its address, with its token only", async () => {
+  it("is used by --server only with its token", async () => {
     const server = await serving("--token", "the-token-of-this-server");
     const elsewhere = { ROOKERY_HOME: join(home, "other"), ROOKERY_SERVER: server.url };
     expect(await rookery(["task", "list"], elsewhere)).toEqual([
@@ -170,10 +170,10 @@ describe("a server", () => {
   });
 });
 
-describe("what cannot be served is answered in one line", () => {
+describe("prints one line for invalid options", () => {
   it.each<[string[], number, RegExp]>([
-    [["--port", "70000"], 2, /--port takes a number up to 65535, not 70000/],
-    [["--port", "http"], 2, /--port takes a whole number from 0 on/],
+    [["--port", "70000"], 2, /--port must be at most 65535, not 70000/],
+    [["--port", "http"], 2, /--port must be a whole number of at least 0/],
     [["--token", "short"], 2, /token/],
     [["--host", "256.1.1.1", "--port", "0"], 2, /--host/],
     [["--show-token"], 2, /--show-token needs a terminal/],
@@ -185,7 +185,7 @@ describe("what cannot be served is answered in one line", () => {
     expect(exit).toBe(code);
   });
 
-  it("on a port that is in use", async () => {
+  it("rejects a port that is in use", async () => {
     const server = await serving();
     const { port } = new URL(server.url);
     expect(await rookery(["serve", "--port", port], { ROOKERY_HOME: join(home, "other") })).toEqual([
@@ -194,7 +194,7 @@ describe("what cannot be served is answered in one line", () => {
     ]);
   });
 
-  it("beside a command that finds no server where one is named", async () => {
+  it("rejects a --server URL without a server", async () => {
     const env = { ROOKERY_SERVER: "http://127.0.0.1:9", ROOKERY_TOKEN: "a-token-that-is-long-enough" };
     expect(await rookery(["task", "list"], env)).toEqual([
       EXIT.failed,

@@ -1,4 +1,4 @@
-/** `rookery serve`: runs tasks and serves everything over HTTP, until it is told to end. */
+/** `rookery serve`: runs tasks and serves the HTTP API until a signal stops it. */
 import { join } from "node:path";
 import { Rookery } from "../../rookery.ts";
 import type { CommandCall, OptionValues } from "../command.ts";
@@ -32,11 +32,11 @@ export async function serveCommand({ io, options }: CommandCall): Promise<ExitCo
     await print(io, formatStartMessage(io, { url, home: rookery.home, tokenFile, token: shown }));
   }
   if (exposed && !json) {
-    const risk = "can be reached by other machines, and nothing is encrypted; who has the token can run commands here";
-    voice("warning", `${url} ${risk}: put it behind TLS, or take --host 127.0.0.1`);
+    const risk = "is reachable from other machines without encryption, and anyone with the token can run commands here";
+    voice("warning", `${url} ${risk}: put it behind TLS, or use --host 127.0.0.1`);
   }
   await Promise.race([pool, untilAborted(stops.signal)]);
-  voice("info", "ending; tasks that run go on at the next start; once more quits at once");
+  voice("info", "stopping; running tasks continue at the next start; press Ctrl-C again to quit immediately");
   await Promise.all([service.close(), pool]);
   return EXIT.done;
 }
@@ -52,9 +52,9 @@ const MAX_PORT = 65_535;
 
 function parseServeOptions({ stdout }: Io, options: OptionValues): ServeOptions {
   const port = countOption(options, "port", 0);
-  if (port !== undefined && port > MAX_PORT) throw usageError(`--port takes a number up to ${MAX_PORT}, not ${port}`);
+  if (port !== undefined && port > MAX_PORT) throw usageError(`--port must be at most ${MAX_PORT}, not ${port}`);
   if (isSet(options, "showToken") && stdout.isTTY !== true) {
-    throw usageError("--show-token needs a terminal; elsewhere the token is in the file that is named at the start");
+    throw usageError("--show-token needs a terminal; read the token from the file that the server prints at the start");
   }
   return {
     host: textOption(options, "host"),

@@ -1,4 +1,4 @@
-/** How the server speaks beside its requests: in words, or as a line of JSON like theirs. */
+/** Logs messages of the server to stderr, as text or as JSON. */
 import { type Io, printNotice } from "../io.ts";
 
 export type ServerLogger = (level: "info" | "warning", message: string) => void;

@@ -1,4 +1,4 @@
-/** What a person is told when the server has started: where it is, and what to type. */
+/** Formats the message that `rookery serve` prints when it has started. */
 import { withCommandPrefix, type Io } from "../io.ts";
 import { formatColumns } from "../format.ts";
 import { escapeInvisible } from "../sanitize.ts";
@@ -6,14 +6,14 @@ import { escapeInvisible } from "../sanitize.ts";
 export interface ServerInfo {
   readonly url: string;
   readonly home: string;
-  /** Undefined where the token was given. */
+  /** Undefined if the token comes from --token. */
   readonly tokenFile: string | undefined;
-  /** Only where it was asked for. */
+  /** Set only with --show-token. */
   readonly token: string | undefined;
 }
 
 export function formatStartMessage(io: Io, { url, home, tokenFile, token }: ServerInfo): string {
-  const where = tokenFile === undefined ? "the one that was given" : escapeInvisible(tokenFile);
+  const where = tokenFile === undefined ? "the one from --token" : escapeInvisible(tokenFile);
   const bearer = tokenFile === undefined ? "$ROOKERY_TOKEN" : `$(cat ${quoteForShell(tokenFile)})`;
   const facts = formatColumns([
     ["  server", url],
@@ -22,23 +22,23 @@ export function formatStartMessage(io: Io, { url, home, tokenFile, token }: Serv
     ["  API", `${url}/openapi.json`],
   ]);
   const lines = [
-    `Rookery ${io.version} runs tasks, and serves them:`,
+    `Rookery ${io.version} is running tasks and serving HTTP:`,
     "",
     facts,
-    "From any terminal of this machine:",
+    "From any terminal on this machine:",
     '  rookery task start "PROMPT"',
     "  rookery task",
     "",
     "From a program:",
     `  curl -H "Authorization: Bearer ${bearer}" ${url}/v1/tasks`,
     "",
-    "Ctrl-C ends it; tasks that run go on at the next start.",
+    "Ctrl-C stops the server; running tasks continue at the next start.",
     "",
   ];
   return withCommandPrefix(io, lines.join("\n"));
 }
 
-/** For a shell. */
+/** Quotes a path for a shell. */
 function quoteForShell(path: string): string {
   return `'${escapeInvisible(path).replaceAll("'", `'\\''`)}'`;
 }

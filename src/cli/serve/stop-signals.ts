@@ -1,4 +1,4 @@
-/** What ends a server: the first signal asks it to, the second does not wait. */
+/** Watches the signals that stop a server: the first stops it gracefully, the second quits immediately. */
 import { EXIT } from "../exit.ts";
 import type { Io } from "../io.ts";
 
@@ -11,10 +11,10 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 export function watchStopSignals(io: Io): StopSignals {
   const controller = new AbortController();
   const stop = (): void => {
-    if (controller.signal.aborted) process.exit(EXIT.cancelled); // children are swept at the next start
+    if (controller.signal.aborted) process.exit(EXIT.cancelled); // the next start ends the child processes
     controller.abort();
   };
-  const goOn = (): void => undefined; // nobody reads what it prints, and it serves all the same
+  const goOn = (): void => undefined; // the server keeps running without a reader of its output
   for (const name of SIGNALS) process.on(name, stop);
   io.onOutputClosed.add(goOn);
   return {

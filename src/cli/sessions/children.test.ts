@@ -11,7 +11,7 @@ const script: Script = ({ messages, toolResults: [told] }) => {
   return told === undefined ? call("delegate", { tasks }) : say("Heard.");
 };
 
-it("a child is listed as one, its parent and it name each other, and the last session is the parent", async () => {
+it("lists a child session, links it with its parent, and resolves last to the parent", async () => {
   fixture = await openCommandFixture(script);
   await fixture.rookery(["run", "go", "--permissions", "all"]);
   const rows = (await fixture.rookery(["sessions"])).stdout.trimEnd().split("\n");
@@ -23,7 +23,7 @@ it("a child is listed as one, its parent and it name each other, and the last se
   expect((await fixture.rookery(["sessions", "show", child])).stdout).toMatch(new RegExp(`^child of +${parent}$`, "m"));
 });
 
-it.runIf(hasPseudoTerminals)("the person at the terminal is asked for a child, by its name", async () => {
+it.runIf(hasPseudoTerminals)("asks the person at the terminal for a child session, by its name", async () => {
   fixture = await openCommandFixture(script);
   const running = fixture.terminal(["run", "go"]);
   await running.waitForOutput(/Maker[^]*echo x >> x[^]*Allow [^\n]*\? /);

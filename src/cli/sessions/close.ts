@@ -1,4 +1,4 @@
-/** `rookery sessions close`. */
+/** `rookery sessions close`: closes a session and keeps its log. */
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { withCommandPrefix, print, printJson } from "../io.ts";
@@ -11,6 +11,6 @@ export async function closeSessionCommand({ io, args: [named = ""], options }: C
   const { id } = await findSession(rookery.store, named);
   await rookery.closeSession(id);
   if (isSet(options, "json")) await printJson(io, { session: id, status: "closed" });
-  else await print(io, withCommandPrefix(io, `closed ${id}; its log stays: rookery sessions events ${id}\n`));
+  else await print(io, withCommandPrefix(io, `closed ${id}; its log is kept: rookery sessions events ${id}\n`));
   return EXIT.done;
 }

@@ -1,4 +1,4 @@
-/** `rookery sessions delete`. */
+/** `rookery sessions delete`: deletes a session and its log. */
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { print, printJson } from "../io.ts";

@@ -1,4 +1,4 @@
-/** One event as one line, for people who read a log. */
+/** Formats an event of a session as one line. */
 import { budgetText } from "../../domain/budget.ts";
 import { type EventBody, type SessionEvent, textOf, type TurnOutcome } from "../../domain/events.ts";
 import { formatUsd } from "../format.ts";
@@ -15,7 +15,7 @@ export function formatLine({ seq, at, type }: { seq: number; at: string; type: s
   return `${head} ${toSingleLine(detail, MAX_DETAIL_LENGTH)}`.trimEnd();
 }
 
-/** Where the reader is; the date and the zone are in the JSON. */
+/** Local time of day. The JSON output has the date and the zone. */
 function clockTime(at: string): string {
   return new Date(at).toTimeString().slice(0, 8);
 }
@@ -53,7 +53,7 @@ function formatEventDetail(event: EventBody): string {
     case "tool.ended":
       return `${event.toolId} ${event.outcome}: ${event.text}`;
     case "permission.requested":
-      return `${event.requestId} ${event.tool} ${JSON.stringify(event.input) ?? ""}`; // a title is only its beginning
+      return `${event.requestId} ${event.tool} ${JSON.stringify(event.input) ?? ""}`; // the title is truncated
     case "permission.resolved":
       return `${event.requestId} ${event.decision} (${event.scope}, by ${event.by}) ${event.message ?? ""}`;
     case "question.asked":

@@ -1,4 +1,4 @@
-/** `rookery sessions events`: a session's log, whole or as it grows. */
+/** `rookery sessions events`: prints the log of a session, and follows it with --follow. */
 import type { SessionEvent } from "../../domain/events.ts";
 import type { SessionStore } from "../../domain/store.ts";
 import { loadState } from "../../session/open.ts";
@@ -32,7 +32,7 @@ export async function sessionEventsCommand({ io, args: [named = ""], options }: 
   return EXIT.done;
 }
 
-/** Nothing follows when a session is closed and its turn, if one ran then, has ended. */
+/** True if the session is closed and its turn has ended, so that no event follows. */
 async function isLastEvent(store: SessionStore, { type, seq, sessionId }: SessionEvent): Promise<boolean> {
   if (type !== "session.closed" && type !== "turn.ended") return false;
   const summary = await store.summary(sessionId);

@@ -1,4 +1,4 @@
-/** Finds what someone means where it may be a session or a task. */
+/** Finds a session or a task by name. */
 import { type ErrorCode, isRookeryError, RookeryError } from "../../domain/errors.ts";
 import type { SessionSummary } from "../../domain/summary.ts";
 import type { TaskView } from "../../domain/task/view.ts";
@@ -9,14 +9,14 @@ import { findSession } from "./find.ts";
 
 type SessionOrTask = { readonly session: SessionSummary } | { readonly task: TaskView };
 
-/** A session before a task. Rejects with `session_not_found`, or with `usage` where several begin like that. */
+/** Prefers a session to a task. Rejects with `session_not_found`, or with `usage` if the prefix is ambiguous. */
 export async function findSessionOrTask({ store, tasks }: Rookery, named: string): Promise<SessionOrTask> {
   const session = await unlessMissing("session_not_found", findSession(store, named));
   if (session !== undefined) return { session };
   const task = await unlessMissing("task_not_found", findTask(tasks, named));
   if (task !== undefined) return { task };
-  const none = `there is no session ${toSingleLine(named, 60)}, and no task of that name`;
-  throw new RookeryError("session_not_found", `${none}; see what there is: rookery sessions, rookery task`);
+  const none = `no session or task ${toSingleLine(named, 60)}`;
+  throw new RookeryError("session_not_found", `${none}; list them: rookery sessions, rookery task`);
 }
 
 async function unlessMissing<T>(code: ErrorCode, finding: Promise<T>): Promise<T | undefined> {

@@ -32,24 +32,24 @@ it.each([
   ["ses_0b", "ses_0bbb1"],
   ["0bbb", "ses_0bbb1"],
   ["last", "ses_0bbb1"],
-])("%s means %s", async (named, id) => {
+])("resolves %s to %s", async (named, id) => {
   expect((await findSession(store, named)).id).toBe(id);
 });
 
 it.each([
-  ["ses_0aaa", "usage", "2 sessions begin with ses_0aaa: ses_0aaa2, ses_0aaa1; type more of the id"],
-  ["ses_", "session_not_found", "there is no session ses_"],
-  ["", "session_not_found", "there is no session"],
-  ["ses_9", "session_not_found", "see what there is: rookery sessions"],
-])("%j means none: %s", async (named, code, message) => {
+  ["ses_0aaa", "usage", "2 sessions start with ses_0aaa: ses_0aaa2, ses_0aaa1; type more characters of the id"],
+  ["ses_", "session_not_found", "no session ses_"],
+  ["", "session_not_found", "no session"],
+  ["ses_9", "session_not_found", "list all sessions: rookery sessions"],
+])("rejects %j with %s", async (named, code, message) => {
   await expect(findSession(store, named)).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
 });
 
-it("there is no last session in an empty log", async () => {
+it("rejects last in an empty log", async () => {
   await expect(findSession(openMemoryStore(), "last")).rejects.toThrow('rookery run "PROMPT"');
 });
 
-it("the last one is one that a person began, not the newest child", async () => {
+it("ignores newer child sessions for last", async () => {
   const own = openMemoryStore();
   const opened = {
     type: "session.opened" as const,

@@ -1,4 +1,4 @@
-/** `rookery sessions fork`. */
+/** `rookery sessions fork`: copies a session into a new one. */
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { withCommandPrefix, print, printJson } from "../io.ts";
@@ -14,7 +14,7 @@ export async function forkSessionCommand({ io, args: [named = ""], options }: Co
   else
     await print(
       io,
-      withCommandPrefix(io, `${forked} begins with ${id}; go on with it: rookery run --session ${forked} "…"\n`),
+      withCommandPrefix(io, `${forked} is a fork of ${id}; continue it with: rookery run --session ${forked} "…"\n`),
     );
   return EXIT.done;
 }

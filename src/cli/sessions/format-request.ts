@@ -1,4 +1,4 @@
-/** What a session waits for, and how it is answered, for a person to read. */
+/** Formats an open request and the commands that answer it. */
 import { type PendingRequest, formatRequestDetails, formatRequestSubject } from "../run/pending-request.ts";
 
 export function formatPendingRequest(sessionId: string, asked: PendingRequest): string {

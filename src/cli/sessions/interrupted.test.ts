@@ -22,7 +22,7 @@ const TWO_WRITES: Script = [
 ];
 const SLEEPING: Script = [call("bash", { command: "echo up; sleep 300" }), say("went on")];
 
-/** Starts a run, waits until it says so, and kills it. */
+/** Starts a run, waits for its output, and kills it. */
 async function killedWhen(script: Script, args: string[], said: RegExp): Promise<string> {
   fixture = await openCommandFixture(script);
   const first = fixture.start(["run", "x", "--json", ...args]);
@@ -33,21 +33,21 @@ async function killedWhen(script: Script, args: string[], said: RegExp): Promise
   return session;
 }
 
-describe("a session that a killed process left", () => {
-  it("says so wherever it is shown, and how to go on", async () => {
+describe("a session of a killed process", () => {
+  it("is shown as interrupted with the command that continues it", async () => {
     const session = await killedWhen(TWO_WRITES, ["--permissions", "ask"], /rookery answer \S+ r1 allow/);
     expect((await fixture.rookery(["sessions"])).stdout).toMatch(new RegExp(`^${session} +interrupted `));
     expect((await fixture.rookery(["sessions", "show", session])).stdout).toContain(
-      `interrupted (was waiting); go on: rookery run --session ${session}`,
+      `interrupted (was waiting); continue it with: rookery run --session ${session}`,
     );
     const { code, stderr } = await fixture.rookery(["answer", session, "r1", "allow"]);
     expect([code, stderr]).toEqual([
       0,
-      `rookery: no process drives the session now; go on with it: rookery run --session ${session}\n`,
+      `rookery: no process drives the session now; continue it with: rookery run --session ${session}\n`,
     ]);
   });
 
-  it("waits for its further answers as it did before, although nothing says so again", async () => {
+  it("keeps waiting for answers after it continues", async () => {
     const session = await killedWhen(TWO_WRITES, ["--permissions", "ask"], /rookery answer \S+ r1 allow/);
     await fixture.rookery(["answer", session, "r1", "allow"]);
     const second = fixture.start(["run", "--session", session]);
@@ -58,7 +58,7 @@ describe("a session that a killed process left", () => {
     expect(await fixture.repository.read("two.txt")).toBe("2");
   });
 
-  it("and that is closed then: what it was doing is unknown, not cancelled", async () => {
+  it("records the outcome of its tools as unknown when it is closed", async () => {
     const session = await killedWhen(SLEEPING, ["--permissions", "all"], /"tool\.updated"/);
     expect(await fixture.rookery(["sessions", "close", session])).toMatchObject({ code: 0 });
     const log = parseEventLines((await fixture.rookery(["sessions", "events", session, "--json"])).stdout);
@@ -67,7 +67,7 @@ describe("a session that a killed process left", () => {
   });
 });
 
-it("following a closed session ends", async () => {
+it("stops following a closed session", async () => {
   fixture = await openCommandFixture([say("hi")]);
   await fixture.rookery(["run", "x"]);
   await fixture.rookery(["sessions", "close", "last"]);
@@ -79,14 +79,14 @@ it("following a closed session ends", async () => {
 it.each([
   ["npx", { npm_command: "exec" }],
   ["npm start", { npm_lifecycle_event: "start" }],
-])("what %s prints can be typed there", async (_, env) => {
+])("prints commands that work with %s", async (_, env) => {
   fixture = await openCommandFixture([say("hi")]);
   expect((await fixture.rookery([], { env })).stdout).toContain("\n  npx rookery ");
-  expect((await fixture.rookery(["run", "x"], { env })).stdout).toContain('go on with: npx rookery run "…"');
+  expect((await fixture.rookery(["run", "x"], { env })).stdout).toContain('continue with: npx rookery run "…"');
   expect((await fixture.rookery(["sessions", "show", "nothing"], { env })).stderr).toContain(": npx rookery sessions");
 });
 
-it.skipIf(!hasPseudoTerminals)("a terminal that is closed ends the turn, and nothing aborts", async () => {
+it.skipIf(!hasPseudoTerminals)("ends the turn without a crash when the terminal is closed", async () => {
   fixture = await openCommandFixture(SLEEPING);
   const script = [
     "import os,pty,sys",

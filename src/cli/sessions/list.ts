@@ -1,4 +1,4 @@
-/** `rookery sessions list`. */
+/** `rookery sessions list`: prints sessions, newest first. */
 import { resolve } from "node:path";
 import { realFolder } from "../../config/root.ts";
 import { SESSION_STATUSES } from "../../domain/enums.ts";
@@ -31,7 +31,7 @@ export async function listSessionsCommand({ io, options }: CommandCall): Promise
     return EXIT.done;
   }
   if (sessions.length === 0) {
-    await print(io, withCommandPrefix(io, 'no sessions; start one: rookery run "PROMPT", or see one: rookery demo\n'));
+    await print(io, withCommandPrefix(io, 'no sessions; start one: rookery run "PROMPT", or try: rookery demo\n'));
     return EXIT.done;
   }
   const now = Date.now();
@@ -52,7 +52,7 @@ function formatStatus({ status, parkedUntil }: SessionSummary): string {
   return status !== "parked" || parkedUntil === undefined ? status : `${status} until ${formatLocalTime(parkedUntil)}`;
 }
 
-/** A turn that runs or waits where no process drives it was left in the middle. */
+/** Returns the sessions whose turn is not finished although no process drives them. */
 async function findInterrupted(store: SessionStore, sessions: readonly SessionSummary[]): Promise<Set<string>> {
   const left = new Set<string>();
   for (const { id, status } of sessions) {
@@ -62,7 +62,7 @@ async function findInterrupted(store: SessionStore, sessions: readonly SessionSu
   return left;
 }
 
-/** Sessions of a folder that is gone can still be listed. */
+/** Sessions of a deleted directory can still be listed. */
 async function resolveIfExists(path: string): Promise<string> {
   return realFolder(path).catch(() => path);
 }

@@ -27,7 +27,7 @@ beforeEach(async () => {
   return () => home[Symbol.asyncDispose]();
 });
 
-/** A session whose process was killed while its agent waited for an answer. */
+/** Creates a session whose process was killed while its agent waited for an answer. */
 async function killed(backend: string): Promise<void> {
   await using store = await openSqliteStore({ path: join(home.path, "rookery.db") });
   const opened = { type: "session.opened", cwd: "/", backend, permissions: "ask" } as const;
@@ -36,20 +36,20 @@ async function killed(backend: string): Promise<void> {
 }
 
 describe.each([
-  ["the built-in agent goes on in the middle of its turn", "api", `rookery run --session ${ID}`, true],
+  ["the built-in agent continues its turn", "api", `rookery run --session ${ID}`, true],
   ["a program needs another prompt", "claude-code", `rookery run "…" --session ${ID}`, false],
-])("of a killed process, %s", (_, backend, command, hears) => {
-  it("and that is what a session says", async () => {
+])("after its process was killed, %s", (_, backend, command, hears) => {
+  it("sessions show prints the command that continues it", async () => {
     await killed(backend);
     const text = await runAction(showSessionCommand, home.path, { args: [ID] });
-    expect(text).toContain(`interrupted (was waiting); go on: ${command}\n`);
+    expect(text).toContain(`interrupted (was waiting); continue it with: ${command}\n`);
     expect(text.includes(`rookery answer ${ID} r1 allow`)).toBe(hears);
   });
 
-  it("and that is what an answer says", async () => {
+  it("answer prints the command that continues it", async () => {
     await killed(backend);
     const text = await runAction(answerCommand, home.path, { args: [ID, "r1", "allow"] });
-    expect(text).toContain(`; go on with it: ${command}\n`);
-    expect(text.includes("nobody hears the answer")).toBe(!hears);
+    expect(text).toContain(`; continue it with: ${command}\n`);
+    expect(text.includes("the answer has no effect")).toBe(!hears);
   });
 });

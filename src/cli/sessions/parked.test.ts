@@ -19,7 +19,7 @@ beforeEach(async () => {
   return () => home[Symbol.asyncDispose]();
 });
 
-/** A session whose agents did this; `driven`: a living process holds it. */
+/** Creates a session with these events. `driven`: a live process holds its lease. */
 async function logged(events: readonly (EventBody & { agent?: string })[], { driven = false } = {}): Promise<void> {
   await using store = await openSqliteStore({ path: join(home.path, "rookery.db") });
   const opened = { type: "session.opened", cwd: "/", backend: "api", permissions: "ask" } as const;
@@ -44,32 +44,34 @@ const used = (agent: string): EventBody & { agent: string } => ({
   costBy: "computed",
 });
 
-it.each([[true], [false]])("a session whose turn waits is listed with its time, driven or not: %j", async (driven) => {
+it.each([[true], [false]])("lists a parked session with its time (driven: %j)", async (driven) => {
   await logged(PARKED, { driven });
   expect(await runAction(listSessionsCommand, home.path)).toMatch(`${ID}  parked until ${LOCALLY}  claude`);
   expect(await runAction(listSessionsCommand, home.path, { options: { status: "parked" } })).toContain(ID);
   expect(await runAction(listSessionsCommand, home.path, { options: { status: "running" } })).not.toContain(ID);
 });
 
-it("one that was closed while its turn waited is listed as closed", async () => {
+it("lists a session that was closed while parked as closed", async () => {
   await logged([...PARKED, { type: "session.closed" }]);
   expect(await runAction(listSessionsCommand, home.path)).toMatch(`${ID}  closed  claude`);
 });
 
-it("and it is shown so, with how to go on where nobody waits with it", async () => {
+it("shows a parked session with the command that continues it if no process drives it", async () => {
   await logged(PARKED);
   const text = await runAction(showSessionCommand, home.path, { args: [ID] });
-  expect(text).toContain(`parked until ${LOCALLY}; nobody waits with it; go on: rookery run --session ${ID}\n`);
+  expect(text).toContain(
+    `parked until ${LOCALLY}; no process drives it; continue it with: rookery run --session ${ID}\n`,
+  );
 });
 
-it("and without that while somebody does", async () => {
+it("shows a parked session without that command if a process drives it", async () => {
   await logged(PARKED, { driven: true });
   expect(await runAction(showSessionCommand, home.path, { args: [ID] })).toMatch(
     new RegExp(`^status +parked until ${LOCALLY}$`, "m"),
   );
 });
 
-it("what was used is shown by agent where there was more than one", async () => {
+it("shows usage by agent if there was more than one", async () => {
   await logged([used("claude"), used("codex")]);
   const text = await runAction(showSessionCommand, home.path, { args: [ID] });
   expect(text).toMatch(/^used +2,000 tokens in · 20 out · \$2\.00 \(computed\)$/m);
@@ -77,7 +79,7 @@ it("what was used is shown by agent where there was more than one", async () => 
   expect(text).toMatch(/^used by codex +1,000 tokens in · 10 out · \$1\.00 \(computed\)$/m);
 });
 
-it("and once where there was one", async () => {
+it("shows usage once if there was one agent", async () => {
   await logged([used("claude"), used("claude")]);
   expect(await runAction(showSessionCommand, home.path, { args: [ID] })).not.toContain("used by");
 });

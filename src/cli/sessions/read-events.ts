@@ -1,4 +1,4 @@
-/** Reads a session's log as far as it goes now. */
+/** Yields the recorded events of a session. Does not wait for new ones. */
 import type { SessionEvent } from "../../domain/events.ts";
 import { MAX_PAGE, type SessionStore } from "../../domain/store.ts";
 

@@ -1,7 +1,7 @@
-/** What to type to go on with a session that no process drives. */
+/** The command that continues a session which no process drives. */
 import type { SessionState } from "../../domain/state.ts";
 
-/** Only the built-in agent goes on in the middle of a turn: the turn of a program ends with the process that ran it. */
+/** Only the built-in agent can continue a turn. The turn of a program ends with its process. */
 export function canContinueTurn({ backend, turn, queue }: Pick<SessionState, "backend" | "turn" | "queue">): boolean {
   return backend === "api" || turn?.parkedUntil !== undefined || (turn === undefined && queue.length > 0);
 }

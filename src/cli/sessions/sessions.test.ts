@@ -18,7 +18,7 @@ function idIn(stdout: string): string {
   return parseEventLines(stdout)[0]?.sessionId ?? "";
 }
 
-it("sessions are listed, newest first", async () => {
+it("lists sessions, newest first", async () => {
   const { code, stdout } = await fixture.rookery(["sessions"]);
   expect(code).toBe(0);
   expect(stdout.split("\n").map((line) => line.split(/ {2,}/))).toEqual([
@@ -36,13 +36,13 @@ it.each([
   ["--cwd /", ["--cwd", "/"], () => []],
   ["--status idle", ["--status", "idle"], () => [second, first]],
   ["--status waiting", ["--status", "waiting"], () => []],
-])("a list is filtered by %s", async (_, args, expected) => {
+])("filters the list by %s", async (_, args, expected) => {
   const { stdout } = await fixture.rookery(["sessions", "list", "--json", ...args]);
   const ids = parseEventLines(stdout).map((summary) => (summary as unknown as { id: string }).id);
   expect(ids).toEqual(expected());
 });
 
-it("a session's state is shown", async () => {
+it("shows the state of a session", async () => {
   const { code, stdout } = await fixture.rookery(["sessions", "show", second.slice(0, -2)]);
   expect(code).toBe(0);
   expect(stdout).toMatch(new RegExp(`^session +${second}$`, "m"));
@@ -53,7 +53,7 @@ it("a session's state is shown", async () => {
   expect(JSON.parse(state.stdout)).toMatchObject({ id: second, status: "idle", turns: 1 });
 });
 
-it("a log is printed line by line", async () => {
+it("prints a log line by line", async () => {
   const { stdout } = await fixture.rookery(["sessions", "events", first]);
   const lines = stdout.trimEnd().split("\n");
   expect(lines[0]).toMatch(/^ {4}1 {2}\d\d:\d\d:\d\d {2}session\.opened {6} \//);
@@ -66,14 +66,14 @@ it.each<[string, string[], (events: SessionEvent[]) => SessionEvent[]]>([
   ["what follows", ["--after", "3"], (events) => events.slice(3)],
   ["a part", ["--after", "1", "--limit", "2"], (events) => events.slice(1, 3)],
   ["nothing past the end", ["--after", "999"], () => []],
-])("a log is read by cursor: %s", async (_, args, expected) => {
+])("reads a log by cursor: %s", async (_, args, expected) => {
   const log = parseEventLines((await fixture.rookery(["sessions", "events", second, "--json"])).stdout);
   const { code, stdout } = await fixture.rookery(["sessions", "events", second, "--json", ...args]);
   expect(code).toBe(0);
   expect(parseEventLines(stdout)).toEqual(expected(log));
 });
 
-it("a log is followed as it grows, from another process", async () => {
+it("follows a log that another process writes", async () => {
   const following = fixture.start(["sessions", "events", second, "--follow", "--json"]);
   await following.waitForOutput(/"type":"turn.ended"/);
   await fixture.rookery(["run", "and on", "--session", second]);
@@ -83,7 +83,7 @@ it("a log is followed as it grows, from another process", async () => {
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
 });
 
-it("the log's reader may leave early", async () => {
+it("exits quietly if the reader of the log closes the pipe", async () => {
   const reading = fixture.start(["sessions", "events", second, "--follow"]);
   await reading.waitForOutput(/session.opened/);
   reading.child.stdout.destroy();
@@ -91,19 +91,19 @@ it("the log's reader may leave early", async () => {
   expect((await reading.ended).stderr).toBe("");
 });
 
-it("a session is closed, and its log stays", async () => {
+it("closes a session and keeps its log", async () => {
   expect(await fixture.rookery(["sessions", "close", first])).toMatchObject({
     code: 0,
-    stdout: `closed ${first}; its log stays: rookery sessions events ${first}\n`,
+    stdout: `closed ${first}; its log is kept: rookery sessions events ${first}\n`,
   });
   expect((await fixture.rookery(["sessions", "list", "--status", "closed"])).stdout).toContain(first);
   expect((await fixture.rookery(["sessions", "events", first])).stdout).toMatch(/session\.closed\n$/);
 });
 
-it("a session is forked, and the fork is deleted without a trace in the other", async () => {
+it("forks a session, and deletes the fork without changing the original", async () => {
   const fork = await fixture.rookery(["sessions", "fork", first]);
   const [id = ""] = fork.stdout.split(" ");
-  expect(fork.stdout).toContain(` begins with ${first}; go on with it: `);
+  expect(fork.stdout).toContain(` is a fork of ${first}; continue it with: `);
   expect((await fixture.rookery(["sessions", "events", id])).stdout).toContain("the first");
   expect((await fixture.rookery(["sessions", "delete", id])).stdout).toBe(`deleted ${id} and its log\n`);
   expect(await fixture.rookery(["sessions", "show", id])).toMatchObject({ code: 1 });

@@ -1,4 +1,4 @@
-/** `rookery sessions show`: the state of a session, and how to answer what it waits for. */
+/** `rookery sessions show`: prints the state of a session and how to answer its requests. */
 import { type SessionState, statusOf } from "../../domain/state.ts";
 import { NO_USAGE } from "../../domain/usage.ts";
 import type { SessionSummary } from "../../domain/summary.ts";
@@ -25,7 +25,7 @@ export async function showSessionCommand({ io, args: [named = ""], options }: Co
   if (isSet(options, "json")) await printJson(io, { ...state, status: statusOf(state) });
   else {
     const left = state.turn !== undefined && !(await isDriven(rookery.store, id, systemClock));
-    const isLost = left && !canContinueTurn(state); // whoever asked is gone, and hears no answer
+    const isLost = left && !canContinueTurn(state); // the agent that asked is gone and cannot get an answer
     const requests = isLost
       ? []
       : (await pendingSessionRequests(rookery.store, state)).map((asked) => formatPendingRequest(id, asked));
@@ -65,18 +65,18 @@ function formatChild({ id, status, lastOutcome, title = "" }: SessionSummary): s
   return `${id} ${status === "idle" ? (lastOutcome ?? status) : status} ${title}`;
 }
 
-/** `left`: no process drives it, and a turn that waits for a time waits on only if someone opens the session. */
+/** `left`: no process drives the session, so a parked turn continues only after someone opens it. */
 function formatSessionStatus(state: SessionState, left: boolean): string {
   const status = statusOf(state);
   const until = state.turn?.parkedUntil;
   const goOn = resumeSessionCommand(state);
   if (status === "parked" && until !== undefined) {
-    return `parked until ${formatLocalTime(until)}${left ? `; nobody waits with it; go on: ${goOn}` : ""}`;
+    return `parked until ${formatLocalTime(until)}${left ? `; no process drives it; continue it with: ${goOn}` : ""}`;
   }
-  return left ? `interrupted (was ${status}); go on: ${goOn}` : status;
+  return left ? `interrupted (was ${status}); continue it with: ${goOn}` : status;
 }
 
-/** Where there was more than one agent. */
+/** Empty for a session with one agent. */
 function usageByAgentRows({ usageByAgent }: SessionState): [string, string][] {
   const agents = Object.entries(usageByAgent);
   if (agents.length < 2) return [];

@@ -1,4 +1,4 @@
-/** Amounts as people type them: a budget, and a size on the disk. */
+/** Parses amounts that people type: budgets and sizes. */
 import type { Budget } from "../../domain/budget.ts";
 import { usageError } from "../exit.ts";
 
@@ -7,7 +7,7 @@ const MULTIPLIERS: Readonly<Record<string, number>> = { "": 1, k: 1e3, m: 1e6 };
 const BYTES: Readonly<Record<string, number>> = { "": 1, b: 1, kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12 };
 const AMOUNT = String.raw`(\d{1,15}(?:\.\d{1,6})?)`;
 
-/** `5usd,200000tokens,100steps,30m`, each at most once and in any order. */
+/** Parses `5usd,200000tokens,100steps,30m`: each unit at most once, in any order. Throws `usage`. */
 export function parseBudget(text: string): Budget {
   const budget: { -readonly [Unit in keyof Budget]: Budget[Unit] } = {};
   for (const part of text.split(/[,\s]+/).filter((word) => word !== "")) {
@@ -32,14 +32,12 @@ function parseBudgetPart(part: string): [keyof Budget, number] | undefined {
 }
 
 function invalidBudget(text: string): Error {
-  return usageError(
-    `--budget takes amounts such as "5usd,200000tokens,30m", each once and more than nothing, not "${text}"`,
-  );
+  return usageError(`--budget must be positive amounts such as "5usd,200000tokens,30m", each unit once, not "${text}"`);
 }
 
-/** `500MB`, `2.5GB`, `0`. */
+/** Parses `500MB`, `2.5GB` or `0` into bytes. Throws `usage`. */
 export function parseSize(text: string): number {
   const [, amount, unit = ""] = new RegExp(`^${AMOUNT} ?([kmgt]?b)?$`).exec(text.toLowerCase()) ?? [];
-  if (amount === undefined) throw usageError(`--quota takes a size such as 500MB, 20GB or 0, not "${text}"`);
+  if (amount === undefined) throw usageError(`--quota must be a size such as 500MB, 20GB or 0, not "${text}"`);
   return Math.round(Number(amount) * (BYTES[unit] ?? 1));
 }

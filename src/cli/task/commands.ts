@@ -1,27 +1,27 @@
-/** The rows of `rookery task`. */
+/** The subcommands of `rookery task`. */
 import { MERGE_METHODS, TASK_STATUSES } from "../../domain/enums.ts";
 import { JSON_OPTION, PERMISSIONS_OPTION } from "../command-options.ts";
 import type { CommandAction, ArgumentSpec, CommandCall, CommandSpec, OptionSpec } from "../command.ts";
 import type { ExitCode } from "../exit.ts";
 import type { TaskService } from "./service.ts";
 
-const TASK: ArgumentSpec = { name: "task", summary: "a task's id, its beginning, or `last`" };
+const TASK: ArgumentSpec = { name: "task", summary: "a task id, a prefix of one, or `last`" };
 const SERVER_OPTION: OptionSpec = {
   flags: "--server <url>",
-  summary: "another server than the one that runs here; its token is in ROOKERY_TOKEN",
+  summary: "the URL of a server on another machine; ROOKERY_TOKEN holds its token",
 };
 const BUDGET_OPTION: OptionSpec = {
   flags: "--budget <amounts>",
-  summary: "what it may use before you are asked for more, or a program is stopped: 5usd,200000tokens,30m",
+  summary: "what it may use before it asks for more, or is stopped: 5usd,200000tokens,30m",
 };
 const DETACH_OPTION: OptionSpec = {
   flags: "--detach",
-  summary: "do not run it here where no server runs: it is queued for the next one",
+  summary: "only queue the task for the next server if none is running",
 };
 
 type TaskAction = (call: CommandCall, service: TaskService) => Promise<ExitCode>;
 
-/** With what tasks are behind, which is opened only then. */
+/** Loads a task command, and opens the task service only when the command runs. */
 async function loadTaskAction(work: Promise<TaskAction>): Promise<CommandAction> {
   const [{ withTaskService }, action] = await Promise.all([import("./open-service.ts"), work]);
   return withTaskService(action);
@@ -30,28 +30,28 @@ async function loadTaskAction(work: Promise<TaskAction>): Promise<CommandAction>
 export const taskCommands: readonly CommandSpec[] = [
   {
     name: "start",
-    summary: "give an agent a task in a worktree of its own",
-    arguments: [{ name: "prompt", summary: "what to do; `-` or nothing reads it from a pipe", optional: true }],
+    summary: "start a task in its own git worktree",
+    arguments: [{ name: "prompt", summary: "what to do; `-` or nothing reads it from stdin", optional: true }],
     options: [
-      { flags: "--id <id>", summary: "what it is called (default: made from the prompt)" },
-      { flags: "--agent <name>", summary: "an agent of `rookery agents`" },
-      { flags: "--model <model>", summary: "another model: provider/model, or for a program one that it knows" },
-      { flags: "--base <ref>", summary: "a branch, tag or commit to begin from (default: what is checked out)" },
-      { flags: "--pipeline <name>", summary: "the stages of a pipeline in rookery.toml" },
-      { flags: "--priority <number>", summary: "the greater, the sooner (default: 0)" },
-      { flags: "--needs <id>", summary: "a task that must be done first", repeatable: true },
-      { flags: "--retries <count>", summary: "how often it is tried again after its agent failed" },
+      { flags: "--id <id>", summary: "the id of the task (default: derived from the prompt)" },
+      { flags: "--agent <name>", summary: "an agent from `rookery agents`" },
+      { flags: "--model <model>", summary: "the model: provider/model, or a model name of the agent's program" },
+      { flags: "--base <ref>", summary: "the branch, tag or commit to start from (default: the current checkout)" },
+      { flags: "--pipeline <name>", summary: "a pipeline in rookery.toml whose stages to run" },
+      { flags: "--priority <number>", summary: "a higher priority runs first (default: 0)" },
+      { flags: "--needs <id>", summary: "a task that must finish first", repeatable: true },
+      { flags: "--retries <count>", summary: "how often to retry after the agent fails" },
       BUDGET_OPTION,
       PERMISSIONS_OPTION,
-      { flags: "--cwd <dir>", summary: "any folder of the repository" },
+      { flags: "--cwd <dir>", summary: "any directory of the repository" },
       DETACH_OPTION,
       SERVER_OPTION,
       JSON_OPTION,
     ],
     notes:
-      "Where a server runs (`rookery serve`) it gets the task, and the command returns at once. Where none does, the task\n" +
-      "runs here, and Ctrl-C stops it: its worktree stays, and `rookery task resume` goes on. What its agent asks is asked\n" +
-      "on the terminal, or waits for `rookery answer`.",
+      "If a server is running (`rookery serve`), it gets the task and the command returns immediately. Otherwise the task\n" +
+      "runs in this process. Ctrl-C stops it and keeps its worktree; `rookery task resume` continues it. Requests of the\n" +
+      "agent appear on the terminal, or wait for `rookery answer`.",
     examples: [
       'rookery task start "Add pagination to the list of users"',
       'rookery task start "Review it" --id review --needs add-pagination --agent reviewer',
@@ -61,28 +61,28 @@ export const taskCommands: readonly CommandSpec[] = [
   },
   {
     name: "list",
-    summary: "list tasks, as they change on a terminal",
+    summary: "list tasks; on a terminal the list updates itself",
     options: [
       {
         flags: "--status <status>",
-        summary: "only in one state",
+        summary: "only with this status",
         choices: TASK_STATUSES,
       },
       { flags: "--agent <name>", summary: "only of this agent" },
-      { flags: "--cwd <dir>", summary: "only of this folder's repository" },
-      { flags: "--limit <count>", summary: "at most this many, what runs first (default: 20)" },
-      { flags: "--all", summary: "as many as there are" },
-      { flags: "--once", summary: "print them once, also on a terminal" },
+      { flags: "--cwd <dir>", summary: "only of the repository in this directory" },
+      { flags: "--limit <count>", summary: "at most this many, running tasks first (default: 20)" },
+      { flags: "--all", summary: "list all tasks" },
+      { flags: "--once", summary: "print the list once, also on a terminal" },
       SERVER_OPTION,
       JSON_OPTION,
     ],
-    notes: "On a terminal the table is drawn anew as things happen; q or Ctrl-C leaves it.",
+    notes: "On a terminal the table updates until you press q or Ctrl-C.",
     examples: ["rookery task", "rookery task list --status waiting", "rookery task list --all --json"],
     load: () => loadTaskAction(import("./list.ts").then(({ listTasksCommand }) => listTasksCommand)),
   },
   {
     name: "show",
-    summary: "show all of a task, and how to answer what it asks",
+    summary: "show the details of a task, and how to answer its requests",
     arguments: [TASK],
     options: [SERVER_OPTION, JSON_OPTION],
     examples: ["rookery task show last"],
@@ -90,12 +90,12 @@ export const taskCommands: readonly CommandSpec[] = [
   },
   {
     name: "logs",
-    summary: "print what happened to a task and in its sessions",
+    summary: "print the log of a task and its sessions",
     arguments: [TASK],
     options: [
-      { flags: "--follow", short: "-f", summary: "wait for more, until it has ended" },
+      { flags: "--follow", short: "-f", summary: "wait for new events until the task ends" },
       { flags: "--after <position>", summary: "only events after this one" },
-      { flags: "--all", summary: "also the agents' own raw events" },
+      { flags: "--all", summary: "include the raw events of the agents" },
       SERVER_OPTION,
       JSON_OPTION,
     ],
@@ -104,27 +104,27 @@ export const taskCommands: readonly CommandSpec[] = [
   },
   {
     name: "stop",
-    summary: "stop a task; its worktree stays",
+    summary: "stop a task; its worktree is kept",
     arguments: [TASK],
-    options: [{ flags: "--reason <text>", summary: "why, for the log" }, SERVER_OPTION, JSON_OPTION],
+    options: [{ flags: "--reason <text>", summary: "a reason to record in the log" }, SERVER_OPTION, JSON_OPTION],
     examples: ["rookery task stop last"],
     load: () => loadTaskAction(import("./stop.ts").then(({ stopTaskCommand }) => stopTaskCommand)),
   },
   {
     name: "resume",
-    summary: "go on with a task that has ended, in its worktree and session",
-    arguments: [TASK, { name: "prompt", summary: "what to tell its agent; `-` reads it from a pipe", optional: true }],
+    summary: "continue a task that has ended, in its worktree and session",
+    arguments: [TASK, { name: "prompt", summary: "what to tell the agent; `-` reads it from stdin", optional: true }],
     options: [BUDGET_OPTION, DETACH_OPTION, SERVER_OPTION, JSON_OPTION],
     examples: ["rookery task resume last", 'rookery task resume last "Also update the docs"'],
     load: () => loadTaskAction(import("./resume.ts").then(({ resumeTaskCommand }) => resumeTaskCommand)),
   },
   {
     name: "diff",
-    summary: "print what a task changed, committed or not",
+    summary: "print the changes of a task, committed or not",
     arguments: [TASK],
     options: [
-      { flags: "--stat", summary: "only how much, file by file" },
-      { flags: "--name-only", summary: "only the names of the files" },
+      { flags: "--stat", summary: "only the number of changed lines per file" },
+      { flags: "--name-only", summary: "only the file names" },
       SERVER_OPTION,
       JSON_OPTION,
     ],
@@ -133,30 +133,33 @@ export const taskCommands: readonly CommandSpec[] = [
   },
   {
     name: "merge",
-    summary: "bring what a task did into a branch",
+    summary: "merge the changes of a task into a branch",
     arguments: [TASK],
     options: [
-      { flags: "--how <way>", summary: "one of", choices: MERGE_METHODS },
-      { flags: "--into <branch>", summary: "another branch than the one it began from" },
-      { flags: "--dry-run", summary: "change nothing, and say what would conflict" },
-      { flags: "--gate <command>", summary: "what must pass on the result (default: the configured one)" },
-      { flags: "--no-gate", summary: "without the configured one" },
-      { flags: "--message <text>", summary: "of the commit that is made" },
+      { flags: "--how <way>", summary: "the merge method", choices: MERGE_METHODS },
+      { flags: "--into <branch>", summary: "the target branch (default: the branch the task started from)" },
+      { flags: "--dry-run", summary: "change nothing; report conflicts" },
+      {
+        flags: "--gate <command>",
+        summary: "a command that must succeed on the merged result (default: the configured one)",
+      },
+      { flags: "--no-gate", summary: "skip the configured gate" },
+      { flags: "--message <text>", summary: "the commit message" },
       SERVER_OPTION,
       JSON_OPTION,
     ],
     notes:
-      "It is done beside your checkout, which changes only once the merge is whole. Exit code 1 where it conflicts, with\n" +
-      "the files, or where the gate does not pass.",
+      "The merge happens outside your checkout, which changes only after the merge succeeds. The exit code is 1 on\n" +
+      "conflicts, which are listed, or if the gate fails.",
     examples: ["rookery task merge last --dry-run", 'rookery task merge last --how squash --message "Add pagination"'],
     load: () => loadTaskAction(import("./merge.ts").then(({ mergeTaskCommand }) => mergeTaskCommand)),
   },
   {
     name: "remove",
-    summary: "forget a task with its worktree and branch",
+    summary: "delete a task with its worktree and branch",
     arguments: [TASK],
     options: [
-      { flags: "--force", summary: "although something is not merged or not committed: it is lost" },
+      { flags: "--force", summary: "delete it even if changes are not merged or not committed; they are lost" },
       SERVER_OPTION,
       JSON_OPTION,
     ],
@@ -167,13 +170,16 @@ export const taskCommands: readonly CommandSpec[] = [
     name: "gc",
     summary: "remove worktrees that are clean, merged and unused",
     options: [
-      { flags: "--dry-run", summary: "only say what would be removed" },
-      { flags: "--quota <size>", summary: "only until they have this size together, such as 20GB; 0: all of them" },
-      { flags: "--cwd <dir>", summary: "only of this folder's repository" },
+      { flags: "--dry-run", summary: "only list what would be removed" },
+      {
+        flags: "--quota <size>",
+        summary: "remove only until their total size is below this, for example 20GB; 0 removes all",
+      },
+      { flags: "--cwd <dir>", summary: "only of the repository in this directory" },
       SERVER_OPTION,
       JSON_OPTION,
     ],
-    notes: "What is not merged or not committed is never removed here: `rookery task remove --force` does that.",
+    notes: "Never removes changes that are not merged or not committed; `rookery task remove --force` does.",
     examples: ["rookery task gc --dry-run", "rookery task gc --quota 20GB"],
     load: () => loadTaskAction(import("./gc.ts").then(({ collectTasksCommand }) => collectTasksCommand)),
   },

@@ -1,4 +1,4 @@
-/** `rookery task diff`: what a task changed, committed or not. */
+/** `rookery task diff`: prints the changes of a task, committed or not. */
 import type { ChangedFile, TaskDiff } from "../../domain/task/view.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode, usageError } from "../exit.ts";
@@ -15,7 +15,7 @@ export async function taskDiffCommand(
   { tasks }: TaskService,
 ): Promise<ExitCode> {
   const [form, other] = (["stat", "json", "nameOnly"] as const).filter((name) => isSet(options, name));
-  if (other !== undefined) throw usageError("--stat, --json and --name-only are three forms: choose one");
+  if (other !== undefined) throw usageError("--stat, --json and --name-only cannot be combined: choose one");
   const { id } = await findTask(tasks, named);
   const diff = await tasks.diff(id, { patch: form === undefined || form === "json" });
   switch (form) {
@@ -31,17 +31,17 @@ export async function taskDiffCommand(
     case undefined:
       await print(io, hasColor(io) ? colorizePatch(stripControls(diff.patch ?? "")) : forStdout(io, diff.patch ?? ""));
       if (diff.truncated)
-        printNotice(io, `the diff of ${id} is too large to be shown whole; see --stat, or use git in its worktree`);
+        printNotice(io, `the diff of ${id} is too large to show completely; use --stat, or git in its worktree`);
   }
   return EXIT.done;
 }
 
-/** A program gets it as git gave it, so that it can be applied; a terminal gets nothing that it would act on. */
+/** Keeps git's exact output for pipes, so that it can be applied, and strips control characters for a terminal. */
 function forStdout({ stdout }: Io, text: string): string {
   return stdout.isTTY === true ? stripControls(text) : text;
 }
 
-/** Before the first `@@` of a file stands what is of git itself; a line that was removed may look the same. */
+/** Lines before the first `@@` of a file are git's header. Removed lines can look like a header. */
 function colorizePatch(patch: string): string {
   let inHunk = false;
   const painted = patch.split("\n").map((line) => {
@@ -65,7 +65,7 @@ function formatDiffStat(diff: TaskDiff, paint: Paint): string {
     paint("green", `+${formatCount(diff.additions)}`),
     paint("red", `-${formatCount(diff.deletions)}`),
     `${formatCount(diff.commits.length)} ${diff.commits.length === 1 ? "commit" : "commits"}`,
-    ...(diff.uncommitted ? ["some of it is not committed"] : []),
+    ...(diff.uncommitted ? ["includes uncommitted changes"] : []),
   ];
   return `${formatColumns(rows)}${sum.join(" · ")}\n`;
 }

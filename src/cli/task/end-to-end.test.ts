@@ -1,4 +1,4 @@
-/** The commands from end to end in one process, on a real repository, with an agent that is a small program. */
+/** Runs the task commands in one process on a real repository, with a shell as the agent. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -17,7 +17,7 @@ import type { Io } from "../io.ts";
 import { executeCommand } from "../program.ts";
 import { collectingIo } from "../test-io.ts";
 
-/** Does what the last line of its prompt says, as a shell would. */
+/** An agent that runs the last line of its prompt in a shell. */
 const CONFIG = `
 [defaults]
 agent = "shell"
@@ -49,8 +49,8 @@ async function rookery(...words: string[]): Promise<[ExitCode, string]> {
   return [await executeCommand(io, words), io.text()];
 }
 
-describe("a task, from its start to its end", () => {
-  it("is started, shown, diffed, merged and removed", async () => {
+describe("the life of a task", () => {
+  it("starts, shows, diffs, merges and removes a task", async () => {
     const [started, shown] = await rookery("task", "start", "echo two >> a.txt; echo changed it", "--id", "change-a");
     expect([started, shown]).toEqual([EXIT.done, expect.stringContaining("task change-a is done")]);
     expect(shown).toContain("changed it");
@@ -76,22 +76,22 @@ describe("a task, from its start to its end", () => {
       expect.stringContaining("merged change-a into main"),
     ]);
     expect(await repository.read("a.txt")).toBe("one\ntwo\n");
-    expect((await rookery("task", "gc", "--dry-run"))[1]).toMatch(/^change-a +would go /m);
+    expect((await rookery("task", "gc", "--dry-run"))[1]).toMatch(/^change-a +would be removed /m);
     expect(await rookery("task", "remove", "last")).toEqual([EXIT.done, expect.stringContaining("removed change-a")]);
     expect((await rookery("task"))[1]).toContain("no tasks");
   });
 
-  it("that fails says why, and goes on where it was when it is resumed", async () => {
+  it("prints why a task failed, and resumes it in its worktree", async () => {
     const [failed, words] = await rookery("task", "start", "echo x > new.txt; exit 3", "--id", "f");
     expect([failed, words]).toEqual([
       EXIT.failed,
-      expect.stringMatching(/rookery: task f failed: [^\n]+ go on: rookery task resume f\n$/),
+      expect.stringMatching(/rookery: task f failed: [^\n]+ continue it with: rookery task resume f\n$/),
     ]);
     const [resumed, more] = await rookery("task", "resume", "f", "cat new.txt");
     expect([resumed, more]).toEqual([EXIT.done, expect.stringContaining("task f is done")]);
   });
 
-  it("that asks is answered by its own name, from elsewhere", async () => {
+  it("answers a request by the name of the task from another process", async () => {
     const model = owned.use(await startModelServer([call("bash", { command: "echo hi > new.txt" }), say("Made it.")]));
     const io = ioHere();
     Object.assign(io.env, { ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: "none" });
@@ -99,7 +99,7 @@ describe("a task, from its start to its end", () => {
     await vi.waitFor(() => expect(io.text()).toContain("rookery answer ses_"), { timeout: 20_000 });
     expect(await rookery("answer", "asking", "r7", "allow")).toEqual([
       EXIT.failed,
-      "rookery: task asking does not ask r7; see what it asks: rookery task show asking\n",
+      "rookery: task asking has no request r7; list its requests: rookery task show asking\n",
     ]);
     expect(await rookery("answer", "ask", "r1", "allow")).toEqual([
       EXIT.done,
@@ -108,11 +108,11 @@ describe("a task, from its start to its end", () => {
     expect(await running).toBe(EXIT.done);
     expect(await rookery("answer", "nothing", "r1", "allow")).toEqual([
       EXIT.failed,
-      "rookery: there is no session nothing, and no task of that name; see what there is: rookery sessions, rookery task\n",
+      "rookery: no session or task nothing; list them: rookery sessions, rookery task\n",
     ]);
   });
 
-  it("with conflicts exits with 1 and lists the files", async () => {
+  it("exits with 1 on conflicts and lists the files", async () => {
     await rookery("task", "start", "echo mine > a.txt", "--id", "mine");
     await repository.write("a.txt", "theirs\n");
     await repository.git("commit", "-qam", "theirs");
@@ -126,33 +126,33 @@ describe("a task, from its start to its end", () => {
     expect(await repository.read("a.txt")).toBe("theirs\n");
   });
 
-  it("that needs another is queued until that is done", async () => {
+  it("queues a task until the tasks it needs are done", async () => {
     await rookery("task", "start", "true", "--id", "first", "--detach");
     const [code, text] = await rookery("task", "start", "true", "--id", "second", "--needs", "first");
     expect([code, text]).toEqual([
       EXIT.done,
-      expect.stringContaining("task second is queued and waits for first; nobody"),
+      expect.stringContaining("task second is queued and waits for first; start a server"),
     ]);
     expect((await rookery("task", "list", "--status", "queued", "--json"))[1].trimEnd().split("\n")).toHaveLength(2);
     expect(await rookery("task", "stop", "second")).toEqual([EXIT.done, expect.stringContaining("stopped second")]);
   });
 });
 
-describe("what cannot be a task is answered in one line", () => {
+describe("prints one line for an invalid task command", () => {
   it.each<[string[], number, RegExp]>([
-    [["task", "show", "nothing"], 1, /there is no task nothing; see what there is: rookery task list --all/],
+    [["task", "show", "nothing"], 1, /no task nothing; list all tasks: rookery task list --all/],
     [["task", "start", "x", "--base", "nowhere"], 2, /nowhere/],
     [["task", "start", "x", "--agent", "shel"], 2, /no agent "shel" \(did you mean shell\?\)/],
     [["task", "start", "x", "--needs", "ghost"], 1, /ghost/],
     [["task", "start", "x", "--pipeline", "none"], 2, /none/],
-    [["task", "start", "x", "--id", "x/../y"], 2, /no id of a task/],
+    [["task", "start", "x", "--id", "x/../y"], 2, /not a task id/],
     [["task", "start", "x", "--cwd", "/"], 1, /\/.*git/],
-    [["task", "start", "x", "--permissions", "some"], 2, /--permissions is one of ask, read, all, none/],
-    [["task", "list", "--status", "busy"], 2, /--status is one of queued, preparing/],
-    [["task", "merge", "x", "--how", "octopus"], 2, /--how is one of merge, squash, rebase/],
+    [["task", "start", "x", "--permissions", "some"], 2, /--permissions must be one of ask, read, all, none/],
+    [["task", "list", "--status", "busy"], 2, /--status must be one of queued, preparing/],
+    [["task", "merge", "x", "--how", "octopus"], 2, /--how must be one of merge, squash, rebase/],
     [["task", "shwo", "x"], 2, /unknown command "shwo" \(did you mean show\?\)/],
-    [["task", "list", "--server", "localhost"], 2, /"localhost" is no address of a server: write http:\/\/HOST:PORT/],
-    [["task", "list", "--server", "http://127.0.0.1:9"], 1, /wants a token: set ROOKERY_TOKEN/],
+    [["task", "list", "--server", "localhost"], 2, /"localhost" is not a server URL: write http:\/\/HOST:PORT/],
+    [["task", "list", "--server", "http://127.0.0.1:9"], 1, /requires a token: set ROOKERY_TOKEN/],
   ])("%j", async (words, code, says) => {
     const [exit, text] = await rookery(...words);
     expect(text).toMatch(/^rookery: [^\n]+\n$/);
@@ -160,7 +160,7 @@ describe("what cannot be a task is answered in one line", () => {
     expect(exit).toBe(code);
   });
 
-  it("outside a repository, in an empty one and in one that is not trusted", async () => {
+  it("rejects a start outside a repository, in an empty one and in an untrusted one", async () => {
     const started = async (cwd: string) => {
       const io = ioHere(cwd);
       return [await executeCommand(io, ["task", "start", "x"]), io.text()];

@@ -1,14 +1,14 @@
-/** The keys that end a view: q and Ctrl-C, and what else ends a command. */
+/** Watches the keys and signals that end a live view: q, Ctrl-C, SIGTERM, SIGHUP. */
 import type { Io } from "../io.ts";
 
 export interface ExitKeys extends Disposable {
-  /** Fires when the person has seen enough. */
+  /** Aborts when the person quits. */
   readonly exited: AbortSignal;
   exit(): void;
 }
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-/** In raw mode Ctrl-C and Ctrl-D come as these characters. */
+/** In raw mode, Ctrl-C and Ctrl-D arrive as these characters. */
 const EXIT_KEYS = /[qQ\u0003\u0004]/;
 
 export function watchExitKeys(io: Io): ExitKeys {
@@ -21,7 +21,7 @@ export function watchExitKeys(io: Io): ExitKeys {
   const terminal = terminalInput as (NodeJS.ReadableStream & { setRawMode?: (raw: boolean) => unknown }) | undefined;
   for (const name of SIGNALS) process.on(name, leave);
   io.onOutputClosed.add(leave);
-  terminal?.setRawMode?.(true); // Node puts it back where the process ends otherwise
+  terminal?.setRawMode?.(true); // Node restores the mode if the process exits early
   terminal?.on("data", typed).resume();
   return {
     exited: controller.signal,

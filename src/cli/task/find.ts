@@ -1,14 +1,14 @@
-/** Finds the task that someone means: by id, by the beginning of one, or the last. */
+/** Finds a task by id, by a prefix of an id, or by `last`. */
 import { isRookeryError, RookeryError } from "../../domain/errors.ts";
 import { TaskId } from "../../domain/task/spec.ts";
 import type { ListTasks, Tasks, TaskView } from "../../domain/task/view.ts";
 import { usageError } from "../exit.ts";
 import { toSingleLine } from "../sanitize.ts";
 
-/** What stands for the newest one. */
+/** Stands for the newest task. */
 export const LAST_TASK_ALIAS = "last";
 
-/** Rejects with `task_not_found`, or with `usage` where several begin like that. */
+/** Rejects with `task_not_found`, or with `usage` if the prefix is ambiguous. */
 export async function findTask(tasks: Tasks, named: string): Promise<TaskView> {
   if (named === LAST_TASK_ALIAS) {
     const [newest] = await tasks.list({ limit: 1 });
@@ -21,15 +21,17 @@ export async function findTask(tasks: Tasks, named: string): Promise<TaskView> {
   if (found === undefined) {
     throw new RookeryError(
       "task_not_found",
-      `there is no task ${toSingleLine(named, 60) || '""'}; see what there is: rookery task list --all`,
+      `no task ${toSingleLine(named, 60) || '""'}; list all tasks: rookery task list --all`,
     );
   }
   if (others.length === 0) return found;
   const some = [found, ...others].slice(0, 3).map(({ id }) => id);
-  throw usageError(`${others.length + 1} tasks begin with ${named}: ${some.join(", ")}; type more of the id`);
+  throw usageError(
+    `${others.length + 1} tasks start with ${named}: ${some.join(", ")}; type more characters of the id`,
+  );
 }
 
-/** Newest first, page by page, as many as there are. */
+/** Yields all tasks, newest first. */
 export async function* allTasks(tasks: Tasks, query: ListTasks = {}): AsyncIterable<TaskView> {
   for (let before: string | undefined; ;) {
     const page = await tasks.list({ ...query, before, limit: TASK_PAGE_SIZE });

@@ -19,7 +19,7 @@ beforeEach(() => {
   answered = [];
 });
 
-/** A door whose tasks are run by `run`. */
+/** Creates a task service that runs tasks with `run`. */
 function doorThat(run: (id: string, signal: AbortSignal) => Promise<void>, view: Partial<TaskView> = {}): void {
   service = createTestTaskService([], {
     start: async () => {
@@ -43,8 +43,8 @@ function doorThat(run: (id: string, signal: AbortSignal) => Promise<void>, view:
 
 const start = (options = {}) => startTaskCommand({ io, args: ["Do it"], options }, service);
 
-describe("a task that runs in front of a person", () => {
-  it("shows its own steps and those of its agent, and how it ended", async () => {
+describe("a task in the foreground", () => {
+  it("prints the events of the task and its agent, and the outcome", async () => {
     doorThat(
       async (id) => {
         const sessionId = "ses_1";
@@ -73,15 +73,15 @@ describe("a task that runs in front of a person", () => {
       "installed[2J 3 packages",
       "▸ coder in ses_1",
       "Working",
-      "✗ coder did not pass: tests fail; it goes back to coder",
+      "✗ coder failed: tests fail; returns to coder",
       "task a is done · 5.0s",
-      "  rookery task diff a    see what it changed",
-      "  rookery task merge a   bring it into the branch that it began from",
+      "  rookery task diff a    show its changes",
+      "  rookery task merge a   merge it into its base branch",
       "",
     ]);
   });
 
-  it("is a line of JSON for each event, and nothing else", async () => {
+  it("prints only one line of JSON per event with --json", async () => {
     doorThat(async (id) => {
       service.emit(id, MADE);
       service.change(id, { status: "done" });
@@ -94,21 +94,21 @@ describe("a task that runs in front of a person", () => {
     ]);
   });
 
-  it("that failed ends with 1, its reason, and where its worktree is", async () => {
+  it("exits with 1 after a failure, with the reason and the worktree", async () => {
     doorThat(async (id) => service.change(id, { status: "failed", message: "no luck", worktree: TREE }));
     expect(await start()).toBe(EXIT.failed);
     expect(io.text()).toContain(
-      "rookery: task a failed: no luck; its worktree stays: /w/a; go on: rookery task resume a\n",
+      "rookery: task a failed: no luck; worktree kept: /w/a; continue it with: rookery task resume a\n",
     );
   });
 
-  it("that needs others says so, and who runs it then", async () => {
+  it("prints that a task waits for others, and how to run it", async () => {
     doorThat(() => Promise.reject(new Error("it is not to be run")), { needs: ["b"] });
     expect(await start()).toBe(EXIT.done);
-    expect(io.text()).toContain("task a is queued and waits for b; nobody runs it until: rookery serve\n");
+    expect(io.text()).toContain("task a is queued and waits for b; start a server to run it: rookery serve\n");
   });
 
-  it("asks, and tells how to answer where nobody is at the terminal", async () => {
+  it("prints how to answer a request without a terminal", async () => {
     doorThat(async (id) => {
       service.emit(id, {
         type: "permission.requested",
@@ -127,7 +127,7 @@ describe("a task that runs in front of a person", () => {
     expect(io.text()).toContain("waiting for a decision on bash:\n  command: make\n");
   });
 
-  it.each(["SIGINT", "SIGTERM"] as const)("is stopped by %s, and says where its worktree is", async (signal) => {
+  it.each(["SIGINT", "SIGTERM"] as const)("stops the task at %s and prints where its worktree is", async (signal) => {
     const started = deferred<undefined>();
     doorThat(async (_, ended) => {
       started.resolve(undefined);
@@ -139,11 +139,11 @@ describe("a task that runs in front of a person", () => {
     expect(await running).toBe(EXIT.cancelled);
     expect(service.calls).toContainEqual(["stop", "a", { reason: "interrupted" }]);
     expect(io.text()).toContain(
-      "rookery: task a was stopped; its worktree stays: /w/a; go on: rookery task resume a\n",
+      "rookery: task a was stopped; worktree kept: /w/a; continue it with: rookery task resume a\n",
     );
   });
 
-  it("whose run fails ends in its words, and the log is shown up to there", async () => {
+  it("rejects with the error of the run after printing the log", async () => {
     doorThat(async (id) => {
       service.emit(id, MADE);
       throw new Error("the disk is on fire");

@@ -1,4 +1,4 @@
-/** Runs a task in this process while a person or a program watches, and says how it went. */
+/** Runs a task in this process, shows its events, and reports the outcome. */
 import { isEndedStatus } from "../../domain/enums.ts";
 import type { TaskView } from "../../domain/task/view.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
@@ -10,7 +10,7 @@ import { RequestPrompter } from "../run/request-prompter.ts";
 import { untilAborted, watchInterrupts } from "../run/interrupts.ts";
 import { openScreen, type Screen } from "../run/screen.ts";
 import type { LoggedEvent, TaskService, TaskRunner } from "./service.ts";
-import { keptWords } from "./kept.ts";
+import { formatResumeHint } from "./resume-hint.ts";
 import { formatNextCommands } from "./next-commands.ts";
 import { showTaskEvent } from "./task-event-screen.ts";
 import { watchTask } from "./watch.ts";
@@ -21,7 +21,7 @@ export interface ForegroundRun {
   readonly service: TaskService;
   readonly runner: TaskRunner;
   readonly task: TaskView;
-  /** The last position that is not to be shown. */
+  /** Events up to this position are not shown. */
   readonly after: number;
   readonly json: boolean;
 }
@@ -52,7 +52,7 @@ export async function runInForeground(options: ForegroundRun): Promise<ExitCode>
   return await reportOutcome(options, await service.tasks.show(id));
 }
 
-/** It may have ended by itself meanwhile. */
+/** Does not fail if the task has already ended. */
 async function stopTask({ tasks }: TaskService, id: string): Promise<void> {
   try {
     await tasks.stop(id, { reason: "interrupted" });
@@ -65,7 +65,7 @@ interface SessionPrompters extends AsyncDisposable {
   handleEvent(logged: LoggedEvent): void;
 }
 
-/** One for each session, since an answer goes to one. */
+/** Creates one prompter per session, because an answer belongs to a session. */
 function createSessionPrompters({ io, runner }: ForegroundRun, screen: Screen): SessionPrompters {
   const askers = new Map<string, RequestPrompter>();
   const here = isPersonPresent(io);
@@ -108,26 +108,21 @@ async function reportOutcome({ io, json }: ForegroundRun, task: TaskView): Promi
       return EXIT.done;
     }
     case "failed":
-      printNotice(io, `task ${id} failed: ${message}; ${kept(task)}`);
+      printNotice(io, `task ${id} failed: ${message}; ${formatResumeHint(task)}`);
       return EXIT.failed;
     case "stopped":
-      printNotice(io, `task ${id} was stopped; ${kept(task)}`);
+      printNotice(io, `task ${id} was stopped; ${formatResumeHint(task)}`);
       return EXIT.cancelled;
     case "queued":
     case "parked":
-      printNotice(io, `task ${id} ${describeWait(task)}; nobody runs it until then but: rookery serve`);
+      printNotice(io, `task ${id} ${describeWait(task)}; run it with: rookery serve`);
       return EXIT.done;
     case "preparing":
     case "running":
     case "waiting":
-      printNotice(io, `task ${id} is run by another process; see rookery task show ${id}`);
+      printNotice(io, `another process runs task ${id}; see: rookery task show ${id}`);
       return EXIT.done;
   }
-}
-
-function kept(task: TaskView): string {
-  const [, ...rest] = keptWords(task).split("; ");
-  return rest.join("; ");
 }
 
 function describeWait({ needs, status, notBefore }: TaskView): string {

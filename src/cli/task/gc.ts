@@ -1,4 +1,4 @@
-/** `rookery task gc`: removes worktrees that are clean, merged and unused, and says why the others stay. */
+/** `rookery task gc`: removes worktrees that are clean, merged and unused, and prints why it keeps the others. */
 import { resolve } from "node:path";
 import type { CollectReport } from "../../domain/task/view.ts";
 import type { CommandCall } from "../command.ts";
@@ -20,7 +20,7 @@ export async function collectTasksCommand({ io, options }: CommandCall, { tasks 
     ...(folder !== undefined && { cwd: resolve(io.cwd(), folder) }),
     ...(quota !== undefined && { quota: parseSize(quota) }),
   };
-  const label = `looking at the worktrees${dryRun ? "" : ", and removing what is not needed"}`;
+  const label = dryRun ? "checking worktrees" : "checking worktrees and removing unused ones";
   const report = await withSpinner(io, label, () => tasks.collect(query));
   if (isSet(options, "json")) await printJson(io, report);
   else await print(io, formatCollectReport(report));
@@ -28,15 +28,15 @@ export async function collectTasksCommand({ io, options }: CommandCall, { tasks 
 }
 
 function formatCollectReport({ dryRun, removed, kept, freed, left }: CollectReport): string {
-  if (removed.length + kept.length === 0) return "there are no worktrees of tasks\n";
+  if (removed.length + kept.length === 0) return "no task has a worktree\n";
   const rows = [
     ...removed.map(({ id, path, bytes: size }) => [
       id,
-      dryRun ? "would go" : "removed",
+      dryRun ? "would be removed" : "removed",
       formatBytes(size),
       toSingleLine(path),
     ]),
-    ...kept.map(({ id, bytes: size, why }) => [id, "stays", formatBytes(size), toSingleLine(why, 120)]),
+    ...kept.map(({ id, bytes: size, why }) => [id, "kept", formatBytes(size), toSingleLine(why, 120)]),
   ];
   const sum = `${dryRun ? "would free" : "freed"} ${formatBytes(freed)}; ${formatBytes(left)} in use`;
   return `${formatColumns(rows)}${sum}${dryRun && removed.length > 0 ? "; nothing was removed" : ""}\n`;

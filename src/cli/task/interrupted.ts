@@ -1,13 +1,13 @@
-/** Tasks that a dead process left: their log says that they run, and nobody runs them. */
+/** Detects interrupted tasks: their log says that they run, but their process is gone. */
 import type { TaskView } from "../../domain/task/view.ts";
 import type { TaskService } from "./service.ts";
 
-/** What is shown of a task. */
+/** A task as it is listed. */
 export interface ListedTask extends TaskView {
   readonly interrupted: boolean;
 }
 
-/** A server goes on with what was left as soon as it starts, so that it never has any. */
+/** A server continues interrupted tasks when it starts, so its tasks are never interrupted. */
 export async function markInterrupted<T extends TaskView>({ runner }: TaskService, task: T): Promise<T & ListedTask> {
   return { ...task, interrupted: isActive(task) && (await runner?.isAbandoned(task.id)) === true };
 }
@@ -16,7 +16,7 @@ export function isActive({ status }: Pick<TaskView, "status">): boolean {
   return status === "preparing" || status === "running" || status === "waiting";
 }
 
-/** Does it go on as soon as someone runs it, and nobody does? */
+/** True if the task waits for a process to run it. */
 export async function hasNoRunner(service: TaskService, id: string): Promise<boolean> {
   const task = await service.tasks.show(id);
   return task.status === "queued" || (await markInterrupted(service, task)).interrupted;

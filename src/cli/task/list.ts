@@ -1,4 +1,4 @@
-/** `rookery task list`: a table of tasks, which a terminal shows as it changes. */
+/** `rookery task list`: prints tasks as a table, which updates itself on a terminal. */
 import { resolve } from "node:path";
 import { TASK_STATUSES, type TaskStatus } from "../../domain/enums.ts";
 import type { ListTasks, Tasks, TaskView } from "../../domain/task/view.ts";
@@ -14,7 +14,7 @@ import { terminalSize } from "./terminal-size.ts";
 import { formatTaskTable } from "./table.ts";
 
 const DEFAULT_LIMIT = 20;
-/** Held by someone, or by a limit. */
+/** Statuses of tasks that have started and not ended. */
 const BUSY_STATUSES: readonly TaskStatus[] = ["preparing", "running", "waiting", "parked"];
 
 export async function listTasksCommand({ io, options }: CommandCall, service: TaskService): Promise<ExitCode> {
@@ -43,7 +43,7 @@ export async function listTasksCommand({ io, options }: CommandCall, service: Ta
   return EXIT.done;
 }
 
-/** What is being worked on is there although many came after it. */
+/** Lists busy tasks first, so that newer queued tasks do not push them out. */
 async function listNewest(tasks: Tasks, query: ListTasks, limit: number): Promise<readonly TaskView[]> {
   const some = await tasks.list({ ...query, limit });
   if (query.status !== undefined || some.length < limit) return some;

@@ -11,13 +11,13 @@ beforeEach(() => {
 });
 
 const watch = () => listTasksCommand({ io, args: [], options: {} }, service);
-const UP_FOUR = "\r\u001b[4A"; // the head, two tasks and the foot
+const UP_FOUR = "\r\u001b[4A"; // the header, two tasks and the footer
 const frames = () => io.text().split("\u001b[J").slice(0, -1);
 
 describe("the live table", () => {
-  it.each(["q", "\u0003"])("is drawn over itself as things happen, until %j is typed", async (key) => {
+  it.each(["q", "\u0003"])("redraws in place on events until %j is typed", async (key) => {
     const watching = watch();
-    await vi.waitFor(() => expect(io.text()).toContain("1 running · 1 queued · q leaves"));
+    await vi.waitFor(() => expect(io.text()).toContain("1 running · 1 queued · q quits"));
     await vi.waitFor(() => expect(service.followers).toBe(1));
     service.change("b", { status: "failed", message: "no luck" });
     service.emit("b", { type: "task.ended", outcome: "failed" });
@@ -30,7 +30,7 @@ describe("the live table", () => {
     expect(service.followers).toBe(0);
   });
 
-  it("is drawn at most four times a second, however much happens", async () => {
+  it("redraws at most four times a second", async () => {
     const list = vi.spyOn(service.tasks, "list");
     const started = performance.now();
     const watching = watch();
@@ -45,7 +45,7 @@ describe("the live table", () => {
     expect(list.mock.calls.length).toBeLessThanOrEqual(elapsed / 250 + 2);
   });
 
-  it("has no more lines than the terminal, and says how many are left out", async () => {
+  it("shows at most as many lines as the terminal has, and counts the omitted ones", async () => {
     service.views = Array.from({ length: 15 }, (_, index) => taskView({ id: `t${index}` }));
     const watching = watch();
     await vi.waitFor(() => expect(io.text()).toContain("… 7 more"));
@@ -54,7 +54,7 @@ describe("the live table", () => {
     expect(frames()[0]?.split("\n").length).toBeLessThanOrEqual(12);
   });
 
-  it("takes a terminal that does not know its size for a usual one", async () => {
+  it("assumes the usual size for a terminal that does not report one", async () => {
     Object.assign(io.stdout, { columns: 0, rows: 0 });
     const watching = watch();
     await vi.waitFor(() => expect(io.text()).toMatch(/\nb +.*queued/));
@@ -62,14 +62,14 @@ describe("the live table", () => {
     await watching;
   });
 
-  it("ends in words where the tasks cannot be followed", async () => {
+  it("rejects with the error if the tasks cannot be followed", async () => {
     vi.spyOn(service.tasks, "follow").mockImplementation(() => {
       throw new Error("the server is gone");
     });
     await expect(watch()).rejects.toThrow("the server is gone");
   });
 
-  it("puts the terminal back as it was", async () => {
+  it("restores the mode of the terminal", async () => {
     const setRawMode = vi.fn();
     Object.assign(io.terminalInput, { setRawMode });
     const watching = watch();

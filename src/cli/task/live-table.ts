@@ -1,4 +1,4 @@
-/** A table of tasks that is drawn anew in its place while things happen, until the person has seen enough. */
+/** Redraws a table of tasks in place until the person quits. */
 import { hasColor, type Io } from "../io.ts";
 import { ansiPaint, plainPaint } from "../paint.ts";
 import { truncateToWidth } from "../display-width.ts";
@@ -15,25 +15,25 @@ export interface LiveTable {
   readonly read: () => Promise<readonly ListedTask[]>;
 }
 
-/** At most four times a second; and once a second by itself, for the times. */
+/** Redraws at most four times a second, and at least once a second to update elapsed times. */
 const MIN_PAUSE_MS = 250;
 const TICK_MS = 1_000;
 const moveUp = (lines: number): string => (lines === 0 ? "\r" : `\r\u001b[${lines}A`);
 const REST_OF_LINE = "\u001b[K";
 const REST_OF_SCREEN = "\u001b[J";
 
-/** Rejects where the tasks cannot be read any more. */
+/** Rejects if the tasks cannot be read. */
 export async function showLiveTable({ io, service, tasks: first, read }: LiveTable): Promise<void> {
   using keys = watchExitKeys(io);
   const screen = createTableScreen(io);
   const news = new ChangeSignal();
   const follow = async (): Promise<void> => {
     const after = await service.head();
-    news.notify(); // what happened before the place was known
+    news.notify(); // for events before `after`
     for await (const _ of service.tasks.follow({ after, signal: keys.exited })) news.notify();
   };
   const following = follow();
-  following.catch(() => news.notify()); // told below
+  following.catch(() => news.notify()); // awaited below
   let tasks = first;
   let readAt = performance.now();
   try {
@@ -79,10 +79,10 @@ function formatFooter(tasks: readonly ListedTask[]): string {
     const state = interrupted ? "interrupted" : status;
     counts.set(state, (counts.get(state) ?? 0) + 1);
   }
-  return [...Array.from(counts, ([status, count]) => `${count} ${status}`), "q leaves"].join(" · ");
+  return [...Array.from(counts, ([status, count]) => `${count} ${status}`), "q quits"].join(" · ");
 }
 
-/** Whether anything happened since it was last asked. */
+/** Remembers whether something changed since the last wait. */
 class ChangeSignal {
   #heard = false;
   #listener: () => void = () => undefined;
@@ -92,7 +92,7 @@ class ChangeSignal {
     this.#listener();
   }
 
-  /** Waits so long at most. */
+  /** Resolves with true at the next change, or with false after `ms`. */
   async wait(ms: number, signal: AbortSignal): Promise<boolean> {
     if (!this.#heard) {
       const cut = new AbortController();

@@ -1,4 +1,4 @@
-/** Tasks of this machine's log, run by this process where one is to be run. */
+/** The task service for the log of this machine. This process runs the tasks. */
 import type { LogEvent } from "../../domain/task/store.ts";
 import { isDriven } from "../../session/lease.ts";
 import { systemClock } from "../../stdx/clock.ts";

@@ -1,4 +1,4 @@
-/** `rookery task logs`: everything that happened to a task and in its sessions, in one order. */
+/** `rookery task logs`: prints the events of a task and its sessions in order. */
 import { isEndedStatus } from "../../domain/enums.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode, usageError } from "../exit.ts";
@@ -22,23 +22,23 @@ export async function taskLogsCommand(
     else await print(io, `${formatLogLine(logged, stages)}\n`);
   };
   const head = at === 0 ? 0 : await service.head();
-  if (at > head) throw usageError(`--after ${at} is beyond the end of the log, which is ${head}; read it from 0`);
+  if (at > head) throw usageError(`--after ${at} is past the end of the log (${head}); use a smaller value`);
   for await (const logged of service.history(id, at)) await show(logged);
   if (!isSet(options, "follow") || (await isFinished(service, id))) return EXIT.done;
   if (service.runner !== undefined && (await hasNoRunner(service, id))) {
-    printNotice(io, `nobody runs task ${id} now; go on: rookery task resume ${id}, or rookery serve`);
+    printNotice(io, `no process runs task ${id} now; continue it with: rookery task resume ${id}, or rookery serve`);
   }
   for await (const logged of service.tasks.follow({ task: id, after: at })) {
     await show(logged);
     if (FINAL_EVENTS.has(logged.event.type) && (await isFinished(service, id))) break;
   }
-  for await (const logged of service.history(id, at)) await show(logged); // what came with the end
+  for await (const logged of service.history(id, at)) await show(logged); // events recorded together with the end
   return EXIT.done;
 }
 
 const FINAL_EVENTS: ReadonlySet<string> = new Set(["task.ended", "merge.ended", "task.removed"]);
 
-/** It has ended, and nothing is being merged. */
+/** True if the task has ended and no merge is in progress. */
 async function isFinished({ tasks }: TaskService, id: string): Promise<boolean> {
   const task = await tasks.show(id);
   const merges = task.merge !== undefined && task.merge.outcome === undefined;

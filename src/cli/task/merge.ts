@@ -1,4 +1,4 @@
-/** `rookery task merge`: brings what a task did into a branch, or says beforehand what would happen. */
+/** `rookery task merge`: merges the changes of a task into a branch, or predicts the result. */
 import { MERGE_METHODS } from "../../domain/enums.ts";
 import type { MergeReport, MergeTask } from "../../domain/task/view.ts";
 import type { CommandCall } from "../command.ts";
@@ -22,7 +22,7 @@ export async function mergeTaskCommand(
   const { id } = await findTask(tasks, named);
   using _leaving = isSet(options, "dryRun") ? undefined : exitOnInterrupt(io, id, service.server);
   const report = isSet(options, "dryRun")
-    ? await withSpinner(io, `looking at how ${id} would merge`, () => tasks.predictMerge(id, wanted))
+    ? await withSpinner(io, `checking how ${id} would merge`, () => tasks.predictMerge(id, wanted))
     : await withSpinner(io, `merging ${id}`, (spinner) =>
         isInteractive(io.stderr, io.env)
           ? withProgress(service, id, spinner, () => tasks.merge(id, wanted))
@@ -33,16 +33,16 @@ export async function mergeTaskCommand(
   return report.outcome === "merged" || report.outcome === "nothing" ? EXIT.done : EXIT.failed;
 }
 
-/** Ctrl-C ends this command; a merge that was asked for is in the log by then, and is not forgotten. */
+/** Ctrl-C ends this command. The requested merge is already in the log, so it is not lost. */
 function exitOnInterrupt(io: Io, id: string, server: string | undefined): Disposable {
   const leave = (): void => {
     io.stderr.write("\n");
     const goesOn =
       server === undefined
-        ? `the merge of ${id} is not done; whoever runs tasks next goes on with it`
-        : `the server goes on with the merge of ${id}; see how it went`;
+        ? `the merge of ${id} is not complete; the next process that runs tasks continues it`
+        : `the server continues the merge of ${id}; see the result`;
     printNotice(io, `${goesOn}: rookery task show ${id}`);
-    process.exit(EXIT.cancelled); // what the gate started is swept at the next start
+    process.exit(EXIT.cancelled); // the next start ends the processes of the gate
   };
   process.on("SIGINT", leave);
   return { [Symbol.dispose]: () => void process.off("SIGINT", leave) };
@@ -50,7 +50,7 @@ function exitOnInterrupt(io: Io, id: string, server: string | undefined): Dispos
 
 function parseMergeOptions(options: CommandCall["options"]): MergeTask {
   const gate = textOption(options, "gate");
-  if (gate !== undefined && isSet(options, "noGate")) throw usageError("--gate and --no-gate exclude each other");
+  if (gate !== undefined && isSet(options, "noGate")) throw usageError("--gate and --no-gate cannot be combined");
   return {
     how: choiceOption(options, "how", MERGE_METHODS),
     into: textOption(options, "into"),
@@ -59,7 +59,7 @@ function parseMergeOptions(options: CommandCall["options"]): MergeTask {
   };
 }
 
-/** What the gate prints, its last line at a time, until the merge is done. */
+/** Shows the last output line of the gate until the merge is done. */
 async function withProgress<T>(service: TaskService, id: string, spinner: Spinner, work: () => Promise<T>): Promise<T> {
   const stop = new AbortController();
   const after = await service.head();
@@ -70,7 +70,7 @@ async function withProgress<T>(service: TaskService, id: string, spinner: Spinne
       spinner.wait(`merging ${id}: ${event.from}: ${last}`);
     }
   };
-  const following = follow().catch(() => undefined); // progress is no part of the merge
+  const following = follow().catch(() => undefined); // a failure to show progress must not fail the merge
   try {
     return await work();
   } finally {
@@ -91,21 +91,19 @@ function formatMergeReport(
       if (dryRun) return [`${id} would merge into ${branch} without conflicts (${how}, ${what}); nothing was changed`];
       return [
         `merged ${id} into ${branch} (${how}, ${what}${commit === undefined ? "" : `, now ${shortCommit(commit)}`}); ` +
-          `its worktree is not needed any more: rookery task remove ${id}`,
+          `remove its worktree with: rookery task remove ${id}`,
       ];
     case "nothing":
-      return [`${id} has nothing that ${branch} does not have`];
+      return [`${id} has no changes to merge into ${branch}`];
     case "conflicts":
       return [
         `${id} ${dryRun ? "would conflict" : "conflicts"} with ${branch} in ${formatCount(conflicts.length)} ${conflicts.length === 1 ? "file" : "files"}; nothing was changed:`,
         ...conflicts.map((file) => `  ${escapeInvisible(file)}`),
-        `let its agent mend it: rookery task resume ${id} "Merge ${branch} into your branch and resolve the conflicts"`,
+        `let the agent resolve them: rookery task resume ${id} "Merge ${branch} into your branch and resolve the conflicts"`,
       ];
     case "gate_failed":
-      return [
-        `the gate did not pass, so ${id} was not merged into ${branch}${why}; its output: rookery task logs ${id}`,
-      ];
+      return [`the gate failed, so ${id} was not merged into ${branch}${why}; see its output: rookery task logs ${id}`];
     case "failed":
-      return [`${id} could not be merged into ${branch}${why}`];
+      return [`cannot merge ${id} into ${branch}${why}`];
   }
 }

@@ -1,4 +1,4 @@
-/** What a person is told of a task and of what happened to it. */
+/** Formats tasks and task events for people. */
 import type { LogEvent } from "../../domain/task/store.ts";
 import type { MergeOutcome, TaskEvent } from "../../domain/task/events.ts";
 import type { TaskView } from "../../domain/task/view.ts";
@@ -11,7 +11,7 @@ export function isTaskEvent(event: LogEvent): event is TaskEvent {
   return "taskId" in event;
 }
 
-/** In a few words; empty where the type says it all. `stages` are the names of the task's. */
+/** Empty if the event type says everything. `stages`: the names of the stages of the task. */
 export function formatTaskEvent(event: TaskEvent, stages: readonly string[] = []): string {
   switch (event.type) {
     case "task.created":
@@ -31,12 +31,12 @@ export function formatTaskEvent(event: TaskEvent, stages: readonly string[] = []
     case "output.text":
       return `${event.from}: ${event.text}`;
     case "stage.started":
-      return `${event.name}${event.attempt === 1 ? "" : ` (time ${event.attempt})`}${event.sessionId === undefined ? "" : ` in ${event.sessionId}`}`;
+      return `${event.name}${event.attempt === 1 ? "" : ` (attempt ${event.attempt})`}${event.sessionId === undefined ? "" : ` in ${event.sessionId}`}`;
     case "stage.ended": {
       const why = event.message === undefined ? "" : `: ${event.message.trimEnd()}`;
       const { backTo } = event;
-      const back = backTo === undefined ? "" : `; it goes back to ${stages[backTo] ?? `stage ${backTo + 1}`}`;
-      return `${event.name} ${event.passed ? "passed" : `did not pass${why}${back}`}`;
+      const back = backTo === undefined ? "" : `; returns to ${stages[backTo] ?? `stage ${backTo + 1}`}`;
+      return `${event.name} ${event.passed ? "passed" : `failed${why}${back}`}`;
     }
     case "task.parked":
       return `until ${formatLocalTime(event.until)}: ${event.message}`;
@@ -45,7 +45,7 @@ export function formatTaskEvent(event: TaskEvent, stages: readonly string[] = []
     case "task.ended":
       return `${event.outcome}${event.message === undefined ? "" : `: ${event.message}`}`;
     case "merge.asked":
-      return `${event.how} into ${event.into}${event.gate === undefined ? "" : `, if this passes: ${event.gate}`}`;
+      return `${event.how} into ${event.into}${event.gate === undefined ? "" : `, gate: ${event.gate}`}`;
     case "merge.prepared":
       return shortCommit(event.commit);
     case "merge.ended":
@@ -53,7 +53,7 @@ export function formatTaskEvent(event: TaskEvent, stages: readonly string[] = []
         .filter((part) => part !== undefined && part !== "")
         .join(": ");
     case "worktree.removed":
-      return `${event.path}, ${event.branch}${event.forced ? " (by force)" : ""}`;
+      return `${event.path}, ${event.branch}${event.forced ? " (forced)" : ""}`;
     case "notice":
       return `${event.level}: ${event.message}`;
     case "task.removed":
@@ -64,26 +64,26 @@ export function formatTaskEvent(event: TaskEvent, stages: readonly string[] = []
 }
 
 const QUEUE_REASON_TEXT: Record<Extract<TaskEvent, { type: "task.queued" }>["why"], string> = {
-  resumed: "goes on",
-  continued: "the limit has passed",
-  interrupted: "whoever ran it is gone",
-  retried: "is tried again",
+  resumed: "resumed",
+  continued: "the limit was lifted",
+  interrupted: "its process is gone",
+  retried: "retried",
 };
 
 export const MERGE_OUTCOME_TEXT: Record<MergeOutcome, string> = {
   merged: "merged",
   nothing: "nothing to merge",
   conflicts: "conflicts",
-  gate_failed: "the gate did not pass",
+  gate_failed: "the gate failed",
   failed: "the merge failed",
 };
 
-/** Why it is as it is, or what was last said in it. */
+/** Explains the status of a task, or returns its last output line. */
 export function formatLastActivity(task: ListedTask): string {
   const { status, merge, message, lastLine = "" } = task;
-  if (task.interrupted) return `whoever ran it is gone; go on: rookery task resume ${task.id}`;
-  if (status === "waiting") return `it asks something: rookery task show ${task.id}`;
-  if (merge !== undefined && merge.outcome === undefined) return `is being merged into ${merge.into}`;
+  if (task.interrupted) return `its process is gone; continue it with: rookery task resume ${task.id}`;
+  if (status === "waiting") return `needs an answer: rookery task show ${task.id}`;
+  if (merge !== undefined && merge.outcome === undefined) return `merging into ${merge.into}`;
   if (status === "queued") return formatQueueReason(task);
   if (status === "parked")
     return [task.notBefore && `until ${formatLocalTime(task.notBefore)}`, message].filter(Boolean).join(": ");
@@ -114,7 +114,7 @@ function formatQueueReason({ notBefore, message, needs }: TaskView): string {
   return message ?? (needs.length === 0 ? "" : `after ${needs.join(", ")}`);
 }
 
-/** Nothing of an agent that does not say what it used. */
+/** Empty if the agent does not report its usage. */
 export function formatTaskUsage({ usage }: Pick<TaskView, "usage">): string[] {
   const isUnused = usage.inputTokens + usage.outputTokens === 0 && usage.costUsd === NO_USAGE.costUsd;
   return isUnused ? [] : formatUsage(usage);

@@ -1,13 +1,13 @@
-/** What a person may want to type next, a line for each. */
+/** Formats the commands that a person may want to type next, one per line. */
 
 const NEXT_COMMANDS = {
-  logs: "watch it",
-  show: "see all of it",
-  diff: "see what it changed",
-  merge: "bring it into the branch that it began from",
-  resume: "go on with it",
-  stop: "stop it; its worktree stays",
-  remove: "forget it with its worktree and branch",
+  logs: "follow its log",
+  show: "show its details",
+  diff: "show its changes",
+  merge: "merge it into its base branch",
+  resume: "continue it",
+  stop: "stop it and keep its worktree",
+  remove: "delete it with its worktree and branch",
 } as const;
 
 export type NextCommand = keyof typeof NEXT_COMMANDS;

@@ -1,4 +1,4 @@
-/** Opens what tasks are behind: the server that was named or runs here, or else the log of this machine. */
+/** Opens the task service: the server named by an option, the server running here, or the log of this machine. */
 import { homeFolder } from "../../config/home.ts";
 import { RookeryError } from "../../domain/errors.ts";
 import { findServer } from "../../server/http/running.ts";
@@ -27,7 +27,7 @@ export interface ServerAddress {
   readonly token: string;
 }
 
-/** Undefined where none is named and none runs. A token is never sent to a server that it was not made for. */
+/** Undefined if no server is named or running. Never sends the token of one server to another. */
 function findServerAddress({ env }: Io, options: OptionValues): ServerAddress | undefined {
   const named = textOption(options, "server") ?? env["ROOKERY_SERVER"] ?? "";
   const running = findServer(homeFolder(env));
@@ -38,7 +38,7 @@ function findServerAddress({ env }: Io, options: OptionValues): ServerAddress | 
   if (running !== undefined && new URL(running.url).origin === url) return running;
   throw new RookeryError(
     "unauthorized",
-    `${url} wants a token: set ROOKERY_TOKEN to what the file \`token\` holds in the ROOKERY_HOME of that server`,
+    `${url} requires a token: set ROOKERY_TOKEN to the content of the file \`token\` in the ROOKERY_HOME of that server`,
   );
 }
 
@@ -46,5 +46,5 @@ function parseServerUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && /^https?:$/.test(url.protocol) && url.pathname === "/" && url.search === "")
     return url.origin;
-  throw usageError(`"${toSingleLine(text, 100)}" is no address of a server: write http://HOST:PORT`);
+  throw usageError(`"${toSingleLine(text, 100)}" is not a server URL: write http://HOST:PORT`);
 }

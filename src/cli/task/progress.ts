@@ -1,8 +1,8 @@
-/** Shows on a terminal that something is being waited for. */
+/** Shows a spinner on a terminal while something takes time. */
 import { type Io, isInteractive } from "../io.ts";
 import { noSpinner, startSpinner, type Spinner } from "../run/spinner.ts";
 
-/** `work` may say more of what is waited for as it goes on. */
+/** `work` can change the label of the spinner. */
 export async function withSpinner<T>(io: Io, label: string, work: (shown: Spinner) => Promise<T>): Promise<T> {
   using spinner = isInteractive(io.stderr, io.env) ? startSpinner(io.stderr) : noSpinner;
   spinner.wait(label);

@@ -1,4 +1,4 @@
-/** Tasks of a server. */
+/** The task service of a server. */
 import { createClient, errorOf, remoteTasks, type RookeryClient } from "../../client/index.ts";
 import { messageOf, RookeryError } from "../../domain/errors.ts";
 import type { LoggedEvent, TaskService } from "./service.ts";
@@ -30,7 +30,7 @@ interface Page {
   readonly head: number;
 }
 
-/** Rejects as the server's own would. The schema also knows the route as a stream, which was not asked for. */
+/** Rejects with the error of the server. The schema also describes the route as a stream, which is not requested here. */
 async function readPage(
   { url }: RookeryClient,
   asked: Promise<{ data?: unknown; error?: unknown; response: Response }>,

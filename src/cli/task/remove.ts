@@ -1,4 +1,4 @@
-/** `rookery task remove`: forgets a task with its worktree and branch, where nothing is lost by it or it is forced. */
+/** `rookery task remove`: deletes a task, its worktree and its branch if no work is lost, or with --force. */
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { formatBytes } from "../format.ts";

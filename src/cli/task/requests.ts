@@ -1,4 +1,4 @@
-/** What a task waits for, with all that a person needs to decide. */
+/** Reads the open requests of a task with everything a person needs to decide. */
 import type { TaskView } from "../../domain/task/view.ts";
 import { type PendingRequest, toPendingRequest } from "../run/pending-request.ts";
 import type { TaskService } from "./service.ts";

@@ -1,4 +1,4 @@
-/** `rookery task resume`: a task goes on in its worktree and its session. */
+/** `rookery task resume`: continues a task in its worktree and session. */
 import type { CommandCall } from "../command.ts";
 import { type ExitCode, usageError } from "../exit.ts";
 import { textOption } from "../options.ts";
@@ -17,7 +17,7 @@ export async function resumeTaskCommand(call: CommandCall, service: TaskService)
   const { id } = task;
   const prompt = typed === "-" ? await readStdin(call.io, "the prompt") : typed;
   if (prompt?.trim() === "")
-    throw usageError(`the prompt is empty; without one it just goes on: rookery task resume ${id}`);
+    throw usageError(`the prompt is empty; to continue without one: rookery task resume ${id}`);
   if (
     prompt === undefined &&
     budget === undefined &&

@@ -1,4 +1,4 @@
-/** What the commands of tasks have behind them: a server, or the log of this machine. */
+/** The tasks behind the task commands: those of a server, or those in the log of this machine. */
 import type { LogEvent } from "../../domain/task/store.ts";
 import type { Tasks } from "../../domain/task/view.ts";
 import type { Answer } from "../../session/answer.ts";
@@ -10,21 +10,21 @@ export interface LoggedEvent {
 
 export interface TaskService extends AsyncDisposable {
   readonly tasks: Tasks;
-  /** The address of the server that has them. */
+  /** URL of the server. Undefined for the log of this machine. */
   readonly server: string | undefined;
-  /** Undefined where a server runs them. */
+  /** Undefined if a server runs the tasks. */
   readonly runner: TaskRunner | undefined;
-  /** The last position of the feed. */
+  /** Returns the last position of the feed. */
   head(): Promise<number>;
-  /** What the logs of a task and its sessions have now after a position. */
+  /** Yields the recorded events of a task and its sessions after a position. */
   history(task: string, after: number): AsyncIterable<LoggedEvent>;
 }
 
-/** Tasks that are run by this process. */
+/** Runs tasks in this process. */
 export interface TaskRunner {
-  /** Resolves when the task has ended, or waits for others. */
+  /** Resolves when the task has ended or waits for other tasks. */
   run(id: string, signal: AbortSignal): Promise<void>;
   answer(sessionId: string, requestId: string, answer: Answer): Promise<void>;
-  /** Does no living process have this task, which runs as far as its log says? */
+  /** True if the log says that the task runs, but its process is gone. */
   isAbandoned(id: string): Promise<boolean>;
 }

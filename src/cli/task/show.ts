@@ -1,4 +1,4 @@
-/** `rookery task show`: all that is known of a task, and how to answer what it waits for. */
+/** `rookery task show`: prints the details of a task and how to answer its requests. */
 import { isEndedStatus } from "../../domain/enums.ts";
 import type { TaskView } from "../../domain/task/view.ts";
 import type { CommandCall } from "../command.ts";
@@ -46,7 +46,7 @@ function formatTaskFacts(task: ListedTask): string {
     ["port", worktree?.port === undefined || isEndedStatus(task.status) ? undefined : String(worktree.port)],
     ["needs", task.needs.join(", ") || undefined],
     ["priority", task.priority === 0 ? undefined : String(task.priority)],
-    ["given", formatLocalTime(task.createdAt)],
+    ["created", formatLocalTime(task.createdAt)],
     ["started", task.startedAt && formatLocalTime(task.startedAt)],
     ["ended", task.endedAt && formatLocalTime(task.endedAt)],
     ["ran", task.startedAt && `${formatDuration(task.ranMs)}${task.runs > 1 ? ` in ${task.runs} runs` : ""}`],
@@ -59,7 +59,7 @@ function formatTaskFacts(task: ListedTask): string {
   return formatColumns(facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, toSingleLine(value)]])));
 }
 
-/** Where the status does not say it already. */
+/** Undefined if the status already says it. */
 function lastActivity(task: ListedTask): string | undefined {
   if (isEndedStatus(task.status) || task.interrupted || task.status === "waiting" || task.message !== undefined)
     return undefined;
@@ -68,7 +68,7 @@ function lastActivity(task: ListedTask): string | undefined {
 
 function formatTaskStatus(task: ListedTask): string {
   const { status, message, code, notBefore } = task;
-  if (task.interrupted) return `interrupted (was ${status}); go on: rookery task resume ${task.id}`;
+  if (task.interrupted) return `interrupted (was ${status}); continue it with: rookery task resume ${task.id}`;
   if (status === "waiting") return "waiting for an answer";
   const until = notBefore === undefined ? "" : ` until ${formatLocalTime(notBefore)}`;
   const why = message === undefined ? "" : `: ${message}${code === undefined ? "" : ` (${code})`}`;
@@ -76,13 +76,13 @@ function formatTaskStatus(task: ListedTask): string {
 }
 
 function formatMerge({ how, into, outcome, commit, message }: NonNullable<TaskView["merge"]>): string {
-  const done = outcome === undefined ? "is being done" : MERGE_OUTCOME_TEXT[outcome];
+  const done = outcome === undefined ? "in progress" : MERGE_OUTCOME_TEXT[outcome];
   const where = outcome === "merged" && commit !== undefined ? ` as ${shortCommit(commit)}` : "";
-  const why = message === undefined || outcome === "conflicts" ? "" : `: ${message}`; // the files have a line of their own
+  const why = message === undefined || outcome === "conflicts" ? "" : `: ${message}`; // the files are listed on their own line
   return `${how} into ${into}: ${done}${where}${why}`;
 }
 
-/** What a person may want to type now. */
+/** Lists the commands that make sense now. */
 function formatNextSteps(task: ListedTask): string {
   const { id, status, worktree, merge, removed } = task;
   if (removed || (status === "waiting" && !task.interrupted)) return "";

@@ -1,4 +1,4 @@
-/** `rookery task start`: gives an agent a task in a worktree of its own. */
+/** `rookery task start`: starts a task in its own git worktree. */
 import { resolve } from "node:path";
 import { PERMISSION_POLICIES } from "../../domain/enums.ts";
 import { TaskId } from "../../domain/task/spec.ts";
@@ -49,11 +49,11 @@ async function parseStartOptions(
 }
 
 function checkTaskId(id: string): string {
-  if (id === LAST_TASK_ALIAS) throw usageError(`"${LAST_TASK_ALIAS}" is no id: it stands for the newest task`);
+  if (id === LAST_TASK_ALIAS) throw usageError(`"${LAST_TASK_ALIAS}" cannot be an id: it means the newest task`);
   const checked = TaskId.safeParse(id);
   if (checked.success) return id;
   throw usageError(
-    `"${toSingleLine(id, 60)}" is no id of a task: at most 64 small letters, digits, and - _ . between them`,
+    `"${toSingleLine(id, 60)}" is not a task id: use at most 64 lowercase letters, digits, and - _ . between them`,
   );
 }
 
@@ -62,6 +62,6 @@ function parsePriority(options: CommandCall["options"]): number | undefined {
   if (value === undefined) return undefined;
   const number = /^[+-]?\d{1,4}$/.test(value) ? Number(value) : NaN;
   if (!(Math.abs(number) <= 1000))
-    throw usageError(`--priority takes a whole number from -1000 to 1000, not "${value}"`);
+    throw usageError(`--priority must be a whole number from -1000 to 1000, not "${value}"`);
   return number;
 }

@@ -1,11 +1,11 @@
-/** `rookery task stop`: ends what runs of a task, and keeps its worktree. */
+/** `rookery task stop`: stops a task and keeps its worktree. */
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { withCommandPrefix, print, printJson } from "../io.ts";
 import { isSet, textOption } from "../options.ts";
 import type { TaskService } from "./service.ts";
 import { findTask } from "./find.ts";
-import { keptWords } from "./kept.ts";
+import { formatResumeHint } from "./resume-hint.ts";
 import { withSpinner } from "./progress.ts";
 
 export async function stopTaskCommand(
@@ -16,13 +16,9 @@ export async function stopTaskCommand(
   const reason = textOption(options, "reason");
   const task = await withSpinner(io, `stopping ${id}`, () => tasks.stop(id, { reason }));
   if (isSet(options, "json")) await printJson(io, task);
-  else
-    await print(
-      io,
-      withCommandPrefix(
-        io,
-        `${task.status === "stopped" ? "stopped" : `task is ${task.status}:`} ${keptWords(task)}\n`,
-      ),
-    );
+  else {
+    const status = task.status === "stopped" ? `stopped ${task.id}` : `task ${task.id} is ${task.status}`;
+    await print(io, withCommandPrefix(io, `${status}; ${formatResumeHint(task)}\n`));
+  }
   return EXIT.done;
 }

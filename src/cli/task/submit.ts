@@ -1,4 +1,4 @@
-/** Hands a task over to whoever runs it: a server, this process, or nobody yet. */
+/** Submits a task: to a server, to this process, or to the queue. */
 import type { TaskView } from "../../domain/task/view.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
@@ -9,7 +9,7 @@ import type { TaskService } from "./service.ts";
 import { runInForeground } from "./foreground.ts";
 import { formatNextCommands } from "./next-commands.ts";
 
-/** `give` starts or resumes it. */
+/** `give` starts or resumes the task. */
 export async function submitTask(
   { io, options }: CommandCall,
   service: TaskService,
@@ -29,7 +29,7 @@ export async function submitTask(
   return EXIT.done;
 }
 
-/** What must be done before it, and is not. */
+/** Returns the ids of needed tasks that are not done. */
 async function unmetNeeds({ tasks }: TaskService, { needs }: TaskView): Promise<string[]> {
   const found = await Promise.all(needs.map((need) => tasks.show(need)));
   return found.flatMap(({ id, status }) => (status === "done" ? [] : [id]));
@@ -45,8 +45,8 @@ function formatSubmitted({ id, repository, worktree }: TaskView, { server, unmet
   const waits = unmet.length === 0 ? "" : ` and waits for ${unmet.join(", ")}`;
   const who =
     server === undefined
-      ? `is queued${waits}; nobody runs it until: rookery serve`
-      : `is given to the server at ${server}${waits}`;
-  const where = kept ?? `a worktree of ${toSingleLine(repository)}`;
-  return `task ${id} ${who}\nit works in ${where}\n${formatNextCommands(id, ["logs", "diff", "stop"])}`;
+      ? `is queued${waits}; start a server to run it: rookery serve`
+      : `is queued on the server at ${server}${waits}`;
+  const where = kept ?? `a new one of ${toSingleLine(repository)}`;
+  return `task ${id} ${who}\nworktree: ${where}\n${formatNextCommands(id, ["logs", "diff", "stop"])}`;
 }

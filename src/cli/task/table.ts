@@ -1,4 +1,4 @@
-/** Tasks as a table that fits the room there is. */
+/** Formats tasks as a table that fits the terminal. */
 import type { TaskStatus } from "../../domain/enums.ts";
 import type { TaskView } from "../../domain/task/view.ts";
 import { formatDuration, formatUsd } from "../format.ts";
@@ -9,21 +9,21 @@ import { isActive, type ListedTask } from "./interrupted.ts";
 import { formatLastActivity } from "./messages.ts";
 
 const HEAD = ["task", "state", "agent", "stage", "time", "tokens", "cost", "last"];
-/** What a column may take, the last left out; ids and numbers are never cut. */
+/** Maximum widths of all columns except the last. Ids and numbers are never truncated. */
 const MAX_COLUMN_WIDTHS = [64, Infinity, 16, 14, Infinity, Infinity, Infinity];
 const LAST_COLUMN = HEAD.length - 1;
-/** For pipes. */
+/** Maximum width of the last column in a pipe. */
 const LAST_WIDTH = 80;
 
 export interface TableOptions {
-  /** Of the terminal; undefined where nothing has to fit. */
+  /** Width of the terminal. Default: unlimited. */
   readonly width?: number | undefined;
   readonly paint?: Paint;
-  /** How long ago the tasks were read, in milliseconds. */
+  /** How long ago the tasks were read, in milliseconds. Default: 0. */
   readonly since?: number;
 }
 
-/** A line for each, and one above them. */
+/** Returns a header line and one line per task. */
 export function formatTaskTable(tasks: readonly ListedTask[], options: TableOptions = {}): string[] {
   const { width, paint = plainPaint, since = 0 } = options;
   const rows = [HEAD, ...tasks.map((task) => taskCells(task, since))];
@@ -48,7 +48,7 @@ export function formatTaskTable(tasks: readonly ListedTask[], options: TableOpti
 
 const GAP = "  ";
 
-/** Colours are put on after the cut: they take no room. */
+/** Colors cells after truncating them, because color codes have no width. */
 function paintRow(
   cells: readonly string[],
   width: number | undefined,
@@ -101,7 +101,7 @@ export function formatTokens({ usage }: Pick<TaskView, "usage">): string {
   return tokens < 1e6 ? `${(tokens / 1e3).toFixed(1)}k` : `${(tokens / 1e6).toFixed(2)}M`;
 }
 
-/** What we computed ourselves is no bill, and is marked. */
+/** Marks computed costs with `~`, because they are estimates. */
 function formatTaskCost({ usage }: TaskView): string {
   if (usage.inputTokens + usage.outputTokens === 0) return "";
   if (usage.costUsd === undefined) return "unknown";

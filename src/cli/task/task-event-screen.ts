@@ -1,4 +1,4 @@
-/** What a person sees of a task that runs in front of them: its own lines between those of its agents' turns. */
+/** Shows the events of a running task between the turns of its agents. */
 import type { TaskEvent } from "../../domain/task/events.ts";
 import type { TaskView } from "../../domain/task/view.ts";
 import { hasColor, type Io } from "../io.ts";
@@ -7,7 +7,7 @@ import { toSingleLine, stripControls } from "../sanitize.ts";
 import type { Screen } from "../run/screen.ts";
 import { formatTaskEvent } from "./messages.ts";
 
-/** The text, with its colour and mark, and what is waited for after it. */
+/** The text with its color and mark, and the label of the spinner after it. */
 interface TaskEventLine {
   readonly text?: string;
   readonly colour?: Color;
@@ -29,11 +29,11 @@ function taskEventLine(event: TaskEvent, stages: readonly string[]): TaskEventLi
   const detail = toSingleLine(formatTaskEvent(event, stages));
   switch (event.type) {
     case "task.created":
-      return { waits: "waiting for its turn" };
+      return { waits: "waiting in the queue" };
     case "task.started":
       return { waits: "preparing the worktree" };
     case "worktree.made":
-      return { text: `worktree ${detail}`, colour: "dim", waits: "setting it up" };
+      return { text: `worktree ${detail}`, colour: "dim", waits: "running setup" };
     case "worktree.ready":
       return { waits: "starting the agent" };
     case "output.text":
@@ -44,10 +44,10 @@ function taskEventLine(event: TaskEvent, stages: readonly string[]): TaskEventLi
       if (!event.passed) return { text: detail, colour: "red", mark: "✗" };
       return hasStages ? { text: detail, colour: "green", mark: "✓" } : {};
     case "task.queued":
-      if (event.why === "resumed") return { waits: "waiting for its turn" }; // as was just typed
-      return { text: `queued: ${detail}`, colour: "dim", waits: "waiting for its turn" };
+      if (event.why === "resumed") return { waits: "waiting in the queue" }; // the person has just typed it
+      return { text: `queued: ${detail}`, colour: "dim", waits: "waiting in the queue" };
     case "task.parked":
-      return { text: `parked ${detail}`, colour: "yellow", mark: "!", waits: "waiting for a limit to pass" };
+      return { text: `parked ${detail}`, colour: "yellow", mark: "!", waits: "waiting for a limit to reset" };
     case "merge.asked":
       return { text: `merge: ${detail}`, colour: "dim", waits: "merging" };
     case "merge.ended":
@@ -62,7 +62,7 @@ function taskEventLine(event: TaskEvent, stages: readonly string[]): TaskEventLi
         : { text: toSingleLine(event.message), colour: event.level === "error" ? "red" : "yellow", mark: "!" };
     case "merge.prepared":
     case "task.stop_asked":
-    case "task.ended": // how it ended is said at the end
+    case "task.ended": // reportOutcome prints it
     case "worktree.removed":
     case "task.removed":
       return {};

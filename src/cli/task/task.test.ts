@@ -39,7 +39,7 @@ async function shown(
   return [code, io.text().slice(before)];
 }
 
-/** Whose dead processes left these. */
+/** `abandoned`: ids of tasks whose process is gone. */
 function runnerWith({ abandoned = [] as readonly string[], run = (_id: string) => Promise.resolve() }): TaskRunner {
   return { run, answer: () => Promise.resolve(), isAbandoned: async (id) => abandoned.includes(id) };
 }
@@ -47,7 +47,7 @@ function runnerWith({ abandoned = [] as readonly string[], run = (_id: string) =
 const lines = (text: string) => text.trimEnd().split("\n");
 const TREE = { path: "/repo/.rookery/worktrees/a", branch: "rookery/a", base: "main", baseCommit: "0123456789abcdef" };
 
-describe("a task is meant", () => {
+describe("findTask", () => {
   beforeEach(() => {
     service = createTestTaskService(["fix-b", "fix-a", "docs", "fix"].map((id) => taskView({ id })));
   });
@@ -58,23 +58,23 @@ describe("a task is meant", () => {
     ["fix-a", "fix-a"],
     ["fix", "fix"],
     ["last", "fix-b"],
-  ])("by %s: %s", async (named, id) => {
+  ])("resolves %s to %s", async (named, id) => {
     expect(await findTask(service.tasks, named)).toMatchObject({ id });
   });
 
   it.each([
-    ["fix-", "usage", "2 tasks begin with fix-: fix-b, fix-a; type more of the id"],
-    ["nothing", "task_not_found", "there is no task nothing; see what there is: rookery task list --all"],
-    ["../../etc", "task_not_found", "there is no task ../../etc; "],
-    ["", "task_not_found", 'there is no task ""; '],
-  ])("by none of %j", async (named, code, message) => {
+    ["fix-", "usage", "2 tasks start with fix-: fix-b, fix-a; type more characters of the id"],
+    ["nothing", "task_not_found", "no task nothing; list all tasks: rookery task list --all"],
+    ["../../etc", "task_not_found", "no task ../../etc; "],
+    ["", "task_not_found", 'no task ""; '],
+  ])("rejects %j", async (named, code, message) => {
     await expect(findTask(service.tasks, named)).rejects.toMatchObject({
       code,
       message: expect.stringContaining(message),
     });
   });
 
-  it("by its beginning, although it is on a later page", async () => {
+  it("finds a task on a later page by a prefix", async () => {
     service.views = [
       ...Array.from({ length: 450 }, (_, index) => taskView({ id: `t${index}` })),
       taskView({ id: "old" }),
@@ -82,14 +82,14 @@ describe("a task is meant", () => {
     expect(await findTask(service.tasks, "ol")).toMatchObject({ id: "old" });
   });
 
-  it("by last, where there is none, is answered with what to do", async () => {
+  it("suggests a command if there is no last task", async () => {
     service.views = [];
     await expect(findTask(service.tasks, "last")).rejects.toThrow('start one: rookery task start "PROMPT"');
   });
 });
 
 describe("list", () => {
-  it("is a table of what there is, one that was told and one that waits", async () => {
+  it("prints tasks as a table", async () => {
     service = createTestTaskService([
       taskView({
         id: "a",
@@ -121,14 +121,14 @@ describe("list", () => {
     expect(code).toBe(EXIT.done);
     expect(lines(text)).toEqual([
       "task  state    agent   stage  time   tokens  cost    last",
-      "a     waiting  claude  coder  5s                     it asks something: rookery task show a",
+      "a     waiting  claude  coder  5s                     needs an answer: rookery task show a",
       "b     failed   codex          1m 5s                  no luck[2J",
       "c     queued   claude                                after a, b",
       "d     running  claude         2h 1m  12.3k   ~$1.50  bash: npm test",
     ]);
   });
 
-  it("has every id whole, so that it can be typed, and no column that says nothing", async () => {
+  it("never truncates ids, and omits empty columns", async () => {
     const id = "add-pagination-to-the-list-of-us-0a87";
     service = createTestTaskService([
       taskView({ id, stage: "work", startedAt: "x", status: "running", lastLine: "reading" }),
@@ -149,11 +149,11 @@ describe("list", () => {
       "task                                   state    agent   time  last",
       `${id}  running  claude  0s    reading`,
       "b                                      done     claude  0s    conflicts with main: x.ts, y.ts",
-      "c                                      done     claude  0s    not merged into main: the gate did not pass",
+      "c                                      done     claude  0s    not merged into main: the gate failed",
     ]);
   });
 
-  it("is filtered, and is JSON for programs", async () => {
+  it("filters tasks, and prints them as JSON", async () => {
     service = createTestTaskService([taskView({ id: "a", status: "done" }), taskView({ id: "b", agent: "codex" })]);
     expect(
       lines((await shown(listTasksCommand, [], { status: "done", json: true }))[1]).map(
@@ -164,7 +164,7 @@ describe("list", () => {
     expect((await shown(listTasksCommand, [], { agent: "none" }))[1]).toContain("no such tasks; start one");
   });
 
-  it("has what is worked on, although many came after it, and all with --all", async () => {
+  it("lists running tasks before newer queued ones, and everything with --all", async () => {
     const many = Array.from({ length: 300 }, (_, index) => taskView({ id: `q${index}` }));
     service = createTestTaskService([...many, taskView({ id: "busy", status: "running" })]);
     const some = lines((await shown(listTasksCommand))[1]);
@@ -173,29 +173,29 @@ describe("list", () => {
     expect(lines((await shown(listTasksCommand, [], { all: true }))[1])).toHaveLength(302);
   });
 
-  it("tells what a dead process left from what runs, and how it goes on", async () => {
+  it("marks tasks of dead processes as interrupted, and prints how to continue them", async () => {
     const views = [taskView({ id: "a", status: "running" }), taskView({ id: "b", status: "waiting" })];
     service = createTestTaskService([...views, taskView({ id: "c" })], { runner: runnerWith({ abandoned: ["a"] }) });
     expect(lines((await shown(listTasksCommand))[1])).toEqual([
       "task  state        agent   last",
-      "a     interrupted  claude  whoever ran it is gone; go on: rookery task resume a",
-      "b     waiting      claude  it asks something: rookery task show b",
+      "a     interrupted  claude  its process is gone; continue it with: rookery task resume a",
+      "b     waiting      claude  needs an answer: rookery task show b",
       "c     queued       claude",
     ]);
     expect((await shown(showTaskCommand, ["a"]))[1]).toMatch(
-      /^status +interrupted \(was running\); go on: rookery task resume a$/m,
+      /^status +interrupted \(was running\); continue it with: rookery task resume a$/m,
     );
     expect((await shown(showTaskCommand, ["b"]))[1]).toMatch(/^status +waiting for an answer$/m);
   });
 
-  it("of nothing says what to do", async () => {
+  it("suggests a command if there are no tasks", async () => {
     service = createTestTaskService();
     expect(await shown(listTasksCommand)).toEqual([EXIT.done, 'no tasks; start one: rookery task start "PROMPT"\n']);
   });
 });
 
 describe("show", () => {
-  it("has all of it", async () => {
+  it("prints all details of a task", async () => {
     service = createTestTaskService([
       taskView({
         id: "a",
@@ -226,19 +226,19 @@ describe("show", () => {
       /^session +ses_1 \(coder\)$/m,
       /^merge +merge into main: conflicts$/m,
       /^conflicts +x\.ts, y\.ts$/m,
-      /^ {2}rookery task diff a {5}see what it changed$/m,
-      /^ {2}rookery task remove a {3}forget it with its worktree and branch$/m,
+      /^ {2}rookery task diff a {5}show its changes$/m,
+      /^ {2}rookery task remove a {3}delete it with its worktree and branch$/m,
     ]) {
       expect(text).toMatch(line);
     }
     expect(text.match(/x\.ts/g)).toHaveLength(1);
-    expect(text).not.toMatch(/^port/m); // it was this task's until it ended
+    expect(text).not.toMatch(/^port/m); // the port is released when the task ends
     expect(JSON.parse((await shown(showTaskCommand, ["a"], { json: true }))[1])).toEqual(service.views[0]);
     service.change("a", { status: "running" });
     expect((await shown(showTaskCommand, ["a"]))[1]).toMatch(/^port +4000$/m);
   });
 
-  it("says what it asks, whole, and what to type", async () => {
+  it("prints open requests completely, with the command that answers them", async () => {
     const sessionId = "ses_1";
     service = createTestTaskService([
       taskView({ id: "a", status: "waiting", waitingFor: [{ sessionId, requestId: "r2" }] }),
@@ -255,7 +255,7 @@ describe("show", () => {
     expect(text).not.toMatch(/^last/m);
   });
 
-  it("says once why a task is queued", async () => {
+  it("prints the reason why a task is queued once", async () => {
     service = createTestTaskService([taskView({ id: "a", message: "needs b, which is failed" })]);
     expect((await shown(showTaskCommand, ["a"]))[1].match(/needs b, which is failed/g)).toHaveLength(1);
   });
@@ -272,7 +272,7 @@ describe("logs", () => {
     service.emit("a", { type: "output.text", from: "setup", text: "made\u001b[31m it\n" });
   });
 
-  it("are of the task and its sessions, in order, with the positions that --after takes", async () => {
+  it("prints events of the task and its sessions in order, with the positions that --after takes", async () => {
     const text = (await shown(taskLogsCommand, ["a"]))[1];
     expect(lines(text).map((line) => line.replace(/\d\d:\d\d:\d\d/, "TIME").replaceAll(/ +/g, " "))).toEqual([
       " 1 TIME task.started run 2",
@@ -283,13 +283,13 @@ describe("logs", () => {
     expect(lines((await shown(taskLogsCommand, ["a"], { after: "3", all: true }))[1])).toHaveLength(3);
     const [first] = lines((await shown(taskLogsCommand, ["a"], { json: true }))[1]);
     expect(JSON.parse(first ?? "")).toMatchObject({ position: 1, type: "task.started", taskId: "a" });
-    await expect(shown(taskLogsCommand, ["a"], { after: "x" })).rejects.toThrow("--after takes a whole number");
+    await expect(shown(taskLogsCommand, ["a"], { after: "x" })).rejects.toThrow("--after must be a whole number");
     await expect(shown(taskLogsCommand, ["a"], { after: "7" })).rejects.toThrow(
-      "--after 7 is beyond the end of the log, which is 6",
+      "--after 7 is past the end of the log (6)",
     );
   });
 
-  it("are followed until the task has ended, with what came with the end", async () => {
+  it("follows the log until the task has ended, including its last events", async () => {
     const following = shown(taskLogsCommand, ["a"], { follow: true });
     await vi.waitFor(() => expect(service.followers).toBe(1));
     service.emit("a", { type: "task.ended", outcome: "failed", message: "too bad" });
@@ -304,11 +304,11 @@ describe("logs", () => {
   });
 });
 
-describe("logs of what nobody runs", () => {
+describe("logs of a task that no process runs", () => {
   it.each<[TaskStatus, string]>([
-    ["queued", "rookery: nobody runs task a now; go on: rookery task resume a, or rookery serve\n"],
-    ["running", "rookery: nobody runs task a now; go on: rookery task resume a, or rookery serve\n"],
-  ])("that is %s are followed after saying so", async (status, words) => {
+    ["queued", "rookery: no process runs task a now; continue it with: rookery task resume a, or rookery serve\n"],
+    ["running", "rookery: no process runs task a now; continue it with: rookery task resume a, or rookery serve\n"],
+  ])("prints a notice for a %s task and follows it", async (status, words) => {
     service = createTestTaskService([taskView({ id: "a", status })], { runner: runnerWith({ abandoned: ["a"] }) });
     const following = shown(taskLogsCommand, ["a"], { follow: true });
     await vi.waitFor(() => expect(service.followers).toBe(1));
@@ -323,7 +323,7 @@ describe("start", () => {
   const given = taskView({ id: "add-it" });
   const start = async () => given;
 
-  it("gives the task to a server and returns at once with what to type", async () => {
+  it("queues the task on a server and returns immediately with the next commands", async () => {
     const others = ["newest", "a", "b", "longer-than-typed"].map((id) => taskView({ id }));
     service = createTestTaskService(others, { start, server: "http://127.0.0.1:7433" });
     const options: OptionValues = {
@@ -353,42 +353,42 @@ describe("start", () => {
       ],
     ]);
     expect(text).toContain(
-      "task add-it is given to the server at http://127.0.0.1:7433\nit works in a worktree of /repo\n",
+      "task add-it is queued on the server at http://127.0.0.1:7433\nworktree: a new one of /repo\n",
     );
     expect(text).toContain("rookery task logs add-it -f");
     expect(JSON.parse((await shown(startTaskCommand, ["x"], { json: true }))[1])).toMatchObject({ id: "add-it" });
   });
 
-  it("without a server says that nobody runs what is only queued", async () => {
+  it("prints that a detached task waits for a server", async () => {
     service = createTestTaskService([], {
       start,
       runner: runnerWith({ run: () => Promise.reject(new Error("nobody asked")) }),
     });
     expect((await shown(startTaskCommand, ["x"], { detach: true }))[1]).toContain(
-      "task add-it is queued; nobody runs it until: rookery serve\n",
+      "task add-it is queued; start a server to run it: rookery serve\n",
     );
   });
 
   it.each<[string, OptionValues, string]>([
-    ["x", { id: "../x" }, '"../x" is no id of a task: at most 64 small letters'],
-    ["x", { id: "a".repeat(300) }, "is no id of a task"],
-    ["x", { id: "last" }, '"last" is no id: it stands for the newest task'],
-    ["x", { priority: "high" }, '--priority takes a whole number from -1000 to 1000, not "high"'],
-    ["x", { retries: "-1" }, "--retries takes a whole number from 0 on"],
-    ["x", { budget: "lots" }, '--budget takes amounts such as "5usd,200000tokens,30m"'],
-    [" ", {}, 'the prompt is empty; say what to do: rookery task start "PROMPT"'],
-  ])("%j with %j is refused: %s", async (prompt, options, message) => {
+    ["x", { id: "../x" }, '"../x" is not a task id: use at most 64 lowercase letters'],
+    ["x", { id: "a".repeat(300) }, "is not a task id"],
+    ["x", { id: "last" }, '"last" cannot be an id: it means the newest task'],
+    ["x", { priority: "high" }, '--priority must be a whole number from -1000 to 1000, not "high"'],
+    ["x", { retries: "-1" }, "--retries must be a whole number of at least 0"],
+    ["x", { budget: "lots" }, '--budget must be positive amounts such as "5usd,200000tokens,30m"'],
+    [" ", {}, 'the prompt is empty: rookery task start "PROMPT"'],
+  ])("rejects %j with %j: %s", async (prompt, options, message) => {
     service = createTestTaskService([], { start });
     const refusal = shown(startTaskCommand, [prompt], options);
     await expect(refusal).rejects.toMatchObject({ code: "usage", message: expect.stringContaining(message) });
     expect(service.calls).toEqual([]);
   });
 
-  it("after a task that is not there is refused, with what there is", async () => {
+  it("rejects a needed task that does not exist", async () => {
     service = createTestTaskService([], { start });
     await expect(shown(startTaskCommand, ["x"], { needs: ["A B"] })).rejects.toMatchObject({
       code: "task_not_found",
-      message: "there is no task A B; see what there is: rookery task list --all",
+      message: "no task A B; list all tasks: rookery task list --all",
     });
     expect(service.calls).toEqual([]);
   });
@@ -397,41 +397,46 @@ describe("start", () => {
 describe("stop, resume and remove", () => {
   const stopped = taskView({ id: "a", status: "stopped", worktree: { ...TREE, removed: false } });
 
-  it("stop says where the worktree is and how to go on", async () => {
+  it("stop prints where the worktree is and how to continue", async () => {
     service = createTestTaskService([taskView({ id: "a", status: "running" })], { stop: async () => stopped });
     expect(await shown(stopTaskCommand, ["a"], { reason: "enough" })).toEqual([
       EXIT.done,
-      "stopped a; its worktree stays: /repo/.rookery/worktrees/a; go on: rookery task resume a\n",
+      "stopped a; worktree kept: /repo/.rookery/worktrees/a; continue it with: rookery task resume a\n",
     ]);
     expect(service.calls).toEqual([["stop", "a", { reason: "enough" }]]);
   });
 
-  it("resume gives it to the server again, with what is to be said", async () => {
+  it("resume queues the task on the server with a prompt and a budget", async () => {
     service = createTestTaskService([stopped], {
       resume: async () => taskView({ ...stopped, status: "queued" }),
       server: "http://x",
     });
     const [code, text] = await shown(resumeTaskCommand, ["a", "go on"], { budget: "1h" });
-    expect([code, text]).toEqual([EXIT.done, expect.stringContaining("it works in /repo/.rookery/worktrees/a\n")]);
+    expect([code, text]).toEqual([EXIT.done, expect.stringContaining("worktree: /repo/.rookery/worktrees/a\n")]);
     expect(service.calls).toEqual([["resume", "a", { prompt: "go on", budget: { seconds: 3_600 } }]]);
     await expect(shown(resumeTaskCommand, ["a", " "])).rejects.toThrow("the prompt is empty");
   });
 
-  it.each(["queued", "running"] as const)("resume runs one here that is %s and that nobody runs", async (status) => {
-    const run = async (id: string) => service.change(id, { status: "done" });
-    service = createTestTaskService([taskView({ id: "a", status })], { runner: runnerWith({ abandoned: ["a"], run }) });
-    const [code, text] = await shown(resumeTaskCommand, ["a"]);
-    expect([code, text]).toEqual([EXIT.done, expect.stringContaining("task a is done")]);
-    expect(service.calls).toEqual([]); // it need not be queued again
-  });
+  it.each(["queued", "running"] as const)(
+    "resume runs a %s task that no process runs in this process",
+    async (status) => {
+      const run = async (id: string) => service.change(id, { status: "done" });
+      service = createTestTaskService([taskView({ id: "a", status })], {
+        runner: runnerWith({ abandoned: ["a"], run }),
+      });
+      const [code, text] = await shown(resumeTaskCommand, ["a"]);
+      expect([code, text]).toEqual([EXIT.done, expect.stringContaining("task a is done")]);
+      expect(service.calls).toEqual([]); // it is already queued
+    },
+  );
 
-  it("resume of one that somebody runs is refused", async () => {
+  it("resume rejects a task that another process runs", async () => {
     const resume = () => Promise.reject(new RookeryError("task_state", "it runs"));
     service = createTestTaskService([taskView({ id: "a", status: "running" })], { resume, runner: runnerWith({}) });
     await expect(shown(resumeTaskCommand, ["a"])).rejects.toMatchObject({ code: "task_state" });
   });
 
-  it("remove says what it freed, and loses nothing by itself", async () => {
+  it("remove prints the freed size, and refuses to lose work without --force", async () => {
     const remove = vi.fn(async (id: string, { force }: { force?: boolean | undefined } = {}) => {
       if (force !== true) throw new RookeryError("worktree_unmerged", "2 commits are not merged");
       return { id, freed: 12_345_678 };
@@ -458,7 +463,7 @@ describe("diff", () => {
     truncated: false,
   };
 
-  it("is the patch as git printed it, byte for byte, where a program reads it", async () => {
+  it("prints the exact patch of git to a pipe", async () => {
     service = createTestTaskService([taskView({ id: "a" })], { diff: async () => diff });
     expect(await shown(taskDiffCommand, ["a"])).toEqual([EXIT.done, PATCH]);
     expect(service.calls).toEqual([["diff", "a", { patch: true }]]);
@@ -466,7 +471,7 @@ describe("diff", () => {
     expect(JSON.parse((await shown(taskDiffCommand, ["a"], { json: true }))[1])).toEqual(diff);
   });
 
-  it("has colours and nothing to act on for a terminal", async () => {
+  it("prints colors and no control characters to a terminal", async () => {
     io = terminalIo();
     service = createTestTaskService([taskView({ id: "a" })], {
       diff: async () => ({ ...diff, patch: PATCH.replace("-a", "--- a") }),
@@ -477,19 +482,21 @@ describe("diff", () => {
     expect(text).toContain("\u001b[1m--- a/x\u001b[22m\n");
   });
 
-  it("is summed up with --stat", async () => {
+  it("prints a summary with --stat", async () => {
     service = createTestTaskService([taskView({ id: "a" })], { diff: async () => diff });
     expect(lines((await shown(taskDiffCommand, ["a"], { stat: true }))[1])).toEqual([
       "modified  x              +1      -1",
       "renamed   old → newname  binary",
-      "2 files · +1 · -1 · 1 commit · some of it is not committed",
+      "2 files · +1 · -1 · 1 commit · includes uncommitted changes",
     ]);
     await expect(shown(taskDiffCommand, ["a"], { stat: true, json: true })).rejects.toThrow("choose one");
   });
 
-  it("that is too large says so", async () => {
+  it("prints a notice if the diff is too large", async () => {
     service = createTestTaskService([taskView({ id: "a" })], { diff: async () => ({ ...diff, truncated: true }) });
-    expect((await shown(taskDiffCommand, ["a"]))[1]).toContain("rookery: the diff of a is too large to be shown whole");
+    expect((await shown(taskDiffCommand, ["a"]))[1]).toContain(
+      "rookery: the diff of a is too large to show completely",
+    );
   });
 });
 
@@ -511,21 +518,21 @@ describe("merge", () => {
     [
       { commit: "0123456789abcd" },
       EXIT.done,
-      "merged a into main (merge, 2 commits, now 012345678); its worktree is not needed any more: rookery task remove a\n",
+      "merged a into main (merge, 2 commits, now 012345678); remove its worktree with: rookery task remove a\n",
     ],
-    [{ outcome: "nothing", commits: 0 }, EXIT.done, "a has nothing that main does not have\n"],
+    [{ outcome: "nothing", commits: 0 }, EXIT.done, "a has no changes to merge into main\n"],
     [
       { outcome: "gate_failed", message: "exit code 1" },
       EXIT.failed,
-      "the gate did not pass, so a was not merged into main: exit code 1; its output: rookery task logs a\n",
+      "the gate failed, so a was not merged into main: exit code 1; see its output: rookery task logs a\n",
     ],
-    [{ outcome: "failed", message: "locked" }, EXIT.failed, "a could not be merged into main: locked\n"],
-  ])("%j ends with %i", async (change, code, text) => {
+    [{ outcome: "failed", message: "locked" }, EXIT.failed, "cannot merge a into main: locked\n"],
+  ])("exits %j with code %i", async (change, code, text) => {
     merging(change);
     expect(await shown(mergeTaskCommand, ["a"])).toEqual([code, text]);
   });
 
-  it("with conflicts fails and lists the files", async () => {
+  it("fails on conflicts and lists the files", async () => {
     merging({ outcome: "conflicts", conflicts: ["x.ts", "b\u001by"] });
     const [code, text] = await shown(mergeTaskCommand, ["a"], {
       how: "rebase",
@@ -540,9 +547,9 @@ describe("merge", () => {
   });
 
   it.each([
-    ["http://x", "the server goes on with the merge of a; see how it went: rookery task show a"],
-    [undefined, "the merge of a is not done; whoever runs tasks next goes on with it: rookery task show a"],
-  ])("that a person leaves, with %s, says what becomes of it", async (server, words) => {
+    ["http://x", "the server continues the merge of a; see the result: rookery task show a"],
+    [undefined, "the merge of a is not complete; the next process that runs tasks continues it: rookery task show a"],
+  ])("tells how the merge continues after Ctrl-C, with the server %s", async (server, words) => {
     const exit = vi.spyOn(process, "exit").mockReturnValue(undefined as never);
     let resolve: (report: MergeReport) => void = () => undefined;
     const promise = new Promise<MergeReport>((done) => (resolve = done));
@@ -560,7 +567,7 @@ describe("merge", () => {
     exit.mockRestore();
   });
 
-  it("is predicted with --dry-run, and nothing is done", async () => {
+  it("predicts the merge with --dry-run and changes nothing", async () => {
     merging({ dryRun: true });
     expect((await shown(mergeTaskCommand, ["a"], { dryRun: true, gate: "npm test" }))[1]).toBe(
       "a would merge into main without conflicts (merge, 2 commits); nothing was changed\n",
@@ -579,25 +586,25 @@ describe("gc", () => {
     left: 1_500,
   };
 
-  it("reports what went, what stays and why", async () => {
+  it("reports removed and kept worktrees, with reasons", async () => {
     service = createTestTaskService([], { collect: async () => report });
     const [code, text] = await shown(collectTasksCommand, [], { quota: "2.5GB", cwd: "x" });
     expect(code).toBe(EXIT.done);
     expect(lines(text)).toEqual([
       "a  removed  2.0 MB  /w/a",
-      "b  stays    1.5 kB  2 commits are not merged",
+      "b  kept     1.5 kB  2 commits are not merged",
       "freed 2.0 MB; 1.5 kB in use",
     ]);
     expect(service.calls).toEqual([["collect", { dryRun: false, quota: 2.5e9, cwd: "/somewhere/x" }]]);
   });
 
-  it("only says what would go", async () => {
+  it("only lists removable worktrees with --dry-run", async () => {
     service = createTestTaskService([], { collect: async () => ({ ...report, dryRun: true }) });
     const text = (await shown(collectTasksCommand, [], { dryRun: true }))[1];
-    expect(text).toContain("a  would go");
+    expect(text).toContain("a  would be removed");
     expect(text).toContain("would free 2.0 MB; 1.5 kB in use; nothing was removed\n");
     await expect(shown(collectTasksCommand, [], { quota: "much" })).rejects.toThrow(
-      "--quota takes a size such as 500MB",
+      "--quota must be a size such as 500MB",
     );
   });
 });

@@ -1,4 +1,4 @@
-/** The room on a terminal; one that does not know its size says 0. */
+/** Returns the size of a terminal. Default: 80×24, for terminals that report 0. */
 import type { TerminalStream } from "../io.ts";
 
 export function terminalSize({ columns = 0, rows = 0 }: TerminalStream): {

@@ -1,4 +1,4 @@
-/** For tests: tasks that are what a test says, and a feed that it writes to. */
+/** For tests: a task service with scripted tasks and a feed that the test writes. */
 import { PassThrough } from "node:stream";
 import { RookeryError } from "../../domain/errors.ts";
 import type { EventBody } from "../../domain/events.ts";
@@ -33,14 +33,14 @@ export function taskView(view: Partial<TaskView> & { id: string }): TaskView {
 }
 
 export interface TestTaskService extends TaskService {
-  /** The newest first. */
+  /** Newest first. */
   views: TaskView[];
-  /** What was called, in order. */
+  /** All calls, in order. */
   readonly calls: unknown[][];
-  /** Of the task, or of a session of it. */
+  /** Appends an event of the task or of one of its sessions. */
   emit(task: string, body: TaskEventBody | (EventBody & { sessionId: string; turnId?: string })): void;
   change(id: string, change: Partial<TaskView>): void;
-  /** Resolves when so many followers wait for more. */
+  /** Number of followers that wait for events. */
   readonly followers: number;
 }
 
@@ -121,7 +121,7 @@ export function createTestTaskService(
   return service;
 }
 
-/** The one event of a task that names a session. */
+/** `stage.started` is the only task event that names a session. */
 function isStage({ type }: { type: string }): boolean {
   return type === "stage.started";
 }

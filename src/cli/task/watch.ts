@@ -1,7 +1,7 @@
-/** Shows each event of a task once, from a position on, also those that come with its end. */
+/** Calls `show` once for each event of a task after a position, including the last ones. */
 import type { LoggedEvent, TaskService } from "./service.ts";
 
-/** Disposing shows what the log has by then, and stops. It rejects where the log cannot be read, or showing fails. */
+/** Disposing shows the remaining events of the log and stops. It rejects if reading or showing fails. */
 export function watchTask(
   service: TaskService,
   { id, after }: { id: string; after: number },
@@ -17,7 +17,7 @@ export function watchTask(
     for await (const logged of service.tasks.follow({ task: id, after, signal: stop.signal })) await take(logged);
   };
   const following = follow();
-  following.catch(() => undefined); // told to whoever disposes
+  following.catch(() => undefined); // disposing rejects with it
 
   return {
     async [Symbol.asyncDispose]() {

@@ -1,4 +1,4 @@
-/** What all sessions of a log have used, by agent and model; read page by page, so that it holds no log in memory. */
+/** Sums the usage of all sessions by agent and model. Reads the log in pages to limit memory. */
 import { addUsage, NO_USAGE, type Usage } from "../../domain/usage.ts";
 import { MAX_PAGE, type SessionStore } from "../../domain/store.ts";
 import type { SessionSummary } from "../../domain/summary.ts";
@@ -12,11 +12,11 @@ export interface AgentUsage {
 
 export interface UsageQuery {
   readonly agent?: string | undefined;
-  /** Only what was reported then or later, in milliseconds since the epoch. */
+  /** Counts only usage reported at or after this time, in milliseconds since the epoch. */
   readonly since?: number | undefined;
 }
 
-/** By the names of the agents. */
+/** Sorted by agent name. */
 export async function sumUsage(store: SessionStore, { agent, since = -Infinity }: UsageQuery): Promise<AgentUsage[]> {
   const sums = new Map<string, Map<string | undefined, Usage>>();
   for await (const session of allSessions(store)) {
@@ -25,7 +25,7 @@ export async function sumUsage(store: SessionStore, { agent, since = -Infinity }
     for await (const event of readSessionEvents(store, session.id, 0)) {
       if (event.type === "session.opened") model = event.model;
       if (event.type !== "usage.reported" || Date.parse(event.at) < since) continue;
-      if (event.childSessionId !== undefined) continue; // is in the child's own log
+      if (event.childSessionId !== undefined) continue; // the child's log has it
       if (agent !== undefined && event.agent !== agent) continue;
       const models = sums.get(event.agent) ?? new Map<string | undefined, Usage>();
       const used = event.model ?? model;

@@ -22,7 +22,7 @@ beforeEach(async () => {
   return () => home[Symbol.asyncDispose]();
 });
 
-/** Sessions of the agent `claude`, each with what was reported in it: 1,000 tokens in and 10 out each time. */
+/** Creates sessions of the agent `claude`. Each report has 1,000 input and 10 output tokens. */
 async function logged(...sessions: (readonly Report[])[]): Promise<void> {
   await using store = await openSqliteStore({ path: join(home.path, "rookery.db") });
   for (const reports of sessions) {
@@ -45,7 +45,7 @@ const shown = (options: OptionValues = {}) => runAction(usageCommand, home.path,
 const lines = (text: string) => text.trimEnd().split("\n");
 
 describe("the usage of all sessions", () => {
-  it("is summed up by agent and model, and over all", async () => {
+  it("sums usage by agent and model, with a total", async () => {
     await logged(
       [
         { costUsd: 1, costBy: "reported" },
@@ -66,7 +66,7 @@ describe("the usage of all sessions", () => {
     ]);
   });
 
-  it("has no cost as soon as a part of it has none", async () => {
+  it("prints an unknown cost if a part of it is unknown", async () => {
     await logged([{ costUsd: 1 }, {}], [{ agent: "codex", costUsd: 1 }]);
     expect(lines(await shown()).map((line) => line.split(/ {2,}/).at(-1))).toEqual([
       "cost",
@@ -76,7 +76,7 @@ describe("the usage of all sessions", () => {
     ]);
   });
 
-  it("is that of one agent, wherever it drove", async () => {
+  it("counts only the usage of --agent in all sessions", async () => {
     await logged([{ costUsd: 1 }, { agent: "codex", costUsd: 2 }], [{ agent: "codex", costUsd: 3 }]);
     expect(lines(await shown({ agent: "codex" }))).toEqual([
       "agent  model  tokens in  from cache  tokens out  cost",
@@ -84,7 +84,7 @@ describe("the usage of all sessions", () => {
     ]);
   });
 
-  it("is that from a time on, and not of the whole session that was used then", async () => {
+  it("counts only usage reported since --since", async () => {
     await logged(
       [
         { costUsd: 1, daysAgo: 9 },
@@ -97,7 +97,7 @@ describe("the usage of all sessions", () => {
     expect(await shown({ since: "2026-04-01" })).toContain("no usage was reported");
   });
 
-  it("is a line of JSON for each agent, for programs", async () => {
+  it("prints one line of JSON per agent", async () => {
     await logged([
       { costUsd: 1, costBy: "computed" },
       { agent: "codex", model: "gpt" },
@@ -111,8 +111,8 @@ describe("the usage of all sessions", () => {
     ]);
   });
 
-  it("of an empty log is nothing, and says what to do", async () => {
-    expect(await shown()).toBe('no usage was reported; start something: rookery run "PROMPT"\n');
+  it("suggests a command for an empty log", async () => {
+    expect(await shown()).toBe('no usage was reported yet; start a session: rookery run "PROMPT"\n');
     expect(await shown({ json: true })).toBe("");
   });
 });
@@ -125,11 +125,11 @@ describe("--since", () => {
     ["2w", NOW - 14 * DAY],
     ["2026-01-31", new Date(2026, 0, 31).getTime()],
     ["2026-01-31T10:00:00Z", Date.parse("2026-01-31T10:00:00Z")],
-  ])("%s is understood", (text, at) => {
+  ])("parses %s", (text, at) => {
     expect(parseSince(text, NOW)).toBe(at);
   });
 
-  it.each(["", "7", "d", "7y", "yesterday", "2026-13-01", "-3d"])("%j is refused in words", (text) => {
-    expect(() => parseSince(text, NOW)).toThrow("--since takes 30m, 12h, 7d, 4w or a date such as 2026-01-31");
+  it.each(["", "7", "d", "7y", "yesterday", "2026-13-01", "-3d"])("rejects %j with a message", (text) => {
+    expect(() => parseSince(text, NOW)).toThrow("--since must be 30m, 12h, 7d, 4w or a date such as 2026-01-31");
   });
 });

@@ -1,4 +1,4 @@
-/** `rookery usage`: tokens and cost of all sessions, by agent and model. */
+/** `rookery usage`: prints tokens and cost of all sessions by agent and model. */
 import type { Usage } from "../../domain/usage.ts";
 import { systemClock } from "../../stdx/clock.ts";
 import type { CommandCall } from "../command.ts";
@@ -23,7 +23,7 @@ export async function usageCommand({ io, options }: CommandCall): Promise<ExitCo
       await printJson(io, { agent, ...usage, models: each });
     }
   } else if (sums.length === 0) {
-    await print(io, withCommandPrefix(io, 'no usage was reported; start something: rookery run "PROMPT"\n'));
+    await print(io, withCommandPrefix(io, 'no usage was reported yet; start a session: rookery run "PROMPT"\n'));
   } else await print(io, formatUsageTable(sums));
   return EXIT.done;
 }
@@ -35,7 +35,7 @@ function formatUsageTable(sums: readonly AgentUsage[]): string {
   return formatColumns([HEAD, ...sums.flatMap(agentRows), ...all]);
 }
 
-/** An agent with one model has one row; one with several has a row for all of them first. */
+/** Returns one row for an agent with one model, or a total row and one row per model. */
 function agentRows({ agent, usage, models }: AgentUsage): string[][] {
   const [first] = models;
   const one = models.length === 1 ? first?.model : undefined;

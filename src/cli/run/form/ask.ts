@@ -1,4 +1,4 @@
-/** Asks the asker at the terminal what a server or an agent wants to know: a form, a page to visit, or a line of JSON. */
+/** Asks the person at the terminal a question of a server or an agent: a form, a page to open, or a line of JSON. */
 import type { Question, QuestionAnswer } from "../../../domain/backend.ts";
 import type { Io } from "../../io.ts";
 import { toSingleLine, escapeInvisible } from "../../sanitize.ts";
@@ -15,7 +15,7 @@ import {
   formatFieldValue,
 } from "./format-form.ts";
 
-/** Rejects with the signal's reason, which is how a question goes away that was answered elsewhere. */
+/** Rejects with the reason of the signal, for example when the question was answered elsewhere. */
 export async function askQuestion(io: Io, asked: Question, signal: AbortSignal): Promise<QuestionAnswer> {
   const asker: Asker = { io, signal };
   try {
@@ -33,7 +33,7 @@ interface Asker {
   readonly signal: AbortSignal;
 }
 
-/** Typed at any field. */
+/** Thrown when the person types /decline or /cancel in any field. */
 class Refusal extends Error {
   readonly action: "decline" | "cancel";
 
@@ -43,7 +43,7 @@ class Refusal extends Error {
   }
 }
 
-/** A closed input leaves it undecided: nobody has refused anything. */
+/** A closed input cancels the question; it does not decline it. */
 async function askOrRefuse({ io, signal }: Asker, lines: readonly string[], ask: string): Promise<string> {
   const line = await askLine(io, [...lines, ask].join("\n"), signal);
   const word = line?.trim().toLowerCase();
@@ -53,13 +53,13 @@ async function askOrRefuse({ io, signal }: Asker, lines: readonly string[], ask:
 }
 
 async function askForm(asker: Asker, asked: Question, fields: readonly FormField[]): Promise<QuestionAnswer> {
-  const heading = formatHeading(asked, fields.length === 0 ? "asks for a yes" : "asks");
+  const heading = formatHeading(asked, fields.length === 0 ? "asks for confirmation" : "asks");
   const [first] = fields;
   if (first === undefined) {
-    await askOrRefuse(asker, heading, `Enter says yes; ${REFUSAL_HINT}: `);
+    await askOrRefuse(asker, heading, `Press Enter to confirm; ${REFUSAL_HINT}: `);
     return { action: "accept", content: {} };
   }
-  let lines = [...heading, `(Enter takes what is in [brackets], or leaves an optional one out; ${REFUSAL_HINT})`];
+  let lines = [...heading, `(Enter accepts the value in [brackets] or omits an optional field; ${REFUSAL_HINT})`];
   for (;;) {
     const content: Record<string, unknown> = {};
     for (const field of fields) {
@@ -72,7 +72,7 @@ async function askForm(asker: Asker, asked: Question, fields: readonly FormField
   }
 }
 
-/** Undefined where it is left out. */
+/** Returns undefined for an omitted field. */
 async function askField(asker: Asker, field: FormField, before: readonly string[]): Promise<unknown> {
   let lines = [...before, ...formatField(field)];
   for (;;) {
@@ -83,7 +83,7 @@ async function askField(asker: Asker, field: FormField, before: readonly string[
   }
 }
 
-/** What leaves this machine is seen once more, whole. */
+/** Shows all values once more before they are sent. */
 async function confirmContent(asker: Asker, { from }: Question, content: Record<string, unknown>): Promise<boolean> {
   const to = from === undefined ? "" : ` to ${toLabel(from)}`;
   const lines = Object.entries(content).map(([name, value]) => `  ${toLabel(name)}: ${formatFieldValue(value)}`);
@@ -95,44 +95,44 @@ async function confirmContent(asker: Asker, { from }: Question, content: Record<
   }
 }
 
-/** For a schema that is no flat form: who knows it can answer all the same. */
+/** Asks for JSON if the schema is not a flat form. */
 async function askJson(asker: Asker, asked: Question): Promise<QuestionAnswer> {
   let lines = [
-    ...formatHeading(asked, "asks for something that is no simple form"),
-    "  as this JSON Schema has it:",
+    ...formatHeading(asked, "asks for a value that is not a simple form"),
+    "  JSON Schema:",
     ...quoteText(JSON.stringify(asked.schema, undefined, 2)),
   ];
   for (;;) {
-    const text = await askOrRefuse(asker, lines, `One line of JSON; ${REFUSAL_HINT}: `);
+    const text = await askOrRefuse(asker, lines, `Type one line of JSON; ${REFUSAL_HINT}: `);
     try {
       return { action: "accept", content: JSON.parse(text) as unknown };
     } catch {
-      lines = ["  ! that is not JSON"];
+      lines = ["  ! not valid JSON"];
     }
   }
 }
 
 async function askToOpenPage(asker: Asker, asked: Question, url: string): Promise<QuestionAnswer> {
-  const lines = [...formatHeading(asked, "wants you to open a page"), ...formatAddress(url)];
-  await askOrRefuse(asker, lines, `Enter when you are done there; ${REFUSAL_HINT}: `);
+  const lines = [...formatHeading(asked, "asks you to open a page"), ...formatAddress(url)];
+  await askOrRefuse(asker, lines, `Press Enter when you are done; ${REFUSAL_HINT}: `);
   return { action: "accept" };
 }
 
-/** Where it leads comes first: what stands before an @, or below a long name, is not it. */
+/** Prints the host first, because a URL can hide it behind user info or a long subdomain. */
 export function formatAddress(url: string): string[] {
   const address = URL.canParse(url) ? new URL(url) : undefined;
   if (address === undefined || !/^https?:$/.test(address.protocol)) {
-    return ["  this is no address of the web; better do not open it:", `  ${escapeInvisible(url)}`];
+    return ["  this is not a web address; do not open it:", `  ${escapeInvisible(url)}`];
   }
   const plainly = address.protocol === "https:" || isLoopback(address.hostname) ? "" : " (not encrypted)";
-  return [`  it is on: ${address.host}${plainly}`, address.href];
+  return [`  host: ${address.host}${plainly}`, address.href];
 }
 
 function isLoopback(host: string): boolean {
   return host === "localhost" || host === "[::1]" || /^127(\.\d+){3}$/.test(host);
 }
 
-/** Also for a field that is called __proto__. */
+/** Works for a field named `__proto__`. */
 function defineField(content: Record<string, unknown>, name: string, value: unknown): void {
   Object.defineProperty(content, name, { value, enumerable: true, configurable: true, writable: true });
 }

@@ -1,11 +1,11 @@
-/** What a form asks for, read from its JSON Schema: flat, with the kinds of fields that MCP's elicitation has. */
+/** Parses the JSON Schema of a form: flat, with the field types of MCP elicitation. */
 
 export interface FormField {
   readonly name: string;
   readonly title: string | undefined;
   readonly description: string | undefined;
   readonly required: boolean;
-  /** Undefined where there is none, or it is not of the field's own kind. */
+  /** Undefined if it is missing or has the wrong type. */
   readonly default: unknown;
   readonly kind: FieldKind;
 }
@@ -16,7 +16,7 @@ export interface TextKind {
   readonly type: "text";
   readonly least: number | undefined;
   readonly most: number | undefined;
-  /** Those that nobody here knows are left to who asked. */
+  /** The server validates unknown formats itself. */
   readonly format: string | undefined;
 }
 
@@ -43,11 +43,11 @@ export interface FieldChoice {
   readonly title: string;
 }
 
-/** More than a person would go through line by line. */
+/** Larger forms are asked for as JSON. */
 const MAX_FORM_FIELDS = 50;
 const MAX_CHOICES = 200;
 
-/** Undefined where it is not a form that can be asked field by field. */
+/** Returns undefined if the schema cannot be asked field by field. */
 export function parseFormFields(schema: unknown): readonly FormField[] | undefined {
   if (!isTable(schema) || (schema["type"] ?? "object") !== "object") return undefined;
   const properties = schema["properties"] ?? {};
@@ -60,7 +60,7 @@ export function parseFormFields(schema: unknown): readonly FormField[] | undefin
   return isWhole && fields.every((field) => field !== undefined) ? fields : undefined;
 }
 
-/** What these say of an object is not about one field. */
+/** Keywords that constrain the object as a whole. */
 const COMPOSITION_KEYWORDS = ["allOf", "anyOf", "oneOf", "not", "if", "$ref", "patternProperties"];
 
 function parseField(name: string, property: unknown, required: boolean): FormField | undefined {
@@ -117,7 +117,7 @@ function parseStringKind(property: Readonly<Record<string, unknown>>): FieldKind
 
 const CHOICE_KEYWORDS = ["enum", "oneOf", "anyOf"];
 
-/** Either a list of values, with titles beside it as older servers have them, or values each with its title. */
+/** Parses values with separate titles, as older servers send them, or values with their own titles. */
 function parseChoices(schema: Readonly<Record<string, unknown>>): readonly FieldChoice[] | undefined {
   const { enum: values, enumNames } = schema;
   const titled = schema["oneOf"] ?? schema["anyOf"];

@@ -15,15 +15,15 @@ const COLOURS = { type: "string", enum: ["red", "green"] };
 const TITLED = { type: "string", oneOf: [{ const: "r", title: "Red" }, { const: "g", title: "Green" }] }; // prettier-ignore
 const SEVERAL = { type: "array", minItems: 1, maxItems: 2, items: { type: "string", enum: ["x", "y", "z"] } };
 
-describe("what is typed into a field", () => {
+describe("parseFieldInput", () => {
   it.each<[string, Record<string, unknown>, string, unknown]>([
-    ["a text as it is", { type: "string" }, " two words ", " two words "],
-    ["an e-mail address", { type: "string", format: "email" }, "me@example.org", "me@example.org"],
+    ["keeps text unchanged", { type: "string" }, " two words ", " two words "],
+    ["parses an email address", { type: "string", format: "email" }, "me@example.org", "me@example.org"],
     ["a URL", { type: "string", format: "uri" }, "https://example.org", "https://example.org"],
     ["a date", { type: "string", format: "date" }, "2024-02-29", "2024-02-29"],
     ["a time", { type: "string", format: "date-time" }, "2024-02-29T01:02:03.5+02:00", "2024-02-29T01:02:03.5+02:00"],
-    ["a text of a format nobody knows", { type: "string", format: "colour" }, "red", "red"],
-    ["emoji by characters", { type: "string", maxLength: 2 }, "😀😀", "😀😀"],
+    ["keeps text of an unknown format", { type: "string", format: "colour" }, "red", "red"],
+    ["counts emoji as characters", { type: "string", maxLength: 2 }, "😀😀", "😀😀"],
     ["a number", { type: "number", minimum: 0 }, " 1.5e3 ", 1500],
     ["a whole number", { type: "integer" }, "-7", -7],
     ["a yes", { type: "boolean" }, "Yes", true],
@@ -31,8 +31,8 @@ describe("what is typed into a field", () => {
     ["a choice", COLOURS, "green", "green"],
     ["a choice by its number", COLOURS, "2", "green"],
     ["a choice by its title", TITLED, "green", "g"],
-    ["a choice as older servers have it", { ...COLOURS, enumNames: ["Red", "Green"] }, "Green", "green"],
-    ["a choice whose value is a number before its fixture", { type: "string", enum: ["2", "1"] }, "2", "2"],
+    ["finds a choice with titles of older servers", { ...COLOURS, enumNames: ["Red", "Green"] }, "Green", "green"],
+    ["prefers a value that is a number to a position", { type: "string", enum: ["2", "1"] }, "2", "2"],
     ["several", SEVERAL, "z, 1, z", ["z", "x"]],
     ["several with titles", { type: "array", items: { anyOf: TITLED.oneOf } }, "Red,g", ["r", "g"]],
     ["Enter as the default", { type: "integer", default: 3 }, "", 3],
@@ -45,34 +45,38 @@ describe("what is typed into a field", () => {
   it.each<[Record<string, unknown>, string, string]>([
     [{ type: "string", minLength: 3 }, "ab", "characters: at least 3"],
     [{ type: "string", maxLength: 3 }, "abcd", "characters: at most 3"],
-    [{ type: "string", format: "email" }, "me", "it is an e-mail address, as me@example.org"],
-    [{ type: "string", format: "uri" }, "me", "it is a URL, as https://example.org/"],
-    [{ type: "string", format: "date" }, "2023-02-29", "it is a date, as 2026-01-31"],
-    [{ type: "string", format: "date-time" }, "2023-02-28", "it is a date with its time, as 2026-01-31T12:00:00Z"],
-    [{ type: "number" }, "1,5", "it is a number"],
-    [{ type: "number" }, "Infinity", "it is a number"],
-    [{ type: "number" }, "0x10", "it is a number"],
-    [{ type: "number", minimum: 1, maximum: 5 }, "6", "it is from 1 to 5"],
-    [{ type: "integer" }, "1.5", "it is a whole number"],
-    [{ type: "boolean" }, "perhaps", "it is yes or no"],
-    [COLOURS, "blue", '"blue" is none of them; a number from 1 to 2 is enough'],
-    [COLOURS, "3", '"3" is none of them; a number from 1 to 2 is enough'],
+    [{ type: "string", format: "email" }, "me", "must be an email address, for example me@example.org"],
+    [{ type: "string", format: "uri" }, "me", "must be a URL, for example https://example.org/"],
+    [{ type: "string", format: "date" }, "2023-02-29", "must be a date, for example 2026-01-31"],
+    [
+      { type: "string", format: "date-time" },
+      "2023-02-28",
+      "must be a date and time, for example 2026-01-31T12:00:00Z",
+    ],
+    [{ type: "number" }, "1,5", "must be a number"],
+    [{ type: "number" }, "Infinity", "must be a number"],
+    [{ type: "number" }, "0x10", "must be a number"],
+    [{ type: "number", minimum: 1, maximum: 5 }, "6", "must be from 1 to 5"],
+    [{ type: "integer" }, "1.5", "must be a whole number"],
+    [{ type: "boolean" }, "perhaps", "must be yes or no"],
+    [COLOURS, "blue", '"blue" is not in the list; type a number from 1 to 2'],
+    [COLOURS, "3", '"3" is not in the list; type a number from 1 to 2'],
     [SEVERAL, "x,y,z", "choose from 1 to 2"],
     [SEVERAL, ",", "choose from 1 to 2"],
-  ])("%j does not take %j", (property, typed, wrong) => {
+  ])("%j rejects %j", (property, typed, wrong) => {
     expect(parseFieldInput(field(property), typed)).toEqual({ problem: wrong });
   });
 
-  it("an optional field can be left out, a required one cannot", () => {
+  it("omits an optional field but not a required one", () => {
     expect(parseFieldInput(field({ type: "string" }), "")).toEqual({ omitted: true });
     expect(parseFieldInput(field({ type: "string", default: "x" }), "/skip")).toEqual({ omitted: true });
-    expect(parseFieldInput(field({ type: "string" }, true), "")).toEqual({ problem: "it is required" });
+    expect(parseFieldInput(field({ type: "string" }, true), "")).toEqual({ problem: "a value is required" });
     expect(parseFieldInput(field({ type: "string", default: "x" }, true), "/skip")).toEqual({
-      problem: "it is required",
+      problem: "a value is required",
     });
   });
 
-  it("a default of another kind is none", () => {
+  it("ignores a default of the wrong type", () => {
     for (const property of [
       { type: "integer", default: 1.5 },
       { ...COLOURS, default: "blue" },
@@ -82,22 +86,22 @@ describe("what is typed into a field", () => {
   });
 });
 
-describe("a schema is no form", () => {
+describe("parseFormFields returns undefined for a schema", () => {
   it.each<[string, unknown]>([
     ["nested", { type: "object", properties: { a: { type: "object", properties: {} } } }],
-    ["of no object", { type: "tuple", of: [1, null] }],
+    ["that is not an object", { type: "tuple", of: [1, null] }],
     ["of several schemas", { type: "object", anyOf: [] }],
-    ["with texts in a list", { type: "object", properties: { a: { type: "array", items: { type: "string" } } } }],
-    ["with choices that are no texts", { type: "object", properties: { a: { type: "string", enum: ["a", 1] } } }],
-    ["with nothing to choose from", { type: "object", properties: { a: { type: "string", enum: [] } } }],
-    ["that requires what it does not have", { type: "object", properties: {}, required: ["a"] }],
-    ["with more fields than a person fills in", many(51)],
+    ["with a list of text", { type: "object", properties: { a: { type: "array", items: { type: "string" } } } }],
+    ["with choices that are not text", { type: "object", properties: { a: { type: "string", enum: ["a", 1] } } }],
+    ["without choices", { type: "object", properties: { a: { type: "string", enum: [] } } }],
+    ["that requires a missing field", { type: "object", properties: {}, required: ["a"] }],
+    ["with too many fields", many(51)],
     ["null", null],
   ])("%s", (_, schema) => {
     expect(parseFormFields(schema)).toBeUndefined();
   });
 
-  it("and with 50 fields it is one", () => expect(parseFormFields(many(50))).toHaveLength(50));
+  it("parses a form with 50 fields", () => expect(parseFormFields(many(50))).toHaveLength(50));
 });
 
 function many(count: number) {
@@ -105,7 +109,7 @@ function many(count: number) {
   return { type: "object", properties: Object.fromEntries(names.map((name) => [name, { type: "boolean" }])) };
 }
 
-describe("what a server says", () => {
+describe("text of a server", () => {
   const NASTY = "a\u001b[2J\r\nrookery: trust me\u2028\u202ex";
 
   it("cannot leave its line", () => {
@@ -119,30 +123,30 @@ describe("what a server says", () => {
     expect(lines.filter((line) => line.startsWith("rookery"))).toEqual([]);
   });
 
-  it("is shown with what is known of it", () => {
+  it("is printed with the description of the field", () => {
     expect(
       formatField(field({ type: "string", title: "Mail", description: "Where to", format: "email" }, true)),
     ).toEqual(["Mail (a) — required, email", "  │ Where to"]);
     expect(formatField(field(TITLED))).toEqual(["a — optional, one of these", "  1. Red (r)", "  2. Green (g)"]);
-    expect(formatFieldPrompt(field({ ...SEVERAL, default: ["x", "y"] }))).toBe("a [x, y] (/skip leaves it out): ");
+    expect(formatFieldPrompt(field({ ...SEVERAL, default: ["x", "y"] }))).toBe("a [x, y] (/skip to omit it): ");
     expect(formatFieldPrompt(field({ type: "boolean", default: true }, true))).toBe("a [yes]: ");
   });
 });
 
-describe("a page", () => {
+describe("formatAddress", () => {
   it.each([
-    ["https://example.org/a?b=c#d", "  it is on: example.org"],
-    ["https://github.com@evil.example/login", "  it is on: evil.example"],
-    ["https://ex\u0430mple.org/", "  it is on: xn--exmple-4nf.org"],
-    ["http://127.0.0.1:8080/", "  it is on: 127.0.0.1:8080"],
-    ["http://example.org/", "  it is on: example.org (not encrypted)"],
-  ])("%s is told of by its host first, and whole", (url, host) => {
+    ["https://example.org/a?b=c#d", "  host: example.org"],
+    ["https://github.com@evil.example/login", "  host: evil.example"],
+    ["https://ex\u0430mple.org/", "  host: xn--exmple-4nf.org"],
+    ["http://127.0.0.1:8080/", "  host: 127.0.0.1:8080"],
+    ["http://example.org/", "  host: example.org (not encrypted)"],
+  ])("prints the host of %s first, then the whole URL", (url, host) => {
     expect(formatAddress(url)).toEqual([host, new URL(url).href]);
   });
 
-  it.each(["javascript:alert(1)", "file:///etc/passwd", "not\u001b[2J a url"])("%s is warned of", (url) => {
+  it.each(["javascript:alert(1)", "file:///etc/passwd", "not\u001b[2J a url"])("warns about %s", (url) => {
     const [warning, shown] = formatAddress(url);
-    expect(warning).toContain("better do not open it");
+    expect(warning).toContain("do not open it");
     expect(shown).not.toMatch(/\p{Cc}/u);
   });
 });

@@ -1,21 +1,21 @@
-/** How a question and its fields are put on a terminal: nothing in them can leave its own line, or look like ours. */
+/** Formats a question and its fields for a terminal. Text of the server cannot leave its line or imitate our output. */
 import type { Question } from "../../../domain/backend.ts";
 import { toSingleLine, escapeInvisible } from "../../sanitize.ts";
 import type { FormField, FieldKind } from "./fields.ts";
 import { formatRange, SKIP } from "./parse-input.ts";
 
-/** Of a message or a description; more is not read before a decision. */
+/** Maximum length of a message or description. */
 const MAX_TEXT_LENGTH = 4_000;
 const MAX_LABEL_LENGTH = 100;
 
-export const REFUSAL_HINT = "/decline refuses it, /cancel leaves it undecided";
+export const REFUSAL_HINT = "/decline to refuse, /cancel to leave it open";
 
-/** Who asks, and what, in their own words. */
+/** Names who asks, and quotes the message. */
 export function formatHeading({ from, message }: Question, asksFor: string): string[] {
   return [`${toLabel(from ?? "the agent")} ${asksFor}:`, ...quoteText(message)];
 }
 
-/** What is known of a field before it is typed. */
+/** Describes a field before the person fills it in. */
 export function formatField(field: FormField): string[] {
   const name = toLabel(field.name);
   const title = field.title === undefined ? name : `${toLabel(field.title)} (${name})`;
@@ -23,10 +23,10 @@ export function formatField(field: FormField): string[] {
   return [`${title}${formatHint(field)}`, ...about, ...formatChoices(field.kind)];
 }
 
-/** What stands before the cursor. */
+/** The text before the cursor. */
 export function formatFieldPrompt({ name, default: given, required }: FormField): string {
   const shown = given === undefined ? "" : ` [${toSingleLine(formatFieldValue(given), MAX_LABEL_LENGTH)}]`;
-  const more = given !== undefined && !required ? ` (${SKIP} leaves it out)` : "";
+  const more = given !== undefined && !required ? ` (${SKIP} to omit it)` : "";
   return `${toLabel(name)}${shown}${more}: `;
 }
 
@@ -68,7 +68,7 @@ function describeKind(kind: FieldKind): string {
     case "choice":
       return "one of these";
     case "choices":
-      return `${formatRange(kind) || "any"} of these, with commas between`;
+      return `${formatRange(kind) || "any"} of these, separated by commas`;
   }
 }
 

@@ -1,22 +1,22 @@
-/** From what a person typed into a field to its value, or to what is wrong with it. */
+/** Parses what a person typed into a form field. */
 import { formatCount } from "../../format.ts";
 import type { FieldChoice, FormField, FieldKind, NumberKind, TextKind } from "./fields.ts";
 
 export type ParsedInput =
   | { readonly value: unknown }
-  /** The field is left out. */
+  /** The field is omitted. */
   | { readonly omitted: true }
   | { readonly problem: string };
 
-/** Leaves a field out that has a default. */
+/** Omits a field that has a default. */
 export const SKIP = "/skip";
 
 export function parseFieldInput({ kind, required, default: given }: FormField, text: string): ParsedInput {
   const isText = kind.type === "text";
   const typed = isText ? text : text.trim();
-  if (typed.trim() === SKIP) return required ? { problem: "it is required" } : { omitted: true };
+  if (typed.trim() === SKIP) return required ? { problem: "a value is required" } : { omitted: true };
   if (typed === "" && given !== undefined) return { value: given };
-  if (typed === "") return required ? { problem: "it is required" } : { omitted: true };
+  if (typed === "") return required ? { problem: "a value is required" } : { omitted: true };
   return parseByKind(kind, typed);
 }
 
@@ -52,19 +52,19 @@ function parseText(kind: TextKind, typed: string): ParsedInput {
 
 function parseNumber(kind: NumberKind, typed: string): ParsedInput {
   const value = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(typed) ? Number(typed) : NaN;
-  if (!Number.isFinite(value)) return { problem: "it is a number" };
-  if (kind.type === "integer" && !Number.isSafeInteger(value)) return { problem: "it is a whole number" };
-  const wrong = checkRange(value, kind, "it is");
+  if (!Number.isFinite(value)) return { problem: "must be a number" };
+  if (kind.type === "integer" && !Number.isSafeInteger(value)) return { problem: "must be a whole number" };
+  const wrong = checkRange(value, kind, "must be");
   return wrong === undefined ? { value } : { problem: wrong };
 }
 
 function parseBoolean(typed: string): ParsedInput {
   if (/^(y|yes|t|true)$/i.test(typed)) return { value: true };
   if (/^(n|no|f|false)$/i.test(typed)) return { value: false };
-  return { problem: "it is yes or no" };
+  return { problem: "must be yes or no" };
 }
 
-/** By its value, its title or its number in the list, in this order: a value may be a number itself. */
+/** Finds a choice by value, title or position in the list, in this order, because a value can be a number. */
 function findChoice(choices: readonly FieldChoice[], typed: string): FieldChoice | undefined {
   const same = (text: string) => text.toLowerCase() === typed.toLowerCase();
   return (
@@ -76,7 +76,7 @@ function findChoice(choices: readonly FieldChoice[], typed: string): FieldChoice
 }
 
 function unknownChoice(choices: readonly FieldChoice[], typed: string): string {
-  return `"${typed}" is none of them; a number from 1 to ${formatCount(choices.length)} is enough`;
+  return `"${typed}" is not in the list; type a number from 1 to ${formatCount(choices.length)}`;
 }
 
 interface Range {
@@ -84,12 +84,12 @@ interface Range {
   readonly most: number | undefined;
 }
 
-/** What is said where a number is not in its range. */
+/** Returns the problem if a number is out of range. */
 function checkRange(value: number, { least = -Infinity, most = Infinity }: Range, what: string): string | undefined {
   return value >= least && value <= most ? undefined : `${what} ${formatRange({ least, most })}`;
 }
 
-/** Empty where everything goes. */
+/** Empty for an unlimited range. */
 export function formatRange({ least = -Infinity, most = Infinity }: Range): string {
   const hasLeast = Number.isFinite(least);
   const hasMost = Number.isFinite(most);
@@ -99,10 +99,13 @@ export function formatRange({ least = -Infinity, most = Infinity }: Range): stri
 }
 
 const FORMATS: Readonly<Record<string, { readonly fits: (text: string) => boolean; readonly wrong: string }>> = {
-  email: { fits: (text) => /^[^\s@]+@[^\s@]+$/.test(text), wrong: "it is an e-mail address, as me@example.org" },
-  uri: { fits: (text) => URL.canParse(text), wrong: "it is a URL, as https://example.org/" },
-  date: { fits: isDate, wrong: "it is a date, as 2026-01-31" },
-  "date-time": { fits: isDateTime, wrong: "it is a date with its time, as 2026-01-31T12:00:00Z" },
+  email: {
+    fits: (text) => /^[^\s@]+@[^\s@]+$/.test(text),
+    wrong: "must be an email address, for example me@example.org",
+  },
+  uri: { fits: (text) => URL.canParse(text), wrong: "must be a URL, for example https://example.org/" },
+  date: { fits: isDate, wrong: "must be a date, for example 2026-01-31" },
+  "date-time": { fits: isDateTime, wrong: "must be a date and time, for example 2026-01-31T12:00:00Z" },
 };
 
 function checkFormat(format: string | undefined, text: string): string | undefined {
@@ -113,7 +116,7 @@ function checkFormat(format: string | undefined, text: string): string | undefin
 function isDate(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const at = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text); // a 30th of February would be a 2nd of March
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text); // Date would turn February 30 into March 2
 }
 
 function isDateTime(text: string): boolean {

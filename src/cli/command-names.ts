@@ -1,0 +1,19 @@
+/** The names of the top-level commands, in the order of the help. Apart from the table, so that `io.ts` can use them. */
+export const COMMAND_NAMES = [
+  "run",
+  "task",
+  "serve",
+  "sessions",
+  "usage",
+  "acp",
+  "mcp",
+  "tell",
+  "answer",
+  "agents",
+  "trust",
+  "doctor",
+  "demo",
+  "completion",
+] as const;
+
+export type CommandName = (typeof COMMAND_NAMES)[number];
