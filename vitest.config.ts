@@ -39,10 +39,9 @@ export default defineConfig({
     hookTimeout: 60_000,
     sequence: { sequencer: SpawningFirst },
     pool: "forks",
-    isolate: false, // a process and all imports again for each of 350 files would take a fifth of the time
     restoreMocks: true,
     unstubEnvs: true,
     unstubGlobals: true,
-    maxWorkers: 3, // most tests wait for other processes: on two cores, two workers leave a part of the machine idle
+    maxWorkers: 2, // most tests wait for other processes: on two cores, one worker leaves half of the machine idle
   },
 });

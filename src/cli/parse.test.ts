@@ -97,7 +97,7 @@ it("shows a forwarded command line after the options, and marks repeatable optio
   const proxy = acp.commands?.find(({ name }) => name === "proxy") as CommandSpec;
   const text = formatHelp([PROGRAM, acp, proxy]);
   expect(text).toContain("Usage: rookery acp proxy [options] -- [command…]");
-  expect(text).toMatch(/--mcp <file> .*\(may be given several times\)/);
+  expect(text).toMatch(/--mcp <file> .*\(repeatable\)/);
 });
 
 it("lists the names of all commands in the order of the table", () => {

@@ -109,7 +109,7 @@ describe("rookery mcp call", () => {
     await vi.waitFor(async () => expect(await journal()).toContain("call hang"), 10_000);
     running.child.kill("SIGINT");
     expect((await running.ended).code).toBe(130);
-    expect(await journal()).toContain("received notifications/cancelled");
+    expect(await journal()).toContain("told notifications/cancelled");
   });
 
   it.skipIf(!hasPseudoTerminals)("asks forms and pages on a terminal", async () => {
@@ -138,7 +138,7 @@ describe("rookery mcp call", () => {
   });
 
   it.skipIf(!hasPseudoTerminals)(
-    "asks each kind of field that the reference server has, and again what is wrong",
+    "asks for every kind of field of the reference server, and again after invalid input",
     async () => {
       fixture = await openMcpFixture({ all: stdio(EVERYTHING) });
       const running = fixture.terminal(["mcp", "call", "all", "trigger-elicitation-request"]);
@@ -148,11 +148,14 @@ describe("rookery mcp call", () => {
         [/! Boolean: must be yes or no\r\ncheck: $/, "y"],
         [/firstLine \[It was a dark and stormy night\.\] \(\/skip to omit it\): $/, "/skip"],
         [/email: $/, "ada"],
-        [/! String with email format: it is an e-mail address, as me@example\.org\r\nemail: $/, "ada@example.org"],
+        [
+          /! String with email format: must be an email address, for example me@example\.org\r\nemail: $/,
+          "ada@example.org",
+        ],
         [/homepage: $/, ""],
         [/birthdate: $/, "1815-12-10"],
         [/a whole number from 1 to 100\r\n[^]*integer \[42\] \(\/skip to omit it\): $/, "101"],
-        [/! Integer: it is from 1 to 100\r\ninteger [^\n]*: $/, "7"],
+        [/! Integer: must be from 1 to 100\r\ninteger [^\n]*: $/, "7"],
         [/number \[3\.14\][^\n]*: $/, ""],
         [/ {2}6\. Phoebe\r\nuntitledSingleSelectEnum \[Monica\][^\n]*: $/, "2"],
         [/untitledMultipleSelectEnum \[Guitar\][^\n]*: $/, "Piano, 5"],

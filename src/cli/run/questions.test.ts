@@ -9,7 +9,7 @@ afterEach(() => fixture[Symbol.asyncDispose]());
 
 const ASKS = [call("s__ask", {}), say("All done.")] as const;
 const NAME =
-  /s asks:\r\n {2}│ Who are you\?\r\n\([^)]*\/decline refuses it, \/cancel [^)]*\)\r\nname — optional\r\nname: /;
+  /s asks:\r\n {2}│ Who are you\?\r\n\([^)]*\/decline to refuse, \/cancel [^)]*\)\r\nname — optional\r\nname: /;
 
 async function answerOf(tool: string): Promise<unknown> {
   const { stdout } = await fixture.rookery(["sessions", "events", "last", "--json"]);

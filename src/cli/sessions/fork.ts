@@ -14,7 +14,7 @@ export async function forkSessionCommand({ io, args: [named = ""], options }: Co
   else
     await print(
       io,
-      withCommandPrefix(io, `forked ${id} as ${forked}; continue it with: rookery run --session ${forked} "…"\n`),
+      withCommandPrefix(io, `${forked} is a fork of ${id}; continue it with: rookery run --session ${forked} "…"\n`),
     );
   return EXIT.done;
 }

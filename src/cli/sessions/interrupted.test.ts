@@ -38,7 +38,7 @@ describe("a session of a killed process", () => {
     const session = await killedWhen(TWO_WRITES, ["--permissions", "ask"], /rookery answer \S+ r1 allow/);
     expect((await fixture.rookery(["sessions"])).stdout).toMatch(new RegExp(`^${session} +interrupted `));
     expect((await fixture.rookery(["sessions", "show", session])).stdout).toContain(
-      `interrupted (was waiting); go on: rookery run --session ${session}`,
+      `interrupted (was waiting); continue it with: rookery run --session ${session}`,
     );
     const { code, stderr } = await fixture.rookery(["answer", session, "r1", "allow"]);
     expect([code, stderr]).toEqual([

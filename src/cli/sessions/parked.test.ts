@@ -59,7 +59,9 @@ it("lists a session that was closed while parked as closed", async () => {
 it("shows a parked session with the command that continues it if no process drives it", async () => {
   await logged(PARKED);
   const text = await runAction(showSessionCommand, home.path, { args: [ID] });
-  expect(text).toContain(`parked until ${LOCALLY}; nobody waits with it; go on: rookery run --session ${ID}\n`);
+  expect(text).toContain(
+    `parked until ${LOCALLY}; no process drives it; continue it with: rookery run --session ${ID}\n`,
+  );
 });
 
 it("shows a parked session without that command if a process drives it", async () => {

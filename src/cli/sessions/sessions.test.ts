@@ -103,7 +103,7 @@ it("closes a session and keeps its log", async () => {
 it("forks a session, and deletes the fork without changing the original", async () => {
   const fork = await fixture.rookery(["sessions", "fork", first]);
   const [id = ""] = fork.stdout.split(" ");
-  expect(fork.stdout).toContain(`forked ${first} as `);
+  expect(fork.stdout).toContain(` is a fork of ${first}; continue it with: `);
   expect((await fixture.rookery(["sessions", "events", id])).stdout).toContain("the first");
   expect((await fixture.rookery(["sessions", "delete", id])).stdout).toBe(`deleted ${id} and its log\n`);
   expect(await fixture.rookery(["sessions", "show", id])).toMatchObject({ code: 1 });
