@@ -19,7 +19,7 @@ export async function answerCommand({
   args: [named = "", request = "", word = ""],
   options,
 }: CommandCall): Promise<ExitCode> {
-  const given = parseAnswer(word, options);
+  const given = parseAnswerWord(word, options);
   await using rookery = await openLog(io);
   const id = await findAskingSession(rookery, named, request);
   await rookery.answer(id, request, given);
@@ -44,7 +44,7 @@ async function findAskingSession(rookery: Rookery, named: string, request: strin
   throw new RookeryError("request_not_found", message);
 }
 
-export function parseAnswer(word: string, options: OptionValues): Answer {
+export function parseAnswerWord(word: string, options: OptionValues): Answer {
   const message = textOption(options, "message");
   const content = textOption(options, "content");
   if (message !== undefined && word !== "deny") throw usageError("--message is only valid with deny");

@@ -289,7 +289,7 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
       "wait for `rookery answer`. /SERVER:PROMPT ARGUMENTS uses a prompt of an MCP server.\n" +
       "Ctrl-C cancels the turn, a second Ctrl-C quits immediately; SIGTERM, SIGHUP and a closed pipe also cancel (130).\n" +
       "With --session, the prompt is read from stdin only if it is `-`.",
-    load: async () => (await import("./run/run.ts")).runCommand,
+    load: async () => (await import("./run/run.ts")).runPromptCommand,
   },
   {
     name: "task",
@@ -410,8 +410,7 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
   },
   {
     name: "trust",
-    summary:
-      "trust the current files of a repository that can run commands or steer agents (rookery.toml, .mcp.json, prompts)",
+    summary: "trust the current configuration of a repository (rookery.toml, .mcp.json, prompts)",
     arguments: [{ name: "dir", summary: "any directory of the repository (default: the current one)", optional: true }],
     options: [JSON_OPTION],
     examples: ["rookery trust", "rookery trust ~/src/project"],

@@ -2,6 +2,7 @@
 import { didYouMean } from "../config/nearest.ts";
 import type { ArgumentSpec, CommandSpec, OptionSpec, OptionValues } from "./command.ts";
 import { usageError } from "./exit.ts";
+import { splitAssignment } from "./split-assignment.ts";
 
 export type ParsedCommand =
   | { readonly kind: "version" }
@@ -71,7 +72,7 @@ function parseLeaf(path: readonly CommandSpec[], words: readonly string[]): Pars
       args.push(word);
       continue;
     }
-    const [flag, inline] = splitOnce(word);
+    const [flag, inline] = splitAssignment(word);
     const option = known.get(flag) ?? short.get(flag);
     if (option === undefined) throw unknownOption(flag, [...known.keys(), "--help"], path);
     const separate = inline === undefined && takesValue(option);
@@ -145,11 +146,6 @@ function longFlag({ flags }: OptionSpec): string {
 
 function takesValue({ flags }: OptionSpec): boolean {
   return flags.includes(" ");
-}
-
-function splitOnce(word: string): [string, string | undefined] {
-  const at = word.indexOf("=");
-  return at === -1 ? [word, undefined] : [word.slice(0, at), word.slice(at + 1)];
 }
 
 /** `--dry-run` is `dryRun`. */

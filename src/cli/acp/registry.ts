@@ -12,6 +12,7 @@ import { EXIT, type ExitCode } from "../exit.ts";
 import { formatColumns } from "../format.ts";
 import { print, printJson } from "../io.ts";
 import { isSet, textOption } from "../options.ts";
+import { singleQuote } from "../shell-quote.ts";
 import { toSingleLine, escapeInvisible } from "../sanitize.ts";
 
 export async function registryCommand({ io, args: [id], options }: CommandCall): Promise<ExitCode> {
@@ -28,7 +29,7 @@ export async function registryCommand({ io, args: [id], options }: CommandCall):
   else
     await print(
       io,
-      `${[...formatAssignments(launch.env), ...launch.command.map(quoteForShell)].map(escapeInvisible).join(" ")}\n`,
+      `${[...formatAssignments(launch.env), ...launch.command.map(quoteIfNeeded)].map(escapeInvisible).join(" ")}\n`,
     );
   return EXIT.done;
 }
@@ -44,10 +45,10 @@ async function loadIndex(file: string | undefined): Promise<RegistryIndex> {
 }
 
 function formatAssignments(env: Readonly<Record<string, string>>): string[] {
-  return Object.entries(env).map(([name, value]) => `${name}=${quoteForShell(value)}`);
+  return Object.entries(env).map(([name, value]) => `${name}=${quoteIfNeeded(value)}`);
 }
 
 /** Quotes a word for a shell if needed. */
-function quoteForShell(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+function quoteIfNeeded(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : singleQuote(word);
 }

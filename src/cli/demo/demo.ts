@@ -11,6 +11,7 @@ import { EXIT, type ExitCode } from "../exit.ts";
 import { withCommandPrefix, type Io, print, printNotice } from "../io.ts";
 import { isSet } from "../options.ts";
 import { isProgramOnPath } from "../readiness.ts";
+import { singleQuote } from "../shell-quote.ts";
 import { driveSession } from "../run/drive.ts";
 import { DEMO_FILES, DEMO_PROMPT, demoReplies } from "./script.ts";
 
@@ -64,5 +65,5 @@ async function testPasses(cwd: string, { env }: Io): Promise<boolean> {
 }
 
 function nodeCommand({ env }: Io): string {
-  return isProgramOnPath("node", env) ? "node" : `'${process.execPath.replaceAll("'", `'\\''`)}'`;
+  return isProgramOnPath("node", env) ? "node" : singleQuote(process.execPath);
 }

@@ -5,6 +5,8 @@ import type { DeclaredServer } from "../../domain/mcp-declared.ts";
 import type { McpServerSpec, RemoteServerSpec } from "../../domain/mcp.ts";
 import type { ServersFound } from "../../rookery.ts";
 import { usageError } from "../exit.ts";
+import { singleQuote } from "../shell-quote.ts";
+import { splitAssignment } from "../split-assignment.ts";
 
 /** Throws `mcp_unknown`, `mcp_unavailable` for a disabled server, or `config_invalid`. */
 export function findServerSpec({ declared, specs }: ServersFound, name: string): McpServerSpec {
@@ -44,7 +46,7 @@ export function formatServerLocation(declared: DeclaredServer): string {
 
 /** Quotes a word for a shell, but keeps variables readable. */
 function quoteWord(word: string): string {
-  return word !== "" && !/[\s'"`\\;&|<>()*?#!]/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+  return word !== "" && !/[\s'"`\\;&|<>()*?#!]/.test(word) ? word : singleQuote(word);
 }
 
 function urlOrCommand(declared: DeclaredServer): { url?: string; command: readonly string[] } {
@@ -71,18 +73,13 @@ const SECRET_NAME = /key|token|secret|passw|auth|credential|bearer/i;
 function isSecretWord(words: readonly string[], index: number): boolean {
   const word = words[index] ?? "";
   if (index === 0 || /^\$(\w+|\{\w+\})$/.test(word)) return false;
-  const [name, value] = splitOnce(word);
+  const [name, value] = splitAssignment(word);
   if (value !== undefined) return SECRET_NAME.test(name);
   const before = words[index - 1] ?? "";
   return !word.startsWith("-") && /^--?\w/.test(before) && !before.includes("=") && SECRET_NAME.test(before);
 }
 
 function maskSecret(word: string): string {
-  const [name, value] = splitOnce(word);
+  const [name, value] = splitAssignment(word);
   return value === undefined ? "…" : `${name}=…`;
-}
-
-function splitOnce(word: string): [string, string | undefined] {
-  const at = word.indexOf("=");
-  return at === -1 ? [word, undefined] : [word.slice(0, at), word.slice(at + 1)];
 }

@@ -4,7 +4,7 @@ import { expect, it, vi } from "vitest";
 import { startTimeOf } from "../../stdx/process/identity.ts";
 import { temporaryFolder } from "../../testing/index.ts";
 import { collectingIo } from "../test-io.ts";
-import { runCommand } from "./run.ts";
+import { runPromptCommand } from "./run.ts";
 
 /** Writes its process id into a file, whole, and then says nothing, as an agent that takes long to start. */
 const SILENT = `
@@ -21,7 +21,7 @@ it("ends the starting agent after an interrupt, and exits as cancelled", async (
   await mkdir(folder, { recursive: true });
   const command = JSON.stringify([process.execPath, "-e", SILENT, pidFile]);
   await writeFile(join(folder, "rookery.toml"), `[agents.silent]\nbackend = "acp"\ncommand = ${command}\n`);
-  const code = runCommand({ io, args: ["Hi"], options: { agent: "silent", permissions: "all" } });
+  const code = runPromptCommand({ io, args: ["Hi"], options: { agent: "silent", permissions: "all" } });
   const pid = await vi.waitFor(async () => Number.parseInt(await readFile(pidFile, "utf8")), { timeout: 10_000 });
   expect(startTimeOf(pid)).toBeDefined();
   for (const cancel of io.onOutputClosed) cancel();

@@ -19,14 +19,14 @@ function shown(tool: string, input: unknown): string[] {
 
 describe("formatRequestDetails", () => {
   it.each<[string, string, unknown, string[]]>([
-    ["as the command", "bash", { command: "npm test" }, ["  command: npm test"]],
+    ["prints the command", "bash", { command: "npm test" }, ["  command: npm test"]],
     [
       "prints every line of a command",
       "bash",
       { command: "echo harmless\ntouch pwned\n" },
       ["  command (3 lines):", "  │ echo harmless", "  │ touch pwned", "  │ "],
     ],
-    ["with everything beside it", "bash", { command: "a", timeout_ms: 5 }, ["  command: a", "  timeout_ms: 5"]],
+    ["prints all other fields", "bash", { command: "a", timeout_ms: 5 }, ["  command: a", "  timeout_ms: 5"]],
     [
       "prints the file and its new content",
       "write",
@@ -34,12 +34,12 @@ describe("formatRequestDetails", () => {
       ["  path: a.txt", "  content (2 lines):", "  │ one", "  │ two"],
     ],
     [
-      "as the change of a file",
+      "prints the change of a file",
       "edit",
       { path: "a.txt", old_text: "- 1", new_text: "+ 1", replace_all: true },
       ["  path: a.txt", "  old_text: - 1", "  new_text: + 1", "  replace_all: true"],
     ],
-    ["with what is nested in it", "x", { a: { b: [1] } }, [`  a: {"b":[1]}`]],
+    ["prints nested values as JSON", "x", { a: { b: [1] } }, [`  a: {"b":[1]}`]],
     [
       "prints the lines of nested text",
       "apply_patch",
@@ -52,8 +52,8 @@ describe("formatRequestDetails", () => {
         "  │ two",
       ],
     ],
-    ["where it is no table", "x", "text\nmore", ["  input (2 lines):", "  │ text", "  │ more"]],
-    ["where there is none", "x", undefined, ["  input: null"]],
+    ["prints text that is not an object", "x", "text\nmore", ["  input (2 lines):", "  │ text", "  │ more"]],
+    ["prints null for a missing input", "x", undefined, ["  input: null"]],
     [
       "escapes control characters that move the cursor or hide text",
       "bash",

@@ -16,10 +16,10 @@ export async function readOptionalPrompt(
 /** `command`: the command to suggest in errors. Throws `usage`. */
 export async function requirePrompt(io: Io, typed: string | undefined, command: string): Promise<string> {
   if (typed === undefined && io.stdin.isTTY === true) {
-    throw usageError(`the prompt is missing: ${command} "PROMPT"; see ${command} --help`);
+    throw usageError(`the prompt is missing; type: ${command} "PROMPT"; see ${command} --help`);
   }
   const text = typed === undefined || typed === "-" ? await readStdin(io, "the prompt") : typed;
-  if (text.trim() === "") throw usageError(`the prompt is empty: ${command} "PROMPT"`);
+  if (text.trim() === "") throw usageError(`the prompt is empty; type: ${command} "PROMPT"`);
   return text;
 }
 

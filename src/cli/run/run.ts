@@ -20,7 +20,7 @@ import { readOptionalPrompt } from "./prompt.ts";
 import { waitForAgentStart } from "./agent-start.ts";
 import { withTrustPrompt } from "./trust-prompt.ts";
 
-export async function runCommand({ io, args, options }: CommandCall): Promise<ExitCode> {
+export async function runPromptCommand({ io, args, options }: CommandCall): Promise<ExitCode> {
   const named = textOption(options, "session");
   const permissions = choiceOption(options, "permissions", PERMISSION_POLICIES);
   const json = isSet(options, "json");

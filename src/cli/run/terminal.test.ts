@@ -177,7 +177,7 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
     fixture = await openCommandFixture();
     expect(await fixture.terminal(["run"]).ended).toMatchObject({
       code: 2,
-      stdout: expect.stringContaining('rookery: the prompt is missing: rookery run "PROMPT"'),
+      stdout: expect.stringContaining('rookery: the prompt is missing; type: rookery run "PROMPT"'),
     });
   });
 });

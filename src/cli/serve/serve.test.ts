@@ -60,7 +60,7 @@ async function serving(...words: string[]): Promise<Serving> {
   const url = await vi.waitFor(
     () => {
       const found = /http:\/\/[\w.:]+/.exec(io.text())?.[0];
-      if (found === undefined) throw new Error(`it has not said where it is: ${io.text()}`);
+      if (found === undefined) throw new Error(`the server has not printed its URL: ${io.text()}`);
       return found;
     },
     { timeout: 30_000 }, // the first start compiles everything

@@ -2,6 +2,7 @@
 import { withCommandPrefix, type Io } from "../io.ts";
 import { formatColumns } from "../format.ts";
 import { escapeInvisible } from "../sanitize.ts";
+import { singleQuote } from "../shell-quote.ts";
 
 export interface ServerInfo {
   readonly url: string;
@@ -14,7 +15,7 @@ export interface ServerInfo {
 
 export function formatStartMessage(io: Io, { url, home, tokenFile, token }: ServerInfo): string {
   const where = tokenFile === undefined ? "the one from --token" : escapeInvisible(tokenFile);
-  const bearer = tokenFile === undefined ? "$ROOKERY_TOKEN" : `$(cat ${quoteForShell(tokenFile)})`;
+  const bearer = tokenFile === undefined ? "$ROOKERY_TOKEN" : `$(cat ${singleQuote(escapeInvisible(tokenFile))})`;
   const facts = formatColumns([
     ["  server", url],
     ["  token", token ?? where],
@@ -36,9 +37,4 @@ export function formatStartMessage(io: Io, { url, home, tokenFile, token }: Serv
     "",
   ];
   return withCommandPrefix(io, lines.join("\n"));
-}
-
-/** Quotes a path for a shell. */
-function quoteForShell(path: string): string {
-  return `'${escapeInvisible(path).replaceAll("'", `'\\''`)}'`;
 }

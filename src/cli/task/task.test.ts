@@ -376,7 +376,7 @@ describe("start", () => {
     ["x", { priority: "high" }, '--priority must be a whole number from -1000 to 1000, not "high"'],
     ["x", { retries: "-1" }, "--retries must be a whole number of at least 0"],
     ["x", { budget: "lots" }, '--budget must be positive amounts such as "5usd,200000tokens,30m"'],
-    [" ", {}, 'the prompt is empty: rookery task start "PROMPT"'],
+    [" ", {}, 'the prompt is empty; type: rookery task start "PROMPT"'],
   ])("rejects %j with %j: %s", async (prompt, options, message) => {
     service = createTestTaskService([], { start });
     const refusal = shown(startTaskCommand, [prompt], options);
