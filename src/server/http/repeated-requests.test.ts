@@ -36,7 +36,7 @@ async function openRepeated(model: "talking" | "asking" = "talking") {
 it("repeats the response of a deletion instead of session_not_found", async () => {
   const { scene, send } = await openRepeated();
   await using _ = scene;
-  const { id } = (await scene.post("/v1/sessions", { cwd: scene.cwd, permissions: "send" })).json;
+  const { id } = (await scene.post("/v1/sessions", { cwd: scene.cwd, permissions: "ask" })).json;
   const first = await send(scene.server, "DELETE", `/v1/sessions/${id}`);
   expect(first).toEqual({ status: 200, json: { id } });
   await scene.server[Symbol.asyncDispose]();
@@ -65,7 +65,7 @@ it("repeats the response of a stop without stopping the task again", async () =>
 it("does not cancel a later turn when a cancellation is repeated", async () => {
   const { scene, send } = await openRepeated("asking");
   await using _ = scene;
-  const { id } = (await scene.post("/v1/sessions", { cwd: scene.cwd, permissions: "send" })).json;
+  const { id } = (await scene.post("/v1/sessions", { cwd: scene.cwd, permissions: "ask" })).json;
   const path = `/v1/sessions/${id}`;
   await scene.post(`${path}/turns`, { input: "wait" });
   expect(await send(scene.server, "POST", `${path}/cancel`, {})).toMatchObject({ status: 200, json: { id } });

@@ -38,7 +38,7 @@ describe("the commit queue of the SQLite store", () => {
     const append = newAppend(1, [outputText("a")]);
     const answers = await Promise.allSettled(numbers(1, 200_001).map(() => store.append(append)));
     expect(answers.filter(({ status }) => status === "rejected")).toMatchObject([
-      { reason: { code: "store_unavailable", message: expect.stringContaining("200000 appends are waiting") } },
+      { reason: { code: "store_unavailable", message: expect.stringContaining("200000 appends are queued") } },
     ]);
     expect(await store.append(newAppend(2, [outputText("b")]))).toEqual({ head: 3, repeated: false });
   });

@@ -66,7 +66,7 @@ describe("the schema of a SQLite store", () => {
     const path = newPath();
     const newer = await openSqliteStore({ path }, { migrations: [...MIGRATIONS, NEXT] });
     await newer[Symbol.asyncDispose]();
-    const message = `${path} has version ${MIGRATIONS.length + 1} and this program knows ${MIGRATIONS.length}: update rookery`;
+    const message = `${path} has schema version ${MIGRATIONS.length + 1} and this program supports up to ${MIGRATIONS.length}: update rookery`;
     await expect(openSqliteStore({ path })).rejects.toMatchObject({ code: "store_newer", message });
     expect(ask(path, "pragma user_version")).toEqual([[MIGRATIONS.length + 1]]);
   });

@@ -132,7 +132,7 @@ it("ends streams on close after running requests, and refuses new ones", async (
   await vi.waitFor(() => expect(list).toHaveBeenCalled());
   const closed = scene.server.close();
   await stream.ended;
-  expect(stream.comments.at(-1)).toBe("the server closes");
+  expect(stream.comments.at(-1)).toBe("the server is shutting down");
   await expect(fetch(`${scene.server.url}/v1/health`)).rejects.toThrow();
   go();
   expect((await running).json).toEqual({ sessions: [] });
