@@ -43,7 +43,7 @@ it("opens immediately and lists a server's tools when it is ready", async () => 
 });
 
 it.each([
-  ["never answers", scriptedServer("s", "silent"), /did not answer within 0.3 s/],
+  ["never answers", { ...scriptedServer("s", "silent"), connectTimeoutMs: 300 }, /did not answer within 0.3 s/],
   [
     "exits at once",
     scriptedServer("s", "exit"),
@@ -57,10 +57,11 @@ it.each([
   ["is unusable", { type: "unusable" as const, name: "s", reason: "$KEY is not set" }, /\$KEY is not set/],
   ["is foreign", { type: "foreign" as const, name: "s", declaration: {} }, /only the agent/],
 ])("reports a server that %s as failed, and keeps the others", async (_, spec, reason) => {
-  await using s = openTestServers([{ ...spec, connectTimeoutMs: 300 }, scriptedServer("ok")]);
+  await using s = openTestServers([spec, scriptedServer("ok")]);
   await s.ready("ok");
-  await vi.waitFor(() =>
-    expect(s.state("s")).toMatchObject({ status: "failed", reason: expect.stringMatching(reason) }),
+  await vi.waitFor(
+    () => expect(s.state("s")).toMatchObject({ status: "failed", reason: expect.stringMatching(reason) }),
+    20_000,
   );
   expect(await s.call("s__echo")).toMatchObject({
     outcome: "failed",
