@@ -207,7 +207,10 @@ describe("a log", () => {
     await withLog();
     await writeFile(db(), "this is not a database ".repeat(1_000));
     await rm(`${db()}-wal`, { force: true });
-    expectRefusal(await fixture.rookery(["run", "x"]), { code: 1, says: ["rookery.db", "damaged", "move the file away"] });
+    expectRefusal(await fixture.rookery(["run", "x"]), {
+      code: 1,
+      says: ["rookery.db", "damaged", "move the file away"],
+    });
   });
 
   it.runIf(IS_SLOW_RUN && canMount)("reports a full disk and keeps the existing log", async () => {

@@ -1,6 +1,12 @@
 /** The text view of a turn: a fold over its events that returns the text to print for each. */
 import { amountText } from "../../domain/budget.ts";
-import { formatInput, type EventOf, type SessionEvent, type ToolOutcome, type TurnOutcome } from "../../domain/events.ts";
+import {
+  formatInput,
+  type EventOf,
+  type SessionEvent,
+  type ToolOutcome,
+  type TurnOutcome,
+} from "../../domain/events.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../domain/usage.ts";
 import { formatCount, formatDuration, formatLocalTime, formatUsd } from "../format.ts";
 import type { Color, Paint } from "../paint.ts";
