@@ -109,7 +109,7 @@ describe("rookery mcp call", () => {
     await vi.waitFor(async () => expect(await journal()).toContain("call hang"), 10_000);
     running.child.kill("SIGINT");
     expect((await running.ended).code).toBe(130);
-    expect(await journal()).toContain("told notifications/cancelled");
+    expect(await journal()).toContain("received notifications/cancelled");
   });
 
   it.skipIf(!hasPseudoTerminals)("asks forms and pages on a terminal", async () => {

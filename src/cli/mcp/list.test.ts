@@ -106,7 +106,7 @@ describe("rookery mcp list", () => {
     expect(text.stdout).not.toContain(SECRET);
     expect(text.stdout).toMatch(/^scripted +ready +13 tools, 1 prompt, 1 resource +rookery\.toml +\S/m);
     expect(text.stdout).toMatch(
-      /^vault +needs_login +rookery\.toml .*\n {4}vault wants a login.*\n {4}fix: rookery mcp auth vault$/m,
+      /^vault +needs_login +rookery\.toml .*\n {4}vault requires a login.*\n {4}fix: rookery mcp auth vault$/m,
     );
     expect(text.stdout).toMatch(/^off +disabled /m);
   });

@@ -34,7 +34,7 @@ async function joined(prompt: string | undefined) {
     attended: false,
     after,
   });
-  await vi.waitFor(() => expect(io.text()).toContain("this one waits on, until 2026-01-01T05:00:05.000Z"));
+  await vi.waitFor(() => expect(io.text()).toContain("this process waits until 2026-01-01T05:00:05.000Z"));
   return { ...s, io, code, heard };
 }
 

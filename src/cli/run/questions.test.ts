@@ -128,7 +128,7 @@ describe("a prompt of a server", () => {
     });
     expect(await fixture.rookery(["run", "/s:review"])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("/s:review needs file: /s:review file=…"),
+      stderr: expect.stringContaining("/s:review needs file; type /s:review file=…"),
     });
   });
 
