@@ -129,7 +129,7 @@ export class SqliteStore implements Store {
   }
 
   async summary(sessionId: string): Promise<SessionSummary | undefined> {
-    return this.#reading(() => readSummary(this.#db, sessionId));
+    return this.#runNow(() => readSummary(this.#db, sessionId));
   }
 
   async list(query: ListQuery = {}): Promise<readonly SessionSummary[]> {
@@ -152,7 +152,7 @@ export class SqliteStore implements Store {
   }
 
   async currentLease(sessionId: string): Promise<Lease | undefined> {
-    return this.#reading(() => leaseOf(readLease(this.#db, sessionId)));
+    return this.#runNow(() => leaseOf(readLease(this.#db, sessionId)));
   }
 
   /** Resolves when nothing of it is left, or when the rest has to be left to the next who deletes. */
@@ -173,7 +173,7 @@ export class SqliteStore implements Store {
   }
 
   async keptRequest(key: string): Promise<KeptRequest | undefined> {
-    return this.#reading(() => readRequest(this.#db, key));
+    return this.#runNow(() => readRequest(this.#db, key));
   }
 
   async keepResponse(request: RequestKey, response: string): Promise<void> {
@@ -214,7 +214,7 @@ export class SqliteStore implements Store {
   }
 
   async task(taskId: string): Promise<TaskState | undefined> {
-    return this.#reading(() => readTask(this.#db, taskId));
+    return this.#runNow(() => readTask(this.#db, taskId));
   }
 
   async tasks(query: TaskQuery = {}): Promise<readonly TaskState[]> {
@@ -222,7 +222,7 @@ export class SqliteStore implements Store {
   }
 
   async countTasks(): Promise<Readonly<Record<TaskPhase, number>>> {
-    return this.#reading(() => countTasks(this.#db));
+    return this.#runNow(() => countTasks(this.#db));
   }
 
   async claimTask(request: TaskClaim): Promise<ClaimedTask | undefined> {
@@ -245,18 +245,19 @@ export class SqliteStore implements Store {
 
   /** One piece of work: a caller that reads a whole log asks for piece after piece, and waits for nothing else. */
   readonly #reading: ReadPiece = async (work) => {
-    this.#refuseIfClosed();
     const slice = nextLoopSlice();
-    if (slice !== undefined) {
-      await slice;
-      this.#refuseIfClosed();
-    }
-    return whenUnlocked(work, performance.now() + this.#lockTimeout);
+    if (slice !== undefined) await slice;
+    return this.#runNow(work);
   };
 
-  async #writing<T>(work: () => T): Promise<T> {
+  /** For work that is too short to wait behind the pieces of those who read whole logs: one row, a count, a write. */
+  async #runNow<T>(work: () => T): Promise<T> {
     this.#refuseIfClosed();
-    return whenUnlocked(() => this.#db.transaction(work), performance.now() + this.#lockTimeout);
+    return whenUnlocked(work, performance.now() + this.#lockTimeout);
+  }
+
+  async #writing<T>(work: () => T): Promise<T> {
+    return this.#runNow(() => this.#db.transaction(work));
   }
 
   async #writingAtHead(
