@@ -1,6 +1,7 @@
 /** Our messages in the SDK's form: the same bytes for the same messages, whatever comes after them. */
 import type { LanguageModelV3Message, LanguageModelV3ToolResultOutput } from "@ai-sdk/provider";
 import type { BlobPart, InputPart } from "../domain/index.ts";
+import { mapInLoopSlices } from "../stdx/index.ts";
 import { nameOf, type Images } from "./images.ts";
 import type { Message, ToolAnswer } from "./model.ts";
 import { wellFormed } from "./well-formed.ts";
@@ -22,8 +23,12 @@ type UserContent = Extract<LanguageModelV3Message, { role: "user" }>["content"];
 export type AssistantContent = Extract<LanguageModelV3Message, { role: "assistant" }>["content"];
 
 /** Of the attachments only those among `images` are given; of the others the model is told that they were there. */
-export function toPrompt(messages: readonly Message[], target: Origin, images: Images): LanguageModelV3Message[] {
-  return messages.map((message) => wellFormed(toMessage(message, target, images)));
+export function toPrompt(
+  messages: readonly Message[],
+  target: Origin,
+  images: Images,
+): Promise<LanguageModelV3Message[]> {
+  return mapInLoopSlices(messages, (message) => wellFormed(toMessage(message, target, images)));
 }
 
 /** What a model is told of an attachment in its place. */
