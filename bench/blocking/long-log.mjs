@@ -1,10 +1,10 @@
-// A session with a long past: turns of some 200 events, each a short question and a short answer in many pieces.
+// A session with a long past: turns of some 200 events, or of fewer, each a short question and a short answer in pieces.
 const AT = "2026-01-01T00:00:00.000Z";
 const DELTAS = 196;
-const TURNS_IN_AN_APPEND = 5;
+const EVENTS_IN_AN_APPEND = 1_000;
 
 /** Rookery's own agent of `servers.mjs` can go on with it. */
-export async function writeTurns(store, { sessionId, cwd, events }) {
+export async function writeTurns(store, { sessionId, cwd, events, deltas = DELTAS }) {
   const stamp = { at: AT, agent: "it" };
   const model = "anthropic/claude-sonnet-5";
   const opened = { ...stamp, type: "session.opened", cwd, backend: "api", model, permissions: "all" };
@@ -14,19 +14,20 @@ export async function writeTurns(store, { sessionId, cwd, events }) {
     ({ head: expectedHead } = await store.append({ sessionId, id, expectedHead, events: drafts }));
   };
   await append([opened]);
-  for (let turn = 0; expectedHead < events; turn += TURNS_IN_AN_APPEND) {
-    await append(Array.from({ length: TURNS_IN_AN_APPEND }, (_, index) => turnOf(turn + index, stamp)).flat());
+  const turns = Math.ceil(EVENTS_IN_AN_APPEND / (deltas + 3));
+  for (let turn = 0; expectedHead < events; turn += turns) {
+    await append(Array.from({ length: turns }, (_, index) => turnOf(turn + index, stamp, deltas)).flat());
   }
 }
 
-function turnOf(number, stamp) {
+function turnOf(number, stamp, deltas) {
   const [turnId, messageId] = [`trn_${number}`, `msg_${number}`];
   const common = { ...stamp, turnId };
   const input = [{ type: "text", text: `question ${number}` }];
   const delta = { ...common, type: "message.delta", messageId, text: `a piece of answer ${number}, as models send it` };
   return [
     { ...common, type: "turn.started", input },
-    ...Array.from({ length: DELTAS }, () => delta),
+    ...Array.from({ length: deltas }, () => delta),
     { ...common, type: "message.completed", messageId, text: `answer ${number}` },
     { ...common, type: "turn.ended", outcome: { status: "done" } },
   ];

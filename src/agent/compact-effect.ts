@@ -1,6 +1,7 @@
 /** The effect of summarizing a conversation that has become too long; the log keeps all of it. */
 import { z } from "zod";
 import { formatInput, type TurnContext } from "../domain/index.ts";
+import { mapInLoopSlices } from "../stdx/index.ts";
 import type { TurnEffect } from "./machine.ts";
 import type { Message, ModelReply } from "../providers/index.ts";
 import { answeredFrom, orFailed, type Failed } from "./model-effect.ts";
@@ -51,7 +52,7 @@ async function summaryOf(
   { messages, shrunk }: Summarizing,
 ): Promise<ModelReply> {
   const { signal } = turn;
-  const record = messages.map(recorded).join("\n\n");
+  const record = (await mapInLoopSlices(messages, recorded)).join("\n\n");
   const fitting = model.contextSize === undefined ? MOST_OF_ALL : (model.contextSize * CHARACTERS_PER_TOKEN) / 2;
   const most = Math.min(fitting, record.length) / 2 ** shrunk;
   const text = `The record:\n\n${shortened(record, most)}\n\nWrite the summary now.`;

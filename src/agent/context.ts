@@ -4,15 +4,18 @@ import type { Message } from "../providers/index.ts";
 
 /** Of the context; the rest is for the reply, and for what the estimate misses. */
 const FULL = 0.85;
+/** The SDK converts all messages of a request while everybody else waits: 1 to 2 µs for each (docs/adr/0049-summarize-very-many-messages.md). */
+export const MAX_REQUEST_MESSAGES = 20_000;
 const CHARACTERS_PER_TOKEN = 4;
 const TOKENS_PER_BLOB = 1_500;
 
-/** Where nobody knows the size, or has counted yet, it is not: a refusal will tell. */
+/** If nobody knows the size, or has counted yet, only the number of messages counts: a refusal tells the rest. */
 export function isNearlyFull(
   messages: readonly Message[],
   counted: { readonly tokens: number; readonly messages: number } | undefined,
   contextSize: number | undefined,
 ): boolean {
+  if (messages.length > MAX_REQUEST_MESSAGES) return true;
   if (contextSize === undefined || counted === undefined) return false;
   const since = messages.slice(counted.messages).reduce((sum, message) => sum + tokensOf(message), 0);
   return counted.tokens + since > contextSize * FULL;

@@ -101,8 +101,7 @@ export async function readConversation(
       }
       case "turn.ended":
         settle();
-        if (wasRefused(event))
-          messages = messages.map((message, at) => (at < turnBegan ? message : withoutBytes(message)));
+        if (wasRefused(event)) for (const message of messages.splice(turnBegan)) messages.push(withoutBytes(message));
         break;
       default: // of the rest the model needs to know nothing
         break;

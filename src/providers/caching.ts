@@ -19,9 +19,13 @@ export function addCacheMarkers(
   prompt: readonly LanguageModelV3Message[],
 ): LanguageModelV3Message[] {
   if (kind !== "anthropic") return [...prompt];
-  const given = prompt.flatMap(({ role }, index) => (role === "user" || role === "tool" ? [index] : []));
-  const marked = new Set(given.slice(-2));
+  const last = prompt.findLastIndex(isGiven);
+  const before = prompt.slice(0, Math.max(last, 0)).findLastIndex(isGiven);
   return prompt.map((message, index) =>
-    message.role === "system" || marked.has(index) ? { ...message, providerOptions: MARKER } : message,
+    message.role === "system" || index === last || index === before ? { ...message, providerOptions: MARKER } : message,
   );
+}
+
+function isGiven({ role }: LanguageModelV3Message): boolean {
+  return role === "user" || role === "tool";
 }

@@ -4,6 +4,7 @@
  */
 import type { LanguageModelV3Message, LanguageModelV3ToolResultOutput } from "@ai-sdk/provider";
 import type { BlobPart, InputPart } from "../domain/index.ts";
+import { mapInLoopSlices } from "../stdx/index.ts";
 import { attachmentName, type LoadedImages } from "./images.ts";
 import type { Message, ToolAnswer } from "./model.ts";
 import { wellFormed } from "./well-formed.ts";
@@ -29,8 +30,8 @@ export function toPrompt(
   messages: readonly Message[],
   target: ModelOrigin,
   images: LoadedImages,
-): LanguageModelV3Message[] {
-  return messages.map((message) => wellFormed(toMessage(message, target, images)));
+): Promise<LanguageModelV3Message[]> {
+  return mapInLoopSlices(messages, (message) => wellFormed(toMessage(message, target, images)));
 }
 
 /** The text that replaces an attachment that cannot be sent. */

@@ -77,7 +77,7 @@ async function callOptions(
 ): Promise<LanguageModelV3CallOptions> {
   const given = await loadImages({ messages, blob }, images);
   const instructions = system === "" ? [] : [{ role: "system" as const, content: system.toWellFormed() }];
-  const prompt = [...instructions, ...toPrompt(messages, endpoint, given)];
+  const prompt = [...instructions, ...(await toPrompt(messages, endpoint, given))];
   return {
     prompt: addCacheMarkers(endpoint.kind, prompt),
     ...(tools.length > 0 && { tools: tools.map(toTool), toolChoice: { type: "auto" } }),

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { nextLoopSlice } from "./loop-slice.ts";
+import { mapInLoopSlices, nextLoopSlice } from "./loop-slice.ts";
+import { WorkPerTurn } from "./test-work-per-turn.ts";
 
 const PIECE_MS = 4;
 const PIECES = 12;
@@ -39,4 +40,15 @@ it("lets others have their turn after a few pieces, no matter how much work is u
 it("does a piece that comes alone at once", async () => {
   await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
   expect(nextLoopSlice()).toBeUndefined();
+});
+
+it("maps a long list in order, a few pieces in a turn", async () => {
+  using perTurn = new WorkPerTurn();
+  const list = Array.from({ length: 1_000 }, (_, index) => index);
+  const doubled = await mapInLoopSlices(list, (item) => {
+    perTurn.work();
+    return item * 2;
+  });
+  expect(doubled).toEqual(list.map((item) => item * 2));
+  expect(perTurn.most).toBeLessThanOrEqual(200);
 });

@@ -23,6 +23,20 @@ export function nextLoopSlice(): Promise<void> | undefined {
   return new Promise((resolve) => waiting.push(resolve));
 }
 
+/** Mapped between two looks at the time: some microseconds each. */
+const ITEMS_IN_A_PIECE = 100;
+
+/** `items.map(map)` for a long list, in pieces that let others have their turns. `items` must not change meanwhile. */
+export async function mapInLoopSlices<T, U>(items: readonly T[], map: (item: T) => U): Promise<U[]> {
+  const mapped: U[] = [];
+  for (const [index, item] of items.entries()) {
+    const slice = index % ITEMS_IN_A_PIECE === 0 ? nextLoopSlice() : undefined;
+    if (slice !== undefined) await slice;
+    mapped.push(map(item));
+  }
+  return mapped;
+}
+
 function startSlice(): void {
   startedAt = performance.now();
   setImmediate(endSlice);

@@ -20,11 +20,12 @@ afterEach(async () => {
 });
 
 const env = { PATH: process.env["PATH"] };
-const start = (script: string) => startGroup("sh", ["-c", script], { cwd: folder, env, marker });
+const start = (script: string, more: Readonly<Record<string, string>> = {}) =>
+  startGroup("sh", ["-c", script], { cwd: folder, env: { ...env, ...more }, marker });
 
 /** Runs the script to its end; a daemon that it starts writes its process id to the file `daemon`. */
-async function startDaemon(script: string) {
-  await using group = await start(script);
+async function startDaemon(script: string, more?: Readonly<Record<string, string>>) {
+  await using group = await start(script, more);
   await group.exited;
   const file = join(folder, "daemon");
   await vi.waitFor(() => expect(existsSync(file) && readFileSync(file, "utf8")).toMatch(/^\d+\n$/));
@@ -37,6 +38,19 @@ const REPORT = `open my $f, ">", "daemon.tmp"; print $f "$$\\n"; close $f; renam
 const RENAMED = `perl -e 'use POSIX "setsid"; $0 = "daemon: " x 4000; fork and exit; setsid; fork and exit;
   open STDIN, "</dev/null"; open STDOUT, ">/dev/null"; open STDERR, ">/dev/null"; ${REPORT}; sleep 300'`;
 const hasPerl = spawnSync("perl", ["-MPOSIX", "-e", "setsid"]).status === 0;
+/** Names that a shell drops, and names to which it gives its own values. */
+const ODD_VARIABLES = {
+  "BASH_FUNC_greet%%": "() {  echo hello\n}",
+  "a.b": "kept",
+  "with-dash": "1",
+  "with space": "2",
+  "1st": "3",
+  é: "4",
+  IFS: ":",
+  OPTIND: "7",
+  PPID: "8",
+};
+const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
 const [isLinux, withPerl] = [process.platform === "linux", hasPerl ? "" : " (skipped: there is no perl here)"];
 
 describe.runIf(isLinux)("a daemon that lost its marker", () => {
@@ -52,6 +66,12 @@ describe.runIf(isLinux)("a daemon that lost its marker", () => {
     const daemon = await startDaemon(`env -i setsid sh -c 'echo $$ > daemon; exec sleep 300' >/dev/null 2>&1 &`);
     await vi.waitFor(() => expect(processesMarked(marker)).toEqual([daemon]));
     expect(processesMarked(`${marker}-other`)).toEqual([]);
+  });
+
+  it.runIf(hasPrlimit)("is found even if it was started with variables that a shell would drop", async () => {
+    const script = `env -i setsid sh -c 'echo $$ > daemon; exec sleep 300' >/dev/null 2>&1 &`;
+    const daemon = await startDaemon(script, ODD_VARIABLES);
+    await vi.waitFor(() => expect(processesMarked(marker)).toEqual([daemon]));
   });
 
   it("is killed at the next start if its owner was killed", async () => {
@@ -98,6 +118,13 @@ describe("a child", () => {
     const options = { cwd: folder, env: { ...env, "a.b": "kept" }, marker };
     await using group = await startGroup("printenv", ["a.b"], options);
     expect(String((await once(group.child.stdout!, "data"))[0])).toBe("kept\n");
+  });
+
+  it.runIf(hasPrlimit)("keeps variables that a shell would change", async () => {
+    const options = { cwd: folder, env: { ...env, ...ODD_VARIABLES }, marker };
+    await using group = await startGroup(process.execPath, ["-p", "JSON.stringify(process.env)"], options);
+    const printed = JSON.parse(String((await once(group.child.stdout!, "data"))[0])) as Record<string, string>;
+    expect(printed).toMatchObject(ODD_VARIABLES);
   });
 
   it.each([

@@ -6,8 +6,9 @@
  * The soft limit has the tag of the innermost owner. The hard limit has the tag of the outermost one, with bit 62 set:
  * a Rookery that runs as a child of another changes only the soft limit, so both find what it starts.
  */
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readFileSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import type { EnvironmentVariables } from "../environment.ts";
 import { isProgramFile } from "./program-file.ts";
 
@@ -21,9 +22,9 @@ export interface CommandLine {
 }
 
 /**
- * Returns the command that starts the same program through a shell that sets its limit. Returns the line unchanged if
- * that cannot work: the program is missing (the system reports why), the shell would drop a variable, or the limit is
- * already in use.
+ * Returns the command that starts the same program through a shell that sets its limit, or through `prlimit` if the
+ * shell would drop or change a variable. Returns the line unchanged if that cannot work: the program is missing (the
+ * system reports why), the shell would drop a variable and there is no `prlimit`, or the limit is already in use.
  * `markers` are those of the child, the owner's first and its own last.
  */
 export function taggedCommand(
@@ -32,9 +33,19 @@ export function taggedCommand(
   { cwd, env }: { cwd: string; env: EnvironmentVariables },
 ) {
   const limit = ownHardLimit();
-  if (limit === undefined || !keepsVariables(env) || !isProgramFile(line.command, cwd, env)) return line;
+  if (limit === undefined || !isProgramFile(line.command, cwd, env)) return line;
   const tag = tagOf(markers);
-  const lines = [limitScript(tag, limit === "unlimited" ? tag | HARD_BIT : undefined)];
+  const hard = limit === "unlimited" ? tag | HARD_BIT : undefined;
+  const names = Object.keys(env).filter((name) => env[name] !== undefined);
+  const isDropped = names.some((name) => !SHELL_NAME.test(name));
+  if (isDropped || names.some((name) => SHELL_VARIABLES.has(name))) {
+    const program = findPrlimit();
+    if (program !== undefined) {
+      return { command: program, args: [`--locks=${tag}:${hard ?? ""}`, "--", line.command, ...line.args] };
+    }
+    if (isDropped && !isShellBash()) return line;
+  }
+  const lines = [limitScript(tag, hard)];
   for (const name of ["PWD", "SHLVL"]) if (env[name] === undefined) lines.push(`unset ${name}`);
   lines.push('exec "$@"');
   return { command: SHELL, args: ["-c", lines.join("\n"), "sh", line.command, ...line.args] };
@@ -96,13 +107,31 @@ function ownHardLimit(): typeof hardLimit {
   return hardLimit;
 }
 
+const SHELL_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** A shell gives these its own values, and exports them if they were in its environment. */
+const SHELL_VARIABLES: ReadonlySet<string> = new Set(["IFS", "OPTIND", "PPID", "BASHOPTS", "SHELLOPTS"]);
+
 let isBash: boolean | undefined;
 
 /** Shells other than bash drop variables with names that are invalid in a shell, such as exported bash functions. */
-function keepsVariables(env: EnvironmentVariables): boolean {
-  if (Object.keys(env).every((name) => env[name] === undefined || /^[A-Za-z_][A-Za-z0-9_]*$/.test(name))) return true;
+function isShellBash(): boolean {
   isBash ??= realPath(SHELL).endsWith("/bash");
   return isBash;
+}
+
+/** Of util-linux. It leaves the environment as it is, but unlike a shell it is not on every system. */
+const PRLIMIT_PATHS = ["/usr/bin/prlimit", "/bin/prlimit"];
+let prlimit: string | undefined;
+let isSearched = false;
+
+/** Tried once, because a `prlimit` that may not set the limit does not start the program either. */
+function findPrlimit(): string | undefined {
+  if (isSearched) return prlimit;
+  isSearched = true;
+  prlimit = PRLIMIT_PATHS.find(
+    (path) => existsSync(path) && spawnSync(path, ["--locks=1:", "--", path, "--version"]).status === 0,
+  );
+  return prlimit;
 }
 
 function realPath(path: string): string {

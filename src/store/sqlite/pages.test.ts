@@ -50,3 +50,33 @@ it.each([
   }
   db.close();
 });
+
+it("finds one session or task at once, however much others read", async () => {
+  await using store = await openSqliteStore({ path: await written(100) });
+  const spec = { prompt: "p", title: "t", repository: "/r", agent: "a", provider: "p", priority: 0, retries: 0 };
+  const stages = [{ kind: "agent" as const, name: "a", agent: "a", tries: 1 }];
+  const created = {
+    at: stamp.at,
+    type: "task.created" as const,
+    spec: { ...spec, needs: [], budget: {}, stages, limits: {} },
+  };
+  await store.appendTask({ taskId: "task", id: "a", expectedHead: 0, events: [created] });
+  const lookups: Record<string, () => Promise<unknown>> = {
+    session: () => store.summary(SESSION),
+    task: () => store.task("task"),
+    counts: () => store.countTasks(),
+    lease: () => store.currentLease(SESSION),
+    request: () => store.keptRequest("some-key"),
+  };
+  for (const [name, lookup] of Object.entries(lookups)) {
+    const reading = Array.from({ length: 20 }, () => store.read({ sessionId: SESSION, limit: EVENTS }));
+    await new Promise((resolve) => setImmediate(resolve));
+    let turns = 0;
+    const look = (): void => void (turns += 1);
+    const immediate = setImmediate(look);
+    await lookup();
+    clearImmediate(immediate);
+    expect({ name, turns }).toEqual({ name, turns: 0 });
+    await Promise.all(reading);
+  }
+});

@@ -137,7 +137,7 @@ export class SqliteStore implements Store {
   }
 
   async summary(sessionId: string): Promise<SessionSummary | undefined> {
-    return this.#runRead(() => readSummary(this.#db, sessionId));
+    return this.#runNow(() => readSummary(this.#db, sessionId));
   }
 
   async list(query: ListQuery = {}): Promise<readonly SessionSummary[]> {
@@ -160,7 +160,7 @@ export class SqliteStore implements Store {
   }
 
   async currentLease(sessionId: string): Promise<Lease | undefined> {
-    return this.#runRead(() => toLease(readLease(this.#db, sessionId)));
+    return this.#runNow(() => toLease(readLease(this.#db, sessionId)));
   }
 
   /** Hides the session, then removes its rows. If removing them fails, a later deletion removes the rest. */
@@ -182,7 +182,7 @@ export class SqliteStore implements Store {
   }
 
   async keptRequest(key: string): Promise<KeptRequest | undefined> {
-    return this.#runRead(() => readRequest(this.#db, key));
+    return this.#runNow(() => readRequest(this.#db, key));
   }
 
   async keepResponse(request: RequestKey, response: string): Promise<void> {
@@ -223,7 +223,7 @@ export class SqliteStore implements Store {
   }
 
   async task(taskId: string): Promise<TaskState | undefined> {
-    return this.#runRead(() => readTask(this.#db, taskId));
+    return this.#runNow(() => readTask(this.#db, taskId));
   }
 
   async tasks(query: TaskQuery = {}): Promise<readonly TaskState[]> {
@@ -231,7 +231,7 @@ export class SqliteStore implements Store {
   }
 
   async countTasks(): Promise<Readonly<Record<TaskPhase, number>>> {
-    return this.#runRead(() => countTasks(this.#db));
+    return this.#runNow(() => countTasks(this.#db));
   }
 
   async claimTask(request: TaskClaim): Promise<ClaimedTask | undefined> {
@@ -252,20 +252,21 @@ export class SqliteStore implements Store {
     this.#db.close();
   }
 
-  /** Runs one short read. Long reads call it repeatedly, which lets other work run in between. */
+  /** Runs one piece of a long read. Its caller asks for piece after piece, which lets other work run in between. */
   readonly #runRead: ReadPiece = async (work) => {
-    this.#refuseIfClosed();
     const slice = nextLoopSlice();
-    if (slice !== undefined) {
-      await slice;
-      this.#refuseIfClosed();
-    }
-    return retryWhileLocked(work, performance.now() + this.#lockTimeout);
+    if (slice !== undefined) await slice;
+    return this.#runNow(work);
   };
 
-  async #runWrite<T>(work: () => T): Promise<T> {
+  /** Runs work that is too short to wait behind readers of long logs: one row, a count, a write. */
+  async #runNow<T>(work: () => T): Promise<T> {
     this.#refuseIfClosed();
-    return retryWhileLocked(() => this.#db.transaction(work), performance.now() + this.#lockTimeout);
+    return retryWhileLocked(work, performance.now() + this.#lockTimeout);
+  }
+
+  async #runWrite<T>(work: () => T): Promise<T> {
+    return this.#runNow(() => this.#db.transaction(work));
   }
 
   async #writeAtHead(
