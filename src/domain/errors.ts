@@ -133,7 +133,11 @@ export class RookeryError extends Error {
 }
 
 export function isRookeryError(error: unknown, code?: ErrorCode): error is RookeryError {
-  return error instanceof RookeryError && (code === undefined || error.code === code);
+  try {
+    return error instanceof RookeryError && (code === undefined || error.code === code);
+  } catch {
+    return false; // a proxy that throws when it is asked for its prototype
+  }
 }
 
 /** The error for an event in a log that cannot be applied; `what` names it. */
@@ -148,7 +152,17 @@ export function unknownEvent(what: string, cause: unknown): RookeryError {
   );
 }
 
-/** The text of anything that was thrown. */
+const MAX_MESSAGE_LENGTH = 64 * 1024;
+
+/**
+ * The text of anything that was thrown, at most 64 Ki characters of it. Never throws: a plugin may throw an object whose
+ * `message` or `toString` throws, or is no text.
+ */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  try {
+    const message: unknown = error instanceof Error ? error.message : error;
+    return String(message).slice(0, MAX_MESSAGE_LENGTH).toWellFormed();
+  } catch {
+    return "something was thrown that has no readable message";
+  }
 }

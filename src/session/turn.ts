@@ -1,13 +1,15 @@
 /** One turn of a live session: from its start, through the agent, to exactly one end. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
 import {
   RookeryError,
   isRookeryError,
   messageOf,
   type AgentConnection,
   type LimitReached,
+  TurnOutcome,
   type SessionStore,
-  type TurnOutcome,
+  type TurnContext,
 } from "../domain/index.ts";
 import type { Clock } from "../stdx/index.ts";
 import { contextOf } from "./context.ts";
@@ -113,7 +115,7 @@ async function run(options: TurnOptions): Promise<TurnOutcome | LimitReached> {
   });
   const context = contextOf({ ...options, signal: stopping.signal, watchdog }, journal);
   const end = await Promise.race([
-    connection.runTurn(context).catch(toFailedOutcome),
+    runAgent(connection, context).catch(toFailedOutcome),
     watchdog.stalled.then(({ message }) => interrupted(stopping, message)),
     untilAborted(fault).then(() => interrupted(stopping, messageOf(fault.reason))),
     cancelledAfterGrace(signal),
@@ -125,6 +127,21 @@ async function run(options: TurnOptions): Promise<TurnOutcome | LimitReached> {
   if (watchdog.stall === undefined) return end;
   return signal.aborted ? CANCELLED : { status: "stalled", ...watchdog.stall };
 }
+
+/** Also turns a synchronous throw into a rejection. Rejects with `agent_failed` if what the agent returns is no outcome. */
+async function runAgent(connection: AgentConnection, context: TurnContext): Promise<TurnOutcome | LimitReached> {
+  const end: unknown = await connection.runTurn(context);
+  const { data } = TurnEnd.safeParse(end);
+  if (data !== undefined) return data;
+  throw new RookeryError("agent_failed", "the agent ended its turn without a valid outcome");
+}
+
+const TurnEnd: z.ZodType<TurnOutcome | LimitReached> = z.lazy(() =>
+  z.union([
+    TurnOutcome,
+    z.object({ status: z.literal("limited"), message: z.string(), resetsAt: z.string().optional() }),
+  ]),
+);
 
 /** The agent's own failures are outcomes; what reaches here is a failure of the log, or a defect. */
 function toFailedOutcome(error: unknown): TurnOutcome {

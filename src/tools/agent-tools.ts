@@ -73,7 +73,7 @@ export class AgentTools implements Disposable, AsyncDisposable {
     this.#choices = new Map(choices);
     this.#wishes = { filter: options.filter ?? {}, choices: this.#choices };
     this.#hooks = new Hooks({ plugins, timeoutMs: pluginTimeoutMs, onNotice: this.#notice });
-    for (const { id, sources = [] } of plugins) for (const source of sources) this.#addOf(id, source);
+    for (const { id, sources = [] } of this.#hooks.plugins) for (const source of sources) this.#addOf(id, source);
   }
 
   /** Goes up when a source's tools, a source or a choice changed what there is; not when it came to the same. */
@@ -93,13 +93,14 @@ export class AgentTools implements Disposable, AsyncDisposable {
   add(source: ToolSource, { always = false }: { readonly always?: boolean } = {}): void {
     this.#refresh();
     const bound = this.#bind(source, always);
+    const { id } = bound.source;
     for (const { spec } of bound.tools) {
       const owner = this.#base.ownerOf(spec.name);
-      if (owner !== undefined && owner !== source.id) throw conflict(spec.name, owner, source.id);
+      if (owner !== undefined && owner !== id) throw conflict(spec.name, owner, id);
     }
     bound.listen();
-    this.#sources.get(source.id)?.close();
-    this.#sources.set(source.id, bound);
+    this.#sources.get(id)?.close();
+    this.#sources.set(id, bound);
     this.#changed();
   }
 

@@ -4,6 +4,7 @@ import {
   findDraftProblem,
   Location,
   ToolKind,
+  type AskOptions,
   type EventBody,
   type Question,
   type ToolContext,
@@ -12,7 +13,7 @@ import {
   type ToolSource,
   type ToolSpec,
 } from "../domain/index.ts";
-import { jsonText } from "./result.ts";
+import { plainJson } from "./result.ts";
 
 /** A title stands in the log, in a permission request and on a line of a terminal. */
 const MAX_TITLE_LENGTH = 1_000;
@@ -72,25 +73,37 @@ export function checkedList(source: ToolSource): readonly ToolSpec[] {
  * session any more. What is invalid is refused to the tool, which fails; progress that is no text is left out.
  */
 export function checkedContext(context: ToolContext): ToolContext {
+  const { call: callOther } = context;
   return {
     ...context,
     progress: (text: unknown) => {
       if (typeof text === "string") context.progress(text.slice(0, MAX_PROGRESS_LENGTH));
     },
     record: async (body) => context.record(checkedBody(body)),
-    ask: async (question, options) => context.ask(checkedQuestion(question), options),
+    ask: async (question, options) => context.ask(checkedQuestion(question), checkedAskOptions(options)),
     putBlob: async (bytes) => {
       if (!((bytes as unknown) instanceof Uint8Array)) throw new Error("putBlob takes a Uint8Array");
       return context.putBlob(bytes);
     },
+    getBlob: async (hash) => {
+      if (typeof (hash as unknown) !== "string") throw new Error("getBlob takes the hash of a blob, a string");
+      return context.getBlob(hash);
+    },
+    ...(callOther !== undefined && {
+      call: async (name, input) => {
+        if (typeof (name as unknown) !== "string") throw new Error("call takes the name of a tool, a string");
+        return callOther(name, input === undefined ? {} : plainJson(input, "the input of the call"));
+      },
+    }),
   };
 }
 
 function checkedBody(body: unknown): EventBody {
   if (!isObject(body)) throw new Error("record takes an event");
-  const problem = findDraftProblem({ ...body, at: new Date(0).toISOString(), agent: "" } as never);
+  const plain = plainJson(body, "the event") as EventBody;
+  const problem = findDraftProblem({ ...plain, at: new Date(0).toISOString(), agent: "" });
   if (problem !== undefined) throw new Error(`record takes an event: ${problem}`);
-  return JSON.parse(jsonText(body, "the event")) as EventBody;
+  return plain;
 }
 
 const QuestionSchema = z.lazy(() =>
@@ -105,8 +118,16 @@ const QuestionSchema = z.lazy(() =>
 function checkedQuestion(given: unknown): Question {
   const { data, error } = QuestionSchema.safeParse(given);
   if (data === undefined) throw new Error(`ask takes a question: ${z.prettifyError(error)}`);
-  if (data.schema !== undefined) jsonText(data.schema, "the schema of the question");
-  return data;
+  return data.schema === undefined ? data : { ...data, schema: plainJson(data.schema, "the schema of the question") };
+}
+
+function checkedAskOptions(given: unknown): AskOptions {
+  if (given === undefined) return {};
+  if (!isObject(given)) throw new Error("the options of ask are an object");
+  const { signal, completed } = given;
+  if (signal !== undefined && !(signal instanceof AbortSignal)) throw new Error("signal is an AbortSignal");
+  if (completed !== undefined && !(completed instanceof Promise)) throw new Error("completed is a promise");
+  return { signal, completed: completed as Promise<void> | undefined };
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -7,9 +7,9 @@ import {
   type ToolResult,
   type ToolSpec,
 } from "../domain/index.ts";
-import { checkPlugin, type BeforeCall, type HookedTurn, type OnNotice, type Plugin } from "./plugin.ts";
+import { checkedPlugin, type BeforeCall, type HookedTurn, type OnNotice, type Plugin } from "./plugin.ts";
 import { checkContributions } from "./prompt.ts";
-import { checkedResult, jsonText } from "./result.ts";
+import { checkedResult, plainJson } from "./result.ts";
 
 const STATE_CHARACTERS = 1_000_000;
 
@@ -29,13 +29,14 @@ export interface Asked {
 }
 
 export class Hooks {
-  readonly #options: HooksOptions;
+  readonly plugins: readonly Plugin[];
+  readonly #options: Omit<HooksOptions, "plugins">;
   readonly #revisions = new Map<Plugin, number>();
   readonly #said = new Map<string, string>();
 
   constructor(options: HooksOptions) {
-    for (const plugin of options.plugins) checkPlugin(plugin);
-    const ids = options.plugins.map(({ id }) => id);
+    this.plugins = options.plugins.map(checkedPlugin);
+    const ids = this.plugins.map(({ id }) => id);
     const twice = ids.find((id, index) => ids.indexOf(id) !== index);
     if (twice !== undefined) throw new RookeryError("plugin_failed", `there are two plugins "${twice}"; keep one`);
     this.#options = options;
@@ -43,7 +44,7 @@ export class Hooks {
 
   /** One whose revision cannot be read is as it was. */
   fingerprint(): string {
-    const parts = this.#options.plugins.map((plugin) => {
+    const parts = this.plugins.map((plugin) => {
       try {
         const revision: unknown = plugin.revision?.() ?? 0;
         if (typeof revision !== "number") throw new Error(`its revision is not a number`);
@@ -57,10 +58,10 @@ export class Hooks {
   }
 
   contributions(): readonly PromptContribution[] {
-    return this.#options.plugins.flatMap((plugin) => {
-      const { contributions = [] } = plugin;
+    return this.plugins.flatMap((plugin) => {
       try {
-        return checkContributions(typeof contributions === "function" ? contributions.call(plugin) : contributions);
+        const { contributions = [] } = plugin;
+        return checkContributions(typeof contributions === "function" ? contributions() : contributions);
       } catch (error) {
         this.#failedAgain(plugin, "contributions", error);
         return [];
@@ -71,7 +72,7 @@ export class Hooks {
   /** Rejects with the signal's reason when it fires. */
   async before(given: ToolCall, spec: ToolSpec, signal: AbortSignal): Promise<Asked> {
     let asked: Asked = { call: given };
-    for (const plugin of this.#options.plugins) {
+    for (const plugin of this.plugins) {
       if (plugin.beforeCall === undefined) continue;
       const { call } = asked;
       const ask = (its: AbortSignal) => plugin.beforeCall?.({ call, spec, signal: its });
@@ -92,7 +93,7 @@ export class Hooks {
   /** Also when the turn was cancelled: what came of the call is logged then too, and should be as plugins want it. */
   async after(call: ToolCall, spec: ToolSpec, given: ToolResult): Promise<ToolResult> {
     let result = given;
-    for (const plugin of this.#options.plugins) {
+    for (const plugin of this.plugins) {
       if (plugin.afterCall === undefined) continue;
       const before = result;
       const ask = (its: AbortSignal) => plugin.afterCall?.({ call, spec, signal: its }, before);
@@ -117,10 +118,13 @@ export class Hooks {
     const states: Record<string, { version: string; state: unknown }> = {};
     await this.#each("save", undefined, async (plugin, signal) => {
       if (plugin.save === undefined) return;
-      const text = JSON.stringify(await plugin.save()) as string | undefined;
-      if (text === undefined || signal.aborted) return;
-      if (text.length > STATE_CHARACTERS) throw new Error(`its state is longer than ${STATE_CHARACTERS} characters`);
-      states[plugin.id] = { version: plugin.version, state: JSON.parse(text) as unknown };
+      const saved: unknown = await plugin.save();
+      if (saved === undefined || signal.aborted) return;
+      const state = plainJson(saved, "its state");
+      if (JSON.stringify(state).length > STATE_CHARACTERS) {
+        throw new Error(`its state is longer than ${STATE_CHARACTERS} characters`);
+      }
+      states[plugin.id] = { version: plugin.version, state };
     });
     return states;
   }
@@ -139,7 +143,7 @@ export class Hooks {
     ask: (plugin: Plugin, signal: AbortSignal) => unknown,
   ): Promise<void> {
     await Promise.all(
-      this.#options.plugins.map(async (plugin) => {
+      this.plugins.map(async (plugin) => {
         try {
           await within(this.#options.timeoutMs, signal, (its) => ask(plugin, its));
         } catch (error) {
@@ -201,7 +205,7 @@ function checkedAnswer(said: unknown): BeforeCall | undefined {
       if (answer !== undefined) return { answer };
     }
     if ("arguments" in said && !("refuse" in said) && !("answer" in said)) {
-      return { arguments: JSON.parse(jsonText(said.arguments, "what it gives as arguments")) as unknown };
+      return { arguments: plainJson(said.arguments, "what it gives as arguments") };
     }
   }
   throw new Error("its answer is none of refuse, answer and arguments");

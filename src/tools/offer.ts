@@ -58,20 +58,29 @@ function look(spec: ToolSpec): Offer | string {
 }
 
 function judged(given: ToolSpec): Offer | string {
-  const name: unknown = given.name;
-  if (typeof name !== "string" || !NAME.test(name)) {
-    return `${JSON.stringify(String(name).slice(0, 80))} (no provider takes such a name)`;
-  }
+  const name = readableName(given);
+  if (name === undefined) return "a tool without a readable name";
+  if (!NAME.test(name)) return `${JSON.stringify(name.slice(0, 80))} (no provider takes such a name)`;
   if (RESERVED.has(name)) return `${name} (the name is taken by the search for tools)`;
   try {
     const schema = JSON.stringify(mendSchema(given.inputSchema));
-    const spec: ToolSpec = { ...checkedSpec(given), inputSchema: JSON.parse(schema) as Record<string, unknown> };
+    const spec: ToolSpec = { ...checkedSpec(given), name, inputSchema: JSON.parse(schema) as Record<string, unknown> };
     const { description } = spec;
     const text = JSON.stringify(spec);
     if (text.length > MOST_CHARACTERS) return `${name} (its definition is longer than ${MOST_CHARACTERS} characters)`;
     return { name, defer: spec.defer === true, spec, text, size: name.length + description.length + schema.length };
   } catch (error) {
     return `${name} (${error instanceof SchemaRefusal ? error.message : `its definition is no JSON: ${firstLine(error)}`})`;
+  }
+}
+
+/** Undefined if it is no text, or cannot be read: a getter or a proxy may throw. */
+function readableName(spec: ToolSpec): string | undefined {
+  try {
+    const name: unknown = spec.name;
+    return typeof name === "string" ? name : undefined;
+  } catch {
+    return undefined;
   }
 }
 

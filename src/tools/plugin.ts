@@ -1,5 +1,7 @@
 /** What a plugin may do: contribute tools and prompts, look at calls before and after, and keep a state. */
 import {
+  isRookeryError,
+  messageOf,
   RookeryError,
   type PromptContribution,
   type ToolCall,
@@ -63,8 +65,39 @@ export type OnNotice = (notice: ToolNotice) => void;
 
 const HOOKS = ["revision", "beforeCall", "afterCall", "turnStarted", "turnEnded", "save", "restore"] as const;
 
-/** Throws `plugin_failed` if the plugin is not one: it may be plain JavaScript. */
-export function checkPlugin(given: unknown): void {
+/**
+ * The plugin with its id, version and sources read once: it may be plain JavaScript, or have getters that throw later.
+ * Throws `plugin_failed` if it is no plugin.
+ */
+export function checkedPlugin(given: unknown): Plugin {
+  try {
+    checkPlugin(given);
+    const plugin = given as Readonly<Record<keyof Plugin, unknown>>;
+    const { id, version, sources = [], onFailure } = plugin;
+    const bound = (value: unknown) => (args: unknown[]) =>
+      Reflect.apply(value as () => unknown, plugin, args) as unknown;
+    const hooks = HOOKS.filter((hook) => plugin[hook] !== undefined).map((hook) => {
+      return [hook, (...args: unknown[]) => bound(plugin[hook])(args)] as const;
+    });
+    const checked: Readonly<Record<string, unknown>> = {
+      id,
+      version,
+      sources: Array.from(sources as unknown[]),
+      onFailure,
+      /** Read each time. */
+      get contributions() {
+        const value = plugin.contributions;
+        return typeof value === "function" ? () => bound(value)([]) : value;
+      },
+    };
+    return Object.assign(checked, Object.fromEntries(hooks)) as unknown as Plugin;
+  } catch (cause) {
+    if (isRookeryError(cause)) throw cause;
+    throw new RookeryError("plugin_failed", `a plugin cannot be read: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function checkPlugin(given: unknown): void {
   const plugin = (typeof given === "object" ? given : undefined) as { readonly [Key in keyof Plugin]?: unknown } | null;
   const { id, version, sources = [] } = plugin ?? {};
   if (typeof id !== "string" || typeof version !== "string") {

@@ -107,10 +107,10 @@ it.each<[string, readonly Plugin[], string[]]>([
       { id: "s", version: "1", onFailure: "ignore", beforeCall: () => ({ answer: { outcome: 5 as never, text: "" } }) },
     ],
     [
-      "the plugin r failed in beforeCall: what it gives as arguments is no JSON",
+      "the plugin r failed in beforeCall: what it gives as arguments is no JSON: Do not know how to serialize a BigInt",
       expect.stringContaining("the plugin s failed in beforeCall: its result is none") as string,
       expect.stringContaining("the plugin p failed in afterCall: its result is none") as string,
-      "the plugin q failed in afterCall: its structured result is no JSON",
+      "the plugin q failed in afterCall: its structured result is no JSON: Do not know how to serialize a BigInt",
       'ran {"path":"x"}',
       "ok: a did one",
     ],

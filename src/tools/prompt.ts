@@ -1,5 +1,5 @@
 /** What is said to a model beside its tools: contributions in slots, each kept only while its tools are there. */
-import { PROMPT_SLOTS, type PromptContribution } from "../domain/index.ts";
+import { messageOf, PROMPT_SLOTS, type PromptContribution } from "../domain/index.ts";
 import { named } from "./filter.ts";
 
 /** A preamble is paid for with every call of the model; what does not fit into it is left out, the last first. */
@@ -33,15 +33,19 @@ export function renderPreamble(all: readonly PromptContribution[], tools: Readon
 /** Throws in words: one that cannot be said would break every turn. */
 export function checkContributions(all: unknown): readonly PromptContribution[] {
   if (!Array.isArray(all)) throw new Error("its contributions are not a list");
-  for (const one of all as readonly (Partial<PromptContribution> | undefined)[]) {
-    const { slot, title, content, priority = 0, tools = [] } = one ?? {};
-    const texts = typeof title === "string" && typeof content === "string";
-    const known = slot !== undefined && PROMPT_SLOTS.includes(slot);
-    const gated = Array.isArray(tools) && tools.every((tool) => typeof tool === "string");
-    if (texts && known && gated && Number.isFinite(priority)) continue;
-    throw new Error(`a contribution ${JSON.stringify(String(title).slice(0, 80))} cannot be said`);
+  return Array.from(all as readonly (Partial<PromptContribution> | null | undefined)[], checkContribution);
+}
+
+/** A copy: whoever gave it may change it, and a getter may throw when it is read again. */
+function checkContribution(given: Partial<PromptContribution> | null | undefined): PromptContribution {
+  const { slot, title, content, priority = 0, tools } = given ?? {};
+  const names = Array.isArray(tools) ? Array.from<unknown>(tools) : [];
+  const isGated = tools === undefined || (Array.isArray(tools) && names.every((name) => typeof name === "string"));
+  const isText = typeof title === "string" && typeof content === "string";
+  if (!isText || slot === undefined || !PROMPT_SLOTS.includes(slot) || !isGated || !Number.isFinite(priority)) {
+    throw new Error(`a contribution ${JSON.stringify(messageOf(title).slice(0, 80))} cannot be said`);
   }
-  return all as readonly PromptContribution[];
+  return { slot, title, content, priority, ...(tools !== undefined && { tools: names as string[] }) };
 }
 
 export function sameContributions(a: readonly PromptContribution[], b: readonly PromptContribution[]): boolean {

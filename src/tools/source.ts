@@ -31,15 +31,12 @@ export class BoundSource {
 
   /** Reads it at once, and throws where it cannot be read. */
   constructor(source: ToolSource, options: BoundSourceOptions) {
-    this.source = source;
+    this.source = viewOf(source);
     this.#options = options;
-    if (typeof (source.id as unknown) !== "string") {
-      throw new RookeryError("input_invalid", "a source of tools has no id: give it one, as text");
-    }
     try {
       this.#read();
     } catch (error) {
-      throw new RookeryError("internal", `${source.id} cannot say its tools: ${messageOf(error)}`, {
+      throw new RookeryError("internal", `${this.source.id} cannot say its tools: ${messageOf(error)}`, {
         cause: error,
       });
     }
@@ -102,6 +99,28 @@ export class BoundSource {
   #say(code: "tool_left_out" | "source_failed", message: string): void {
     if (message !== "" && message !== this.#said) this.#options.onNotice({ level: "warning", code, message });
     this.#said = message;
+  }
+}
+
+/** The source with its id read once: a getter may throw, or return something else, when it is read again. */
+function viewOf(source: ToolSource): ToolSource {
+  const id = readId(source);
+  if (id === undefined) throw new RookeryError("input_invalid", "a source of tools has no id: give it one, as text");
+  return {
+    id,
+    list: () => source.list(),
+    describe: (call) => source.describe(call),
+    call: (call, context) => source.call(call, context),
+    onChange: (listener) => source.onChange?.(listener) as () => void,
+  };
+}
+
+function readId(source: ToolSource): string | undefined {
+  try {
+    const id: unknown = source.id;
+    return typeof id === "string" ? id : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -77,3 +77,39 @@ it("a turn that began after the cancelled one goes on if the cancellation is ask
   expect(events.filter(({ type }) => type === "turn.started")).toHaveLength(2);
   expect(events.filter(({ type }) => type === "turn.ended")).toHaveLength(1);
 });
+
+it("settings that another client changed meanwhile stay if the change is asked for again", async () => {
+  const { scene, ask } = await openRepeated();
+  await using _ = scene;
+  const { id } = (await scene.post("/v1/sessions", { cwd: scene.cwd, permissions: "ask" })).json;
+  const path = `/v1/sessions/${id}`;
+  expect((await ask(scene.door, "PATCH", path, { permissions: "all" })).json).toMatchObject({ permissions: "all" });
+  await scene.door[Symbol.asyncDispose]();
+  await using next = await scene.serve();
+  const headers = { authorization: `Bearer ${next.token}`, "content-type": "application/json" };
+  await fetch(next.url + path, { method: "PATCH", headers, body: JSON.stringify({ permissions: "read" }) });
+  const repeated = await ask(next, "PATCH", path, { permissions: "all" });
+  expect(repeated).toMatchObject({ status: 200, json: { id, permissions: "read" } });
+});
+
+it("commits that a task got after its merge stay out if the merge is asked for again", async () => {
+  const { scene, ask } = await openRepeated();
+  await using _ = scene;
+  await using repository = await temporaryRepository({ "a.txt": "one\n" });
+  const task = { prompt: "work", cwd: repository.path, agent: "anthropic" };
+  const { id } = (await scene.post("/v1/tasks", task)).json;
+  await scene.rookery.runTasks({ only: id });
+  const { worktree } = await scene.rookery.tasks.show(id);
+  const commit = (name: string) =>
+    repository.git("-C", worktree?.path ?? "", "commit", "--quiet", "--allow-empty", `--message=${name}`);
+  await commit("first");
+  const first = await ask(scene.door, "POST", `/v1/tasks/${id}/merge`, {});
+  expect(first).toMatchObject({ status: 200, json: { outcome: "merged", commits: 1 } });
+  await commit("second");
+  await scene.door[Symbol.asyncDispose]();
+  await using next = await scene.serve();
+  const again = await ask(next, "POST", `/v1/tasks/${id}/merge`, {});
+  expect(again).toMatchObject({ status: 200, json: { outcome: "merged", commit: first.json["commit"] } });
+  const { events } = await scene.store.readTask({ taskId: id });
+  expect(events.filter(({ type }) => type === "merge.asked")).toHaveLength(1);
+});
