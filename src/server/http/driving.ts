@@ -92,7 +92,10 @@ export class Driving implements AsyncDisposable {
 
   /** Resolves when it is recorded, which is at the end of a turn that runs. */
   change(id: string, changes: Changes): Promise<void> {
-    return this.#using(id, (session) => session.change(changes));
+    return this.#using(id, (session) => {
+      expectMadeEvent((event, logId) => logId === id && isChange(event, changes));
+      return session.change(changes);
+    });
   }
 
   replaceConversation(id: string, messages: readonly ReplacedMessage[]): Promise<void> {
@@ -220,6 +223,16 @@ function isIdle({ open, users }: Held): boolean {
   if (open === undefined || users > 0) return false;
   const { closed, turn, queue } = open.state;
   return closed || (turn === undefined && queue.length === 0);
+}
+
+/** True for the event with these settings: another client may change the session at the same time. */
+function isChange(event: { readonly type: string }, { model, permissions }: Changes): boolean {
+  if (event.type !== "session.opened") return false;
+  const recorded = event as { readonly model?: unknown; readonly permissions?: unknown };
+  return (
+    (model === undefined || recorded.model === model) &&
+    (permissions === undefined || recorded.permissions === permissions)
+  );
 }
 
 function isQueued(event: { readonly type: string }, input: string | readonly InputPart[]): boolean {

@@ -83,13 +83,18 @@ it("settings that another client changed meanwhile stay if the change is asked f
   await using _ = scene;
   const { id } = (await scene.post("/v1/sessions", { cwd: scene.cwd, permissions: "ask" })).json;
   const path = `/v1/sessions/${id}`;
-  expect((await ask(scene.door, "PATCH", path, { permissions: "all" })).json).toMatchObject({ permissions: "all" });
+  const changed = async () => {
+    const { events } = await scene.store.read({ sessionId: id });
+    return events.flatMap((event) => (event.type === "session.opened" ? [event.permissions] : []));
+  };
+  expect(await ask(scene.door, "PATCH", path, { permissions: "all" })).toMatchObject({ status: 200, json: { id } });
   await scene.door[Symbol.asyncDispose]();
   await using next = await scene.serve();
   const headers = { authorization: `Bearer ${next.token}`, "content-type": "application/json" };
   await fetch(next.url + path, { method: "PATCH", headers, body: JSON.stringify({ permissions: "read" }) });
-  const repeated = await ask(next, "PATCH", path, { permissions: "all" });
-  expect(repeated).toMatchObject({ status: 200, json: { id, permissions: "read" } });
+  expect(await changed()).toEqual(["ask", "all", "read"]);
+  expect(await ask(next, "PATCH", path, { permissions: "all" })).toMatchObject({ status: 200, json: { id } });
+  expect(await changed()).toEqual(["ask", "all", "read"]);
 });
 
 it("commits that a task got after its merge stay out if the merge is asked for again", async () => {

@@ -21,6 +21,11 @@ export const conversationRoutes: readonly Route[] = [
     body: ChangeSessionBody,
     answers: { 200: { description: "It goes on with them.", schema: SummarySchema }, 202: PENDING },
     errors: ["session_not_found", "session_closed", "session_in_use", "lease_lost", ...OPENING],
+    made: {
+      // The event with the new settings, which its session appends: see `Driving.change`.
+      isEvent: () => false,
+      recall: async ({ id }, { door }) => json(await summaryOf(door, id)),
+    },
     async handle({ door, params: { id }, body }) {
       await refuseIfOfRunningTask(door.served.store, id);
       await door.driving.change(id, body);

@@ -1,6 +1,6 @@
 /** Tasks: given, looked at, stopped, resumed, merged and removed. */
 import { z } from "zod";
-import { TASK_STATUSES } from "../../../domain/index.ts";
+import { TASK_STATUSES, type MergeReport, type Store, type TaskEvent } from "../../../domain/index.ts";
 import { MAX_PROMPT_BODY } from "../input.ts";
 import { flag, json, route, text, wholeNumber, type Route } from "../route.ts";
 import { Folder, PENDING, TaskIdParam } from "../schema/common.ts";
@@ -20,6 +20,24 @@ import {
 import { limitOf } from "./sessions.ts";
 
 const params = { id: TaskIdParam };
+
+/** The report of the merge that the event `seq` of the task asked for; undefined if that merge has not ended. */
+async function reportOfMerge(store: Store, taskId: string, seq: number): Promise<MergeReport | undefined> {
+  let asked: Extract<TaskEvent, { type: "merge.asked" }> | undefined;
+  for (let after = seq - 1; ;) {
+    const { events } = await store.readTask({ taskId, after });
+    for (const event of events) {
+      if (event.type === "merge.asked" && event.seq === seq) asked = event;
+      if (event.type !== "merge.ended" || asked === undefined || event.mergeId !== asked.mergeId) continue;
+      const { outcome, commit, conflicts = [], message } = event;
+      const { how, into } = asked;
+      return { outcome, how, into, dryRun: false, commit, conflicts, commits: 0, message };
+    }
+    const last = events.at(-1);
+    if (last === undefined) return undefined;
+    after = last.seq;
+  }
+}
 
 export const taskRoutes: readonly Route[] = [
   route({
@@ -204,6 +222,14 @@ export const taskRoutes: readonly Route[] = [
       "config_invalid",
       "repository_locked",
     ],
+    made: {
+      isEvent: ({ type }, logId, { params: { id } }) => type === "merge.asked" && logId === id,
+      // Commits that were added after that merge are not merged; a merge that its server did not finish is finished.
+      recall: async ({ id, seq }, { door, body: { dryRun: _, ...options } }) => {
+        const { store, tasks } = door.served;
+        return json((await reportOfMerge(store, id, seq)) ?? (await tasks.merge(id, options)));
+      },
+    },
     async handle({ door, params: { id }, body: { dryRun = false, ...options } }) {
       const { tasks } = door.served;
       return json(await (dryRun ? tasks.predictMerge(id, options) : tasks.merge(id, options)));
