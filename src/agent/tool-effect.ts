@@ -150,7 +150,7 @@ function startedEvent({ prepared, parent }: Step): EventBody {
     name,
     title,
     kind: spec?.kind ?? "other",
-    input,
+    input: input === undefined ? {} : input,
     ...(locations !== undefined && { locations: [...locations] }),
     ...(parent !== undefined && { parent }),
   };

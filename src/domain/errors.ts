@@ -136,7 +136,11 @@ export class RookeryError extends Error {
 }
 
 export function isRookeryError(error: unknown, code?: ErrorCode): error is RookeryError {
-  return error instanceof RookeryError && (code === undefined || error.code === code);
+  try {
+    return error instanceof RookeryError && (code === undefined || error.code === code);
+  } catch {
+    return false; // the value is a proxy whose prototype cannot be read
+  }
 }
 
 /** Creates the error for an event in a log that cannot be applied; `what` names the event. */
@@ -151,7 +155,17 @@ export function unknownEvent(what: string, cause: unknown): RookeryError {
   );
 }
 
-/** Returns the message of any thrown value. */
+const MAX_MESSAGE_LENGTH = 64 * 1024;
+
+/**
+ * Returns the message of any thrown value, at most 64 Ki characters. Never throws, even if the `message` or `toString` of
+ * the value throws or is not a string.
+ */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  try {
+    const message: unknown = error instanceof Error ? error.message : error;
+    return String(message).slice(0, MAX_MESSAGE_LENGTH).toWellFormed();
+  } catch {
+    return "a value without a readable message was thrown";
+  }
 }

@@ -1,13 +1,15 @@
 /** Drives one turn of a live session: records its start, runs the agent, and records exactly one end. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
 import {
   RookeryError,
   isRookeryError,
   messageOf,
   type AgentConnection,
   type LimitReached,
+  TurnOutcome,
   type SessionStore,
-  type TurnOutcome,
+  type TurnContext,
 } from "../domain/index.ts";
 import { waitForAbort, type Clock } from "../stdx/index.ts";
 import { createTurnContext } from "./turn-context.ts";
@@ -119,7 +121,7 @@ async function runOnce(options: TurnOptions): Promise<TurnOutcome | LimitReached
   });
   const context = createTurnContext({ ...options, signal: stopping.signal, watchdog }, journal);
   const end = await Promise.race([
-    connection.runTurn(context).catch(toFailedOutcome),
+    runAgent(connection, context).catch(toFailedOutcome),
     watchdog.stalled.then(({ message }) => stopAgent(stopping, message)),
     waitForAbort(fault).then(() => stopAgent(stopping, messageOf(fault.reason))),
     cancelledAfterGrace(signal),
@@ -131,6 +133,21 @@ async function runOnce(options: TurnOptions): Promise<TurnOutcome | LimitReached
   if (watchdog.stall === undefined) return end;
   return signal.aborted ? CANCELLED : { status: "stalled", ...watchdog.stall };
 }
+
+/** Runs the turn. Rejects with `agent_failed` if the agent returns an invalid outcome, and also if it throws synchronously. */
+async function runAgent(connection: AgentConnection, context: TurnContext): Promise<TurnOutcome | LimitReached> {
+  const end: unknown = await connection.runTurn(context);
+  const { data } = TurnEnd.safeParse(end);
+  if (data !== undefined) return data;
+  throw new RookeryError("agent_failed", "the agent ended its turn without a valid outcome");
+}
+
+const TurnEnd: z.ZodType<TurnOutcome | LimitReached> = z.lazy(() =>
+  z.union([
+    TurnOutcome,
+    z.object({ status: z.literal("limited"), message: z.string(), resetsAt: z.string().optional() }),
+  ]),
+);
 
 /** Failures of the agent are outcomes already. This handles failures of the log, and defects. */
 function toFailedOutcome(error: unknown): TurnOutcome {

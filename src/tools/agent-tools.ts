@@ -75,7 +75,8 @@ export class AgentTools implements Disposable, AsyncDisposable {
     this.#choices = new Map(choices);
     this.#selection = { filter: options.filter ?? {}, choices: this.#choices };
     this.#hooks = new PluginHooks({ plugins, timeoutMs: pluginTimeoutMs, onNotice: this.#notice });
-    for (const { id, sources = [] } of plugins) for (const source of sources) this.#addPluginSource(id, source);
+    for (const { id, sources = [] } of this.#hooks.plugins)
+      for (const source of sources) this.#addPluginSource(id, source);
   }
 
   /** Increases when a source or a choice changes the resolved tools. Equal tools keep the generation. */
@@ -95,13 +96,14 @@ export class AgentTools implements Disposable, AsyncDisposable {
   add(source: ToolSource, { always = false }: { readonly always?: boolean } = {}): void {
     this.#refresh();
     const bound = this.#bind(source, always);
+    const { id } = bound.source;
     for (const { spec } of bound.tools) {
       const owner = this.#baseLayer.ownerOf(spec.name);
-      if (owner !== undefined && owner !== source.id) throw toolConflictError(spec.name, owner, source.id);
+      if (owner !== undefined && owner !== id) throw toolConflictError(spec.name, owner, id);
     }
     bound.listen();
-    this.#sources.get(source.id)?.close();
-    this.#sources.set(source.id, bound);
+    this.#sources.get(id)?.close();
+    this.#sources.set(id, bound);
     this.#markChanged();
   }
 

@@ -33,15 +33,12 @@ export class BoundSource {
    * Reads the source immediately. Throws `input_invalid` if it has no id and `internal` if it cannot list its tools.
    */
   constructor(source: ToolSource, options: BoundSourceOptions) {
-    this.source = source;
+    this.source = withFixedId(source);
     this.#options = options;
-    if (typeof (source.id as unknown) !== "string") {
-      throw new RookeryError("input_invalid", "a tool source needs an id; it must be a string");
-    }
     try {
       this.#read();
     } catch (error) {
-      throw new RookeryError("internal", `cannot list the tools of ${source.id}: ${messageOf(error)}`, {
+      throw new RookeryError("internal", `cannot list the tools of ${this.source.id}: ${messageOf(error)}`, {
         cause: error,
       });
     }
@@ -113,6 +110,28 @@ export class BoundSource {
   #notifyOnce(code: "tool_left_out" | "source_failed", message: string): void {
     if (message !== "" && message !== this.#lastNotice) this.#options.onNotice({ level: "warning", code, message });
     this.#lastNotice = message;
+  }
+}
+
+/** Reads the id once, because a getter may throw or return something else when it is read again. */
+function withFixedId(source: ToolSource): ToolSource {
+  const id = readId(source);
+  if (id === undefined) throw new RookeryError("input_invalid", "a tool source needs an id; it must be a string");
+  return {
+    id,
+    list: () => source.list(),
+    describe: (call) => source.describe(call),
+    call: (call, context) => source.call(call, context),
+    onChange: (listener) => source.onChange?.(listener) as () => void,
+  };
+}
+
+function readId(source: ToolSource): string | undefined {
+  try {
+    const id: unknown = source.id;
+    return typeof id === "string" ? id : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -7,9 +7,9 @@ import {
   type ToolResult,
   type ToolSpec,
 } from "../domain/index.ts";
-import { checkPlugin, type BeforeCall, type HookedTurn, type OnNotice, type Plugin } from "./plugin.ts";
+import { validatePlugin, type BeforeCall, type HookedTurn, type OnNotice, type Plugin } from "./plugin.ts";
 import { checkContributions } from "./prompt.ts";
-import { validateToolResult, stringifyJson } from "./tool-result.ts";
+import { toPlainJson, validateToolResult } from "./tool-result.ts";
 
 const MAX_STATE_CHARACTERS = 1_000_000;
 
@@ -29,13 +29,14 @@ export interface CheckedCall {
 }
 
 export class PluginHooks {
-  readonly #options: PluginHooksOptions;
+  readonly plugins: readonly Plugin[];
+  readonly #options: Omit<PluginHooksOptions, "plugins">;
   readonly #revisions = new Map<Plugin, number>();
   readonly #reportedErrors = new Map<string, string>();
 
   constructor(options: PluginHooksOptions) {
-    for (const plugin of options.plugins) checkPlugin(plugin);
-    const ids = options.plugins.map(({ id }) => id);
+    this.plugins = options.plugins.map(validatePlugin);
+    const ids = this.plugins.map(({ id }) => id);
     const twice = ids.find((id, index) => ids.indexOf(id) !== index);
     if (twice !== undefined)
       throw new RookeryError("plugin_failed", `two plugins have the id "${twice}"; remove one of them`);
@@ -44,7 +45,7 @@ export class PluginHooks {
 
   /** Identifies the plugins and their revisions. A plugin whose `revision` fails keeps its last known revision. */
   fingerprint(): string {
-    const parts = this.#options.plugins.map((plugin) => {
+    const parts = this.plugins.map((plugin) => {
       try {
         const revision: unknown = plugin.revision?.() ?? 0;
         if (typeof revision !== "number") throw new Error("revision() did not return a number");
@@ -58,10 +59,10 @@ export class PluginHooks {
   }
 
   contributions(): readonly PromptContribution[] {
-    return this.#options.plugins.flatMap((plugin) => {
-      const { contributions = [] } = plugin;
+    return this.plugins.flatMap((plugin) => {
       try {
-        return checkContributions(typeof contributions === "function" ? contributions.call(plugin) : contributions);
+        const { contributions = [] } = plugin;
+        return checkContributions(typeof contributions === "function" ? contributions() : contributions);
       } catch (error) {
         this.#reportOnce(plugin, "contributions", error);
         return [];
@@ -72,7 +73,7 @@ export class PluginHooks {
   /** Runs the `beforeCall` hooks in order. Rejects with the signal's reason when it fires. */
   async before(given: ToolCall, spec: ToolSpec, signal: AbortSignal): Promise<CheckedCall> {
     let checked: CheckedCall = { call: given };
-    for (const plugin of this.#options.plugins) {
+    for (const plugin of this.plugins) {
       if (plugin.beforeCall === undefined) continue;
       const { call } = checked;
       const ask = (hookSignal: AbortSignal) => plugin.beforeCall?.({ call, spec, signal: hookSignal });
@@ -93,7 +94,7 @@ export class PluginHooks {
   /** Runs the `afterCall` hooks, even if the turn is cancelled, because the result is logged in that case too. */
   async after(call: ToolCall, spec: ToolSpec, given: ToolResult): Promise<ToolResult> {
     let result = given;
-    for (const plugin of this.#options.plugins) {
+    for (const plugin of this.plugins) {
       if (plugin.afterCall === undefined) continue;
       const before = result;
       const ask = (hookSignal: AbortSignal) => plugin.afterCall?.({ call, spec, signal: hookSignal }, before);
@@ -118,11 +119,13 @@ export class PluginHooks {
     const states: Record<string, { version: string; state: unknown }> = {};
     await this.#runHook("save", undefined, async (plugin, signal) => {
       if (plugin.save === undefined) return;
-      const text = JSON.stringify(await plugin.save()) as string | undefined;
-      if (text === undefined || signal.aborted) return;
-      if (text.length > MAX_STATE_CHARACTERS)
+      const saved: unknown = await plugin.save();
+      if (saved === undefined || signal.aborted) return;
+      const state = toPlainJson(saved, "its state");
+      if (JSON.stringify(state).length > MAX_STATE_CHARACTERS) {
         throw new Error(`its state is longer than ${MAX_STATE_CHARACTERS} characters`);
-      states[plugin.id] = { version: plugin.version, state: JSON.parse(text) as unknown };
+      }
+      states[plugin.id] = { version: plugin.version, state };
     });
     return states;
   }
@@ -141,7 +144,7 @@ export class PluginHooks {
     ask: (plugin: Plugin, signal: AbortSignal) => unknown,
   ): Promise<void> {
     await Promise.all(
-      this.#options.plugins.map(async (plugin) => {
+      this.plugins.map(async (plugin) => {
         try {
           await runWithTimeout(this.#options.timeoutMs, signal, (hookSignal) => ask(plugin, hookSignal));
         } catch (error) {
@@ -203,7 +206,7 @@ function parseBeforeCall(value: unknown): BeforeCall | undefined {
       if (answer !== undefined) return { answer };
     }
     if ("arguments" in value && !("refuse" in value) && !("answer" in value)) {
-      return { arguments: JSON.parse(stringifyJson(value.arguments, "the replacement arguments")) as unknown };
+      return { arguments: toPlainJson(value.arguments, "the replacement arguments") };
     }
   }
   throw new Error("it must return refuse, answer or arguments");

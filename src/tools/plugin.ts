@@ -1,5 +1,7 @@
 /** The plugin interface: a plugin contributes tools and prompts, inspects calls before and after, and keeps state. */
 import {
+  isRookeryError,
+  messageOf,
   RookeryError,
   type PromptContribution,
   type ToolCall,
@@ -66,8 +68,39 @@ export type OnNotice = (notice: ToolNotice) => void;
 
 const HOOKS = ["revision", "beforeCall", "afterCall", "turnStarted", "turnEnded", "save", "restore"] as const;
 
-/** Throws `plugin_failed` if the value is not a valid plugin. It may come from plain JavaScript. */
-export function checkPlugin(given: unknown): void {
+/**
+ * Returns the plugin with its id, version and sources read once, because its getters may throw when they are read again.
+ * Throws `plugin_failed` if the value is not a valid plugin. It may come from plain JavaScript.
+ */
+export function validatePlugin(given: unknown): Plugin {
+  try {
+    checkPlugin(given);
+    const plugin = given as Readonly<Record<keyof Plugin, unknown>>;
+    const { id, version, sources = [], onFailure } = plugin;
+    const bound = (value: unknown) => (args: unknown[]) =>
+      Reflect.apply(value as () => unknown, plugin, args) as unknown;
+    const hooks = HOOKS.filter((hook) => plugin[hook] !== undefined).map((hook) => {
+      return [hook, (...args: unknown[]) => bound(plugin[hook])(args)] as const;
+    });
+    const checked: Readonly<Record<string, unknown>> = {
+      id,
+      version,
+      sources: Array.from(sources as unknown[]),
+      onFailure,
+      /** Read at every use. */
+      get contributions() {
+        const value = plugin.contributions;
+        return typeof value === "function" ? () => bound(value)([]) : value;
+      },
+    };
+    return Object.assign(checked, Object.fromEntries(hooks)) as unknown as Plugin;
+  } catch (cause) {
+    if (isRookeryError(cause)) throw cause;
+    throw new RookeryError("plugin_failed", `cannot read a plugin: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function checkPlugin(given: unknown): void {
   const plugin = (typeof given === "object" ? given : undefined) as { readonly [Key in keyof Plugin]?: unknown } | null;
   const { id, version, sources = [] } = plugin ?? {};
   if (typeof id !== "string" || typeof version !== "string") {

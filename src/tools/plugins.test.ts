@@ -111,10 +111,10 @@ it.each<[string, readonly Plugin[], string[]]>([
       { id: "s", version: "1", onFailure: "ignore", beforeCall: () => ({ answer: { outcome: 5 as never, text: "" } }) },
     ],
     [
-      "the plugin r failed in beforeCall: cannot serialize the replacement arguments as JSON",
+      "the plugin r failed in beforeCall: cannot serialize the replacement arguments as JSON: Do not know how to serialize a BigInt",
       expect.stringContaining("the plugin s failed in beforeCall: invalid tool result") as string,
       expect.stringContaining("the plugin p failed in afterCall: invalid tool result") as string,
-      "the plugin q failed in afterCall: cannot serialize the structured result as JSON",
+      "the plugin q failed in afterCall: cannot serialize the structured result as JSON: Do not know how to serialize a BigInt",
       'ran {"path":"x"}',
       "ok: a did one",
     ],

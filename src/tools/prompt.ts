@@ -1,7 +1,7 @@
 /**
  * Renders prompt contributions by slot. A contribution for specific tools appears only while one of them is available.
  */
-import { PROMPT_SLOTS, type PromptContribution } from "../domain/index.ts";
+import { messageOf, PROMPT_SLOTS, type PromptContribution } from "../domain/index.ts";
 import { matchesToolName } from "./filter.ts";
 
 /** Every model call pays for the preamble. Contributions that do not fit are left out, the last ones first. */
@@ -35,17 +35,21 @@ export function renderPreamble(all: readonly PromptContribution[], tools: Readon
 /** Throws if a contribution is invalid, because it would break every turn. */
 export function checkContributions(all: unknown): readonly PromptContribution[] {
   if (!Array.isArray(all)) throw new Error("contributions must be an array");
-  for (const one of all as readonly (Partial<PromptContribution> | undefined)[]) {
-    const { slot, title, content, priority = 0, tools = [] } = one ?? {};
-    const texts = typeof title === "string" && typeof content === "string";
-    const known = slot !== undefined && PROMPT_SLOTS.includes(slot);
-    const gated = Array.isArray(tools) && tools.every((tool) => typeof tool === "string");
-    if (texts && known && gated && Number.isFinite(priority)) continue;
+  return Array.from(all as readonly (Partial<PromptContribution> | null | undefined)[], checkContribution);
+}
+
+/** Returns a copy, because the plugin may change the contribution, and a getter may throw when it is read again. */
+function checkContribution(given: Partial<PromptContribution> | null | undefined): PromptContribution {
+  const { slot, title, content, priority = 0, tools } = given ?? {};
+  const names = Array.isArray(tools) ? Array.from<unknown>(tools) : [];
+  const isGated = tools === undefined || (Array.isArray(tools) && names.every((name) => typeof name === "string"));
+  const isText = typeof title === "string" && typeof content === "string";
+  if (!isText || slot === undefined || !PROMPT_SLOTS.includes(slot) || !isGated || !Number.isFinite(priority)) {
     throw new Error(
-      `the contribution ${JSON.stringify(String(title).slice(0, 80))} is invalid; check its slot, title, content, priority and tools`,
+      `the contribution ${JSON.stringify(messageOf(title).slice(0, 80))} is invalid; check its slot, title, content, priority and tools`,
     );
   }
-  return all as readonly PromptContribution[];
+  return { slot, title, content, priority, ...(tools !== undefined && { tools: names as string[] }) };
 }
 
 export function sameContributions(a: readonly PromptContribution[], b: readonly PromptContribution[]): boolean {

@@ -63,14 +63,13 @@ function readDefinition(spec: ToolSpec): ToolDefinition | string {
 }
 
 function parseDefinition(given: ToolSpec): ToolDefinition | string {
-  const name: unknown = given.name;
-  if (typeof name !== "string" || !NAME_PATTERN.test(name)) {
-    return `${JSON.stringify(String(name).slice(0, 80))} (not every provider accepts this name)`;
-  }
+  const name = readName(given);
+  if (name === undefined) return "a tool without a readable name";
+  if (!NAME_PATTERN.test(name)) return `${JSON.stringify(name.slice(0, 80))} (not every provider accepts this name)`;
   if (RESERVED_NAMES.has(name)) return `${name} (the name is reserved for tool search)`;
   try {
     const schema = JSON.stringify(normalizeSchema(given.inputSchema));
-    const spec: ToolSpec = { ...sanitizeSpec(given), inputSchema: JSON.parse(schema) as Record<string, unknown> };
+    const spec: ToolSpec = { ...sanitizeSpec(given), name, inputSchema: JSON.parse(schema) as Record<string, unknown> };
     const { description } = spec;
     const text = JSON.stringify(spec);
     if (text.length > MAX_DEFINITION_CHARACTERS)
@@ -78,6 +77,16 @@ function parseDefinition(given: ToolSpec): ToolDefinition | string {
     return { name, defer: spec.defer === true, spec, text, size: name.length + description.length + schema.length };
   } catch (error) {
     return `${name} (${error instanceof SchemaRefusal ? error.message : `its definition is not valid JSON: ${firstLine(error)}`})`;
+  }
+}
+
+/** Returns undefined if the name is not a string or cannot be read: a getter or a proxy may throw. */
+function readName(spec: ToolSpec): string | undefined {
+  try {
+    const name: unknown = spec.name;
+    return typeof name === "string" ? name : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -7,6 +7,7 @@ import {
   findDraftProblem,
   Location,
   ToolKind,
+  type AskOptions,
   type EventBody,
   type Question,
   type ToolContext,
@@ -15,7 +16,7 @@ import {
   type ToolSource,
   type ToolSpec,
 } from "../domain/index.ts";
-import { stringifyJson } from "./tool-result.ts";
+import { toPlainJson } from "./tool-result.ts";
 
 /** Titles appear in the log, in permission requests and on one terminal line. */
 const MAX_TITLE_LENGTH = 1_000;
@@ -75,25 +76,37 @@ export function listSourceTools(source: ToolSource): readonly ToolSpec[] {
  * An invalid argument throws, and the tool fails; progress that is not a string is dropped.
  */
 export function validatingContext(context: ToolContext): ToolContext {
+  const { call: callOther } = context;
   return {
     ...context,
     progress: (text: unknown) => {
       if (typeof text === "string") context.progress(text.slice(0, MAX_PROGRESS_LENGTH));
     },
     record: async (body) => context.record(validateEventBody(body)),
-    ask: async (question, options) => context.ask(validateQuestion(question), options),
+    ask: async (question, options) => context.ask(validateQuestion(question), validateAskOptions(options)),
     putBlob: async (bytes) => {
       if (!((bytes as unknown) instanceof Uint8Array)) throw new Error("putBlob expects a Uint8Array");
       return context.putBlob(bytes);
     },
+    getBlob: async (hash) => {
+      if (typeof (hash as unknown) !== "string") throw new Error("getBlob expects the hash of a blob, a string");
+      return context.getBlob(hash);
+    },
+    ...(callOther !== undefined && {
+      call: async (name, input) => {
+        if (typeof (name as unknown) !== "string") throw new Error("call expects the name of a tool, a string");
+        return callOther(name, input === undefined ? {} : toPlainJson(input, "the input of the call"));
+      },
+    }),
   };
 }
 
 function validateEventBody(body: unknown): EventBody {
   if (!isObject(body)) throw new Error("record expects an event object");
-  const problem = findDraftProblem({ ...body, at: new Date(0).toISOString(), agent: "" } as never);
+  const plain = toPlainJson(body, "the event") as EventBody;
+  const problem = findDraftProblem({ ...plain, at: new Date(0).toISOString(), agent: "" });
   if (problem !== undefined) throw new Error(`record got an invalid event: ${problem}`);
-  return JSON.parse(stringifyJson(body, "the event")) as EventBody;
+  return plain;
 }
 
 const QuestionSchema = z.lazy(() =>
@@ -108,8 +121,16 @@ const QuestionSchema = z.lazy(() =>
 function validateQuestion(given: unknown): Question {
   const { data, error } = QuestionSchema.safeParse(given);
   if (data === undefined) throw new Error(`ask got an invalid question: ${z.prettifyError(error)}`);
-  if (data.schema !== undefined) stringifyJson(data.schema, "the schema of the question");
-  return data;
+  return data.schema === undefined ? data : { ...data, schema: toPlainJson(data.schema, "the schema of the question") };
+}
+
+function validateAskOptions(given: unknown): AskOptions {
+  if (given === undefined) return {};
+  if (!isObject(given)) throw new Error("the options of ask must be an object");
+  const { signal, completed } = given;
+  if (signal !== undefined && !(signal instanceof AbortSignal)) throw new Error("signal must be an AbortSignal");
+  if (completed !== undefined && !(completed instanceof Promise)) throw new Error("completed must be a promise");
+  return { signal, completed: completed as Promise<void> | undefined };
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

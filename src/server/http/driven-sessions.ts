@@ -98,7 +98,10 @@ export class DrivenSessions implements AsyncDisposable {
 
   /** Changes the agent, model, folder or policy. Resolves when the change is durable, after a running turn ends. */
   change(id: string, changes: Changes): Promise<void> {
-    return this.#use(id, (session) => session.change(changes));
+    return this.#use(id, (session) => {
+      expectMadeEvent((event, logId) => logId === id && isChange(event, changes));
+      return session.change(changes);
+    });
   }
 
   replaceConversation(id: string, messages: readonly ReplacedMessage[]): Promise<void> {
@@ -231,6 +234,16 @@ function isIdle({ open, users }: DrivenSession): boolean {
   if (open === undefined || users > 0) return false;
   const { closed, turn, queue } = open.state;
   return closed || (turn === undefined && queue.length === 0);
+}
+
+/** True for the event with these settings: another client may change the session at the same time. */
+function isChange(event: { readonly type: string }, { model, permissions }: Changes): boolean {
+  if (event.type !== "session.opened") return false;
+  const recorded = event as { readonly model?: unknown; readonly permissions?: unknown };
+  return (
+    (model === undefined || recorded.model === model) &&
+    (permissions === undefined || recorded.permissions === permissions)
+  );
 }
 
 function isQueued(event: { readonly type: string }, input: string | readonly InputPart[]): boolean {

@@ -77,3 +77,44 @@ it("does not cancel a later turn when a cancellation is repeated", async () => {
   expect(events.filter(({ type }) => type === "turn.started")).toHaveLength(2);
   expect(events.filter(({ type }) => type === "turn.ended")).toHaveLength(1);
 });
+
+it("keeps settings that another client changed since when a change is repeated", async () => {
+  const { scene, send } = await openRepeated();
+  await using _ = scene;
+  const { id } = (await scene.post("/v1/sessions", { cwd: scene.cwd, permissions: "ask" })).json;
+  const path = `/v1/sessions/${id}`;
+  const changed = async () => {
+    const { events } = await scene.store.read({ sessionId: id });
+    return events.flatMap((event) => (event.type === "session.opened" ? [event.permissions] : []));
+  };
+  expect(await send(scene.server, "PATCH", path, { permissions: "all" })).toMatchObject({ status: 200, json: { id } });
+  await scene.server[Symbol.asyncDispose]();
+  await using next = await scene.serve();
+  const headers = { authorization: `Bearer ${next.token}`, "content-type": "application/json" };
+  await fetch(next.url + path, { method: "PATCH", headers, body: JSON.stringify({ permissions: "read" }) });
+  expect(await changed()).toEqual(["ask", "all", "read"]);
+  expect(await send(next, "PATCH", path, { permissions: "all" })).toMatchObject({ status: 200, json: { id } });
+  expect(await changed()).toEqual(["ask", "all", "read"]);
+});
+
+it("does not merge commits added after a merge when the merge is repeated", async () => {
+  const { scene, send } = await openRepeated();
+  await using _ = scene;
+  await using repository = await temporaryRepository({ "a.txt": "one\n" });
+  const task = { prompt: "work", cwd: repository.path, agent: "anthropic" };
+  const { id } = (await scene.post("/v1/tasks", task)).json;
+  await scene.rookery.runTasks({ only: id });
+  const { worktree } = await scene.rookery.tasks.show(id);
+  const commit = (name: string) =>
+    repository.git("-C", worktree?.path ?? "", "commit", "--quiet", "--allow-empty", `--message=${name}`);
+  await commit("first");
+  const first = await send(scene.server, "POST", `/v1/tasks/${id}/merge`, {});
+  expect(first).toMatchObject({ status: 200, json: { outcome: "merged", commits: 1 } });
+  await commit("second");
+  await scene.server[Symbol.asyncDispose]();
+  await using next = await scene.serve();
+  const again = await send(next, "POST", `/v1/tasks/${id}/merge`, {});
+  expect(again).toMatchObject({ status: 200, json: { outcome: "merged", commit: first.json["commit"] } });
+  const { events } = await scene.store.readTask({ taskId: id });
+  expect(events.filter(({ type }) => type === "merge.asked")).toHaveLength(1);
+});

@@ -21,6 +21,11 @@ export const conversationRoutes: readonly HttpRoute[] = [
     body: ChangeSessionBody,
     responses: { 200: { description: "The session, with the changes.", schema: SummarySchema }, 202: PENDING },
     errors: ["session_not_found", "session_closed", "session_in_use", "lease_lost", ...OPEN_AGENT_ERRORS],
+    completion: {
+      // `DrivenSessions.change` expects the event with the new settings, which the session appends.
+      isEvent: () => false,
+      recall: async ({ id }, { context }) => jsonResponse(await requireSummary(context, id)),
+    },
     async handle({ context, params: { id }, body }) {
       await requireNoRunningTask(context.rookery.store, id);
       await context.sessions.change(id, body);

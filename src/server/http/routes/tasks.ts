@@ -1,6 +1,6 @@
 /** Task routes: start, list, show, diff, stop, resume, merge, remove and collect. */
 import { z } from "zod";
-import { TASK_STATUSES } from "../../../domain/index.ts";
+import { TASK_STATUSES, type MergeReport, type Store, type TaskEvent } from "../../../domain/index.ts";
 import { MAX_PROMPT_BODY } from "../input.ts";
 import { jsonResponse } from "../response.ts";
 import { flagParam, route, textParam, wholeNumberParam, type HttpRoute } from "../route.ts";
@@ -21,6 +21,24 @@ import {
 import { clampListLimit } from "./sessions.ts";
 
 const params = { id: TaskIdParam };
+
+/** Returns the report of the merge that event `seq` of the task requested. Returns undefined if it has not ended. */
+async function findMergeReport(store: Store, taskId: string, seq: number): Promise<MergeReport | undefined> {
+  let requested: Extract<TaskEvent, { type: "merge.asked" }> | undefined;
+  for (let after = seq - 1; ;) {
+    const { events } = await store.readTask({ taskId, after });
+    for (const event of events) {
+      if (event.type === "merge.asked" && event.seq === seq) requested = event;
+      if (event.type !== "merge.ended" || requested === undefined || event.mergeId !== requested.mergeId) continue;
+      const { outcome, commit, conflicts = [], message } = event;
+      const { how, into } = requested;
+      return { outcome, how, into, dryRun: false, commit, conflicts, commits: 0, message };
+    }
+    const last = events.at(-1);
+    if (last === undefined) return undefined;
+    after = last.seq;
+  }
+}
 
 export const taskRoutes: readonly HttpRoute[] = [
   route({
@@ -214,6 +232,14 @@ export const taskRoutes: readonly HttpRoute[] = [
       "config_invalid",
       "repository_locked",
     ],
+    completion: {
+      isEvent: ({ type }, logId, { params: { id } }) => type === "merge.asked" && logId === id,
+      // Does not merge commits that were added after that merge. Finishes a merge that its server did not finish.
+      recall: async ({ id, seq }, { context, body: { dryRun: _, ...options } }) => {
+        const { store, tasks } = context.rookery;
+        return jsonResponse((await findMergeReport(store, id, seq)) ?? (await tasks.merge(id, options)));
+      },
+    },
     async handle({ context, params: { id }, body: { dryRun = false, ...options } }) {
       const { tasks } = context.rookery;
       return jsonResponse(await (dryRun ? tasks.predictMerge(id, options) : tasks.merge(id, options)));
