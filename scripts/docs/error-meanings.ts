@@ -15,7 +15,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   store_full: "The disk of the database is full.",
   store_corrupt: "The database file is damaged. `rookery doctor --repair` saves what is readable.",
   store_newer: "A newer version of Rookery wrote the database. Update Rookery.",
-  store_replaced: "The database file was deleted or replaced while it was open.",
+  store_replaced: "The database file was deleted, replaced or overwritten while it was open.",
   store_unavailable: "The store cannot serve the request now; retry later.",
   store_closed: "The store was closed while the operation ran.",
   log_corrupt: "An event or row of the log cannot be read. Everything else still works.",

@@ -1,8 +1,9 @@
 /** A connection to a SQLite file: caches statements, runs transactions, and converts errors to store errors. */
 import type Libsql from "libsql";
 import { RookeryError } from "../../domain/index.ts";
+import type { FileDescriptor } from "./descriptors.ts";
 import { toStoreError } from "./errors.ts";
-import { toContentReplacedError, type FileIdentity } from "./file-identity.ts";
+import { FileIdentity, toContentReplacedError } from "./file-identity.ts";
 
 export type Value = string | number | null | Uint8Array;
 /** Text columns are selected as bytes: see `columns.ts`. */
@@ -11,6 +12,7 @@ export type Row = readonly Cell[];
 
 export class Database {
   readonly path: string;
+  readonly #descriptor: FileDescriptor | undefined;
   readonly #connection: Libsql.Database;
   readonly #statements = new Map<string, Libsql.Statement>();
   #open = true;
@@ -19,14 +21,17 @@ export class Database {
   #position = 0;
   #replaced: RookeryError | undefined;
 
-  constructor(connection: Libsql.Database, path: string) {
+  /** `descriptor` is of the same file, and is closed with the connection. */
+  constructor(connection: Libsql.Database, path: string, descriptor?: FileDescriptor) {
     this.#connection = connection;
     this.path = path;
+    this.#descriptor = descriptor;
   }
 
   /** From now on, `transaction` throws `store_replaced` if the files at the path are not the same any more. */
-  watchFiles(identity: FileIdentity): void {
-    this.#identity = identity;
+  watchFiles(fileId: number): void {
+    const descriptor = this.#descriptor;
+    if (descriptor !== undefined) this.#identity = new FileIdentity({ path: this.path, descriptor, fileId });
   }
 
   /** `read` returns a number that never decreases, unless older content was copied into the file. */
@@ -56,6 +61,7 @@ export class Database {
    * libsql 0.5.29, a failed statement keeps its implicit transaction and its lock until it is garbage collected.
    */
   transaction<T>(work: () => T): T {
+    this.#refuseIfReplaced((identity) => identity.checkHeader()); // before this process writes into another database
     this.run("begin immediate");
     try {
       this.#refuseIfOverwritten();
@@ -86,12 +92,14 @@ export class Database {
     this.#open = false;
     this.#statements.clear();
     this.#connection.close();
+    this.#descriptor?.[Symbol.dispose]();
   }
 
   /** After the file is lost, every later call on this connection throws. The caller must open a new one. */
-  #refuseIfReplaced(): void {
+  #refuseIfReplaced(check: (identity: FileIdentity) => void = (identity) => identity.check()): void {
+    if (this.#identity === undefined || this.#replaced !== undefined || !this.#open) return; // the next statement says so
     try {
-      this.#identity?.check();
+      check(this.#identity);
     } catch (error) {
       if (error instanceof RookeryError) this.#replaced = error;
       throw error;
@@ -138,7 +146,9 @@ export class Database {
     try {
       return work();
     } catch (error) {
-      throw toStoreError(error, this.path);
+      const failure = toStoreError(error, this.path);
+      if (failure.code === "store_corrupt") this.#refuseIfReplaced(); // which is why it looks damaged
+      throw failure;
     }
   }
 }

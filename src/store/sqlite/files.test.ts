@@ -7,6 +7,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
@@ -233,6 +234,86 @@ describe("the file of a SQLite store", () => {
     expect((await again.read({ sessionId: SESSION })).head).toBe(2);
   });
 
+  it.each([
+    ["everything in the file", true],
+    ["events in the write-ahead log", false],
+  ])("that is overwritten with a larger database acknowledges no more writes, with %s", async (_, isCheckpointed) => {
+    const [path, otherPath] = [newPath(), newPath()];
+    const other = await openSqliteStore({ path: otherPath });
+    await writeTestSession(other, numbered(50));
+    await other[Symbol.asyncDispose]();
+    checkpoint(otherPath);
+    await using store = await openSqliteStore({ path });
+    await writeTestSession(store, ["a"]);
+    if (isCheckpointed) checkpoint(path);
+    writeFileSync(path, readFileSync(otherPath));
+    const lost = { code: "store_replaced", message: expect.stringContaining("overwritten with another database") };
+    await expect(store.append(newAppend(2, [outputText("b")]))).rejects.toMatchObject(lost);
+    await expect(store.putBlob(new Uint8Array(1))).rejects.toMatchObject(lost);
+    await expect(store.read({ sessionId: SESSION })).rejects.toMatchObject(lost);
+    expect(readFileSync(path).equals(readFileSync(otherPath))).toBe(true);
+  });
+
+  it("of an earlier version gets an id, so that overwriting it is detected", async () => {
+    const [path, otherPath] = [newPath(), newPath()];
+    for (const each of [path, otherPath]) {
+      await writeTestSession(await openSqliteStore({ path: each }), ["a"]);
+      const old = new Libsql(each);
+      old.exec("pragma application_id = 0; pragma wal_checkpoint(truncate)");
+      old.close();
+    }
+    await using store = await openSqliteStore({ path });
+    await store.append(newAppend(2, [outputText("b")]));
+    checkpoint(path);
+    await store.append(newAppend(3, [outputText("c")]));
+    writeFileSync(path, readFileSync(otherPath));
+    await expect(store.append(newAppend(4, [outputText("d")]))).rejects.toMatchObject({ code: "store_replaced" });
+  });
+
+  it.each([0, 50, 4096, 8192])("that is truncated to %s bytes is reported as damaged", async (size) => {
+    const path = newPath();
+    const store = await openSqliteStore({ path });
+    await writeTestSession(store, numbered(200));
+    checkpointPassively(path);
+    await store.append(newAppend(201, [outputText("b")]));
+    truncateSync(path, size);
+    const damaged = { code: "store_corrupt", message: expect.stringContaining(path) };
+    await expect(store.append(newAppend(202, [outputText("c")]))).rejects.toMatchObject(damaged);
+    await expect(store.putBlob(new Uint8Array(1))).rejects.toMatchObject(damaged);
+    if (size === 0) {
+      await expect(openSqliteStore({ path })).rejects.toMatchObject(damaged);
+      expect(statSync(`${path}-wal`).size).toBeGreaterThan(0);
+    }
+    await store[Symbol.asyncDispose]();
+  });
+
+  it("may become smaller when it is vacuumed", async () => {
+    const path = newPath();
+    await using store = await openSqliteStore({ path });
+    await writeTestSession(store, numbered(500));
+    await store.delete(await store.acquireLease({ sessionId: SESSION, owner: "a", now: 0, until: 1 }));
+    checkpoint(path);
+    await store.append(newAppend(0, [sessionOpened()], { sessionId: "ses_new" }));
+    const before = statSync(path).size;
+    const db = new Libsql(path);
+    db.exec("vacuum; pragma wal_checkpoint(truncate)");
+    db.close();
+    expect(statSync(path).size).toBeLessThan(before);
+    expect(await store.append(newAppend(1, [outputText("b")], { sessionId: "ses_new" }))).toMatchObject({ head: 2 });
+  });
+
+  it("keeps its locks if the same process opens and closes it again", async () => {
+    const path = newPath();
+    await using store = await openSqliteStore({ path });
+    await writeTestSession(store, ["a"]);
+    const second = await openSqliteStore({ path });
+    await second[Symbol.asyncDispose]();
+    const opener = processes.start("open", { path, sessionId: "ses_1" });
+    await opener.nextMessage();
+    expect(await opener.exited).toBe(0);
+    expect(await store.append(newAppend(2, [outputText("b")]))).toMatchObject({ head: 3 });
+  });
+
   it("may have any valid path", async () => {
     const path = `${dirname(newPath())}/a ?mode=ro&x=%41 # 'b' 😀.db`;
     await using store = await openSqliteStore({ path });
@@ -243,6 +324,17 @@ describe("the file of a SQLite store", () => {
 
 function modeOf(path: string): number {
   return statSync(path).mode & 0o777;
+}
+
+function numbered(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `text ${index} ${"x".repeat(200)}`);
+}
+
+/** Like the automatic checkpoint of SQLite, which keeps the cache of other connections. */
+function checkpointPassively(path: string): void {
+  const db = new Libsql(path);
+  db.exec("pragma wal_checkpoint(passive)");
+  db.close();
 }
 
 /** Moves the write-ahead log into the file. */

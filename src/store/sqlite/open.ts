@@ -1,5 +1,5 @@
 /** Opens the SQLite store: creates the folder and the file, applies settings, and migrates the schema. */
-import { closeSync, existsSync, openSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, resolve } from "node:path";
 import type Libsql from "libsql";
@@ -8,17 +8,18 @@ import {
   limitArgument,
   objectArgument,
   optionalArgument,
+  RookeryError,
   textArgument,
   type Store,
 } from "../../domain/index.ts";
 import { makeFolder } from "../../stdx/index.ts";
 import { withCheckedArguments } from "../parameters.ts";
 import { Database } from "./database.ts";
+import { openDescriptor, type FileDescriptor } from "./descriptors.ts";
 import { toStoreError } from "./errors.ts";
 import { lastPosition } from "./feed.ts";
-import { FileIdentity } from "./file-identity.ts";
 import { retryWhileLocked } from "./lock.ts";
-import { migrate } from "./schema.ts";
+import { fileIdOf, migrate } from "./schema.ts";
 import { SqliteStore } from "./store.ts";
 
 export interface SqliteStoreOptions {
@@ -64,7 +65,7 @@ export async function openSqliteStore(options: SqliteStoreOptions, internals: In
       if (internals.pragmas !== undefined) db.exec(internals.pragmas);
     };
     await retryWhileLocked(prepare, performance.now() + lockTimeout);
-    db.watchFiles(new FileIdentity(path));
+    db.watchFiles(fileIdOf(db));
     db.watchPosition(() => lastPosition(db));
     return withCheckedArguments(new SqliteStore(db, { lockTimeout }));
   } catch (error) {
@@ -75,13 +76,27 @@ export async function openSqliteStore(options: SqliteStoreOptions, internals: In
 
 /** Loads libsql lazily, because loading its binary takes longer than the rest of the startup. */
 export function connect(path: string): Database {
+  let descriptor: FileDescriptor | undefined;
   try {
     makeFolder(dirname(path));
-    closeSync(openSync(path, "a", 0o600)); // SQLite creates its other files with the same mode
-    return new Database(new (loadLibsql())(path), path);
+    refuseEmptied(path);
+    descriptor = openDescriptor(path);
+    return new Database(new (loadLibsql())(path), path, descriptor);
   } catch (error) {
+    descriptor?.[Symbol.dispose]();
     throw toStoreError(error, path);
   }
+}
+
+/** SQLite deletes the write-ahead log of an empty file, and all events in it. */
+function refuseEmptied(path: string): void {
+  const size = (name: string) => statSync(name, { throwIfNoEntry: false })?.size;
+  if (size(path) !== 0 || (size(`${path}-wal`) ?? 0) === 0) return;
+  const what = `${path} is empty, but its write-ahead log (${path}-wal) is not`;
+  throw new RookeryError(
+    "store_corrupt",
+    `${what}: restore a backup of the file, or move both away to start with an empty store`,
+  );
 }
 
 /**

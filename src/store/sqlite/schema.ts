@@ -1,5 +1,6 @@
 /** The schema, as a list of migrations. */
-import { RookeryError } from "../../domain/index.ts";
+import { randomInt } from "node:crypto";
+import { isRookeryError, RookeryError } from "../../domain/index.ts";
 import { decodeNumber } from "./columns.ts";
 import type { Database } from "./database.ts";
 
@@ -112,7 +113,12 @@ export const MIGRATIONS: readonly string[] = [
 
 /** Migrates the file to the newest version, one transaction per step. Several processes may call this at once. */
 export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS): void {
-  if (readVersion(db) === 0) db.transaction(() => refuseForeign(db)); // before the file is changed
+  if (readVersion(db) === 0) {
+    db.transaction(() => {
+      refuseForeign(db); // before the file is changed
+      setFileId(db); // before there is a write-ahead log, so that the header has it at once
+    });
+  }
   if (readVersion(db) < migrations.length) db.exec("pragma journal_mode = wal");
   while (refuseNewer(db, migrations.length) < migrations.length) {
     db.transaction(() => {
@@ -122,6 +128,28 @@ export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS
       db.exec(step);
       db.exec(`pragma user_version = ${version + 1}`);
     });
+  }
+  if (fileIdOf(db) === 0) identifyExisting(db);
+}
+
+/** A random number in the header of the file, which tells it from other databases. 0 if it has none. */
+export function fileIdOf(db: Database): number {
+  return (decodeNumber(db.get("pragma application_id")?.[0]) ?? 0) >>> 0;
+}
+
+const MAX_FILE_ID = 2 ** 31;
+
+function setFileId(db: Database): void {
+  if (fileIdOf(db) === 0) db.exec(`pragma application_id = ${randomInt(1, MAX_FILE_ID)}`);
+}
+
+/** For a file of an earlier version. A file that cannot be written, or is damaged, is used without an id. */
+function identifyExisting(db: Database): void {
+  try {
+    db.transaction(() => setFileId(db));
+    db.exec("pragma wal_checkpoint(passive)");
+  } catch (error) {
+    if (isRookeryError(error, "store_locked")) throw error;
   }
 }
 
