@@ -52,33 +52,58 @@ async function changedWithin(repository: Repository, run: RepositoryRun, depth: 
   return changed;
 }
 
-/** One that cannot be looked at counts as changed: someone may have work in it. */
-async function isChanged(
+/** What git ignores in repositories within the checkout, at any depth, as names relative to the checkout. */
+export async function ignoredInGitlinks(repository: Repository, run: RepositoryRun): Promise<readonly ByteName[]> {
+  return ignoredWithin(repository, run, MAX_DEPTH);
+}
+
+async function ignoredWithin(repository: Repository, run: RepositoryRun, depth: number): Promise<readonly ByteName[]> {
+  const ignored: ByteName[] = [];
+  const question = ["ls-files", "--others", "--ignored", "--exclude-standard", "-z", "--directory"];
+  for (const link of depth === 0 ? [] : await gitlinksIn(repository, run)) {
+    const borrowed = await borrowedRun(repository, link, run.signal);
+    if (borrowed === undefined) continue; // counts as changed
+    const names = await namesFrom(repository, question, borrowed.run);
+    const deeper = await ignoredWithin(repository, borrowed.run, depth - 1);
+    for (const name of [...names, ...deeper]) ignored.push(`${link.name}/${name}`);
+  }
+  return ignored;
+}
+
+/** Runs git on the files of a repository within, by the configuration of the one around it. */
+async function borrowedRun(
   repository: Repository,
   { name, path }: Gitlink,
   signal: AbortSignal | undefined,
-  depth: number,
-): Promise<boolean> {
-  const gitDir = isUtf8Name(name) && depth > 0 ? await gitFolderOf(path) : undefined;
-  if (gitDir === undefined) return true;
+): Promise<{ readonly run: RepositoryRun; readonly head: string } | undefined> {
+  const gitDir = isUtf8Name(name) ? await gitFolderOf(path) : undefined;
+  if (gitDir === undefined) return undefined;
   const own = { cwd: path, gitDir, workTree: path, protocols: undefined, signal };
   const where = ["rev-parse", "--path-format=absolute", "--git-common-dir", "--verify", "HEAD^{commit}"];
   const [common, head] = (await repository.gitTry(where, own)).stdout.split("\n");
-  if (!common || !head) return true;
-  const borrowed = {
-    ...own,
-    gitDir: repository.commonDir,
-    index: join(gitDir, "index"),
-    objects: join(common, "objects"),
-  };
+  if (!common || !head) return undefined;
+  const index = join(gitDir, "index");
+  return { run: { ...own, gitDir: repository.commonDir, index, objects: join(common, "objects") }, head };
+}
+
+/** One that cannot be looked at counts as changed: someone may have work in it. */
+async function isChanged(
+  repository: Repository,
+  link: Gitlink,
+  signal: AbortSignal | undefined,
+  depth: number,
+): Promise<boolean> {
+  const borrowed = depth > 0 ? await borrowedRun(repository, link, signal) : undefined;
+  if (borrowed === undefined) return true;
+  const { run, head } = borrowed;
   const questions = [
     ["diff-index", "--cached", "--name-only", "-z", "--ignore-submodules=dirty", head, "--"],
     ["diff-files", "--name-only", "-z", "--ignore-submodules=dirty", "--"],
     ["ls-files", "--others", "--exclude-standard", "-z", "--directory", "--no-empty-directory"],
   ];
   for (const question of questions) {
-    const { code, bytes } = await repository.gitTry(question, borrowed);
+    const { code, bytes } = await repository.gitTry(question, run);
     if (code !== 0 || bytes.length > 0) return true;
   }
-  return (await changedWithin(repository, borrowed, depth - 1)).length > 0;
+  return (await changedWithin(repository, run, depth - 1)).length > 0;
 }

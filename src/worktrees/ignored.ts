@@ -1,7 +1,8 @@
 /** Files that git ignores and that would be lost with a worktree. */
 import { lstat, open, readFile, readdir, readlink, stat } from "node:fs/promises";
 import { ifAbsent } from "./absent.ts";
-import { displayName, namesFrom, type ByteName } from "./names.ts";
+import { ignoredInGitlinks } from "./gitlinks.ts";
+import { displayName, namesFrom, pathOfName, type ByteName } from "./names.ts";
 import { readyFile, type Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
 
@@ -32,8 +33,9 @@ export async function ignoredLoss(
   const lines = await namesFrom(repository, [...args, "--ignore-submodules=all"], at);
   const ready = await ifAbsent(stat(readyFile(repository, worktree.id)), undefined);
   const search = new Search(worktree.path, repository.root, ready?.mtimeMs ?? 0);
-  for (const line of lines) {
-    if (line.startsWith("!! ")) await search.visit(line.slice(3).replace(/\/$/, ""), signal);
+  const names = lines.filter((line) => line.startsWith("!! ")).map((line) => line.slice(3));
+  for (const name of [...names, ...(await ignoredInGitlinks(repository, at))]) {
+    await search.visit(name.replace(/\/$/, ""), signal);
   }
   return search.lost.map(displayName);
 }
@@ -91,9 +93,4 @@ class Search {
     if (!own.isFile() || !other.isFile() || own.size !== other.size || own.size > MAX_COMPARED_BYTES) return false;
     return (await readFile(ours)).equals(await readFile(theirs));
   }
-}
-
-/** A name need not be UTF-8. */
-function pathOfName(folder: string, name: ByteName): Buffer {
-  return Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name, "latin1")]);
 }

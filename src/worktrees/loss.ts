@@ -3,6 +3,7 @@ import { readdir } from "node:fs/promises";
 import { RookeryError } from "../domain/index.ts";
 import { ifAbsent } from "./absent.ts";
 import { changedGitlinks } from "./gitlinks.ts";
+import { hiddenChanges } from "./hidden.ts";
 import { ignoredLoss } from "./ignored.ts";
 import { isLinked } from "./linked.ts";
 import { EVERYTHING } from "./look.ts";
@@ -45,11 +46,12 @@ export async function lossOf(worktree: Worktree, repository: Repository, { merge
 }
 
 async function notCommitted(repository: Repository, at: { readonly cwd: string }): Promise<readonly string[]> {
-  const [lines, nested] = await Promise.all([
+  const [lines, nested, hidden] = await Promise.all([
     namesFrom(repository, ["status", "--porcelain=v1", ...EVERYTHING], at),
     changedGitlinks(repository, at),
+    hiddenChanges(repository, { path: at.cwd }),
   ]);
-  return [...new Set([...lines.map((line) => line.slice(3)), ...nested])].map(displayName);
+  return [...new Set([...lines.map((line) => line.slice(3)), ...nested, ...hidden])].map(displayName);
 }
 
 async function contentOf(path: string): Promise<readonly string[]> {

@@ -49,3 +49,7 @@ export function displayName(name: ByteName): string {
 function displayBytes(name: ByteName): string {
   return Buffer.from(name, "latin1").toString("utf8");
 }
+
+export function pathOfName(folder: string | Buffer, name: ByteName): Buffer {
+  return Buffer.concat([Buffer.from(folder), Buffer.from("/"), Buffer.from(name, "latin1")]);
+}

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { deleteBranch } from "./branch.ts";
 import { allLinked, linkedAt } from "./linked.ts";
 import { isNothing, locked, lossOf, unmerged, type Merged } from "./loss.ts";
+import { pathOfName } from "./names.ts";
 import { REMOVED, checkPlace } from "./place.ts";
 import { checkId, forget, pathOf, type Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
@@ -67,13 +68,13 @@ export async function removeTree(path: string): Promise<void> {
   await rm(path, options).catch(async (error: unknown) => {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "EACCES" && code !== "EPERM") throw error;
-    await unprotect(path);
+    await unprotect(Buffer.from(path));
     await rm(path, options);
   });
 }
 
-async function unprotect(path: string): Promise<void> {
+async function unprotect(path: Buffer): Promise<void> {
   if (!(await lstat(path)).isDirectory()) return;
   await chmod(path, 0o700);
-  for (const name of await readdir(path)) await unprotect(join(path, name));
+  for (const name of await readdir(path, { encoding: "latin1" })) await unprotect(pathOfName(path, name));
 }

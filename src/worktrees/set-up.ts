@@ -1,11 +1,12 @@
 /** Makes a new worktree one to work in: files that git does not know, and a command of the user's. */
 import { constants } from "node:fs";
 import { copyFile, lstat, mkdir, readdir, rm, writeFile } from "node:fs/promises";
-import { dirname, isAbsolute, join } from "node:path";
+import { dirname, isAbsolute } from "node:path";
 import { RookeryError, messageOf } from "../domain/index.ts";
 import { PathRefusal, confined } from "../stdx/index.ts";
 import { fromSystem } from "./failure.ts";
 import type { Env } from "./git.ts";
+import { pathOfName } from "./names.ts";
 import { readyFile, type Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
 import { runCommand, type CommandEnd } from "./run-command.ts";
@@ -61,7 +62,8 @@ async function copy(root: string, worktree: string, path: string, options: SetUp
     const to = await confined([worktree], path);
     if (to === worktree) throw new PathRefusal(`${path} is the whole checkout`);
     if (worktree.startsWith(`${from}/`)) throw new PathRefusal(`${path} has the worktree in it`);
-    if (!(await copyAny(from, to, { files: 0 }))) options.onOutput(`${path} is not in ${root}, so it was not copied\n`);
+    if (!(await copyAny(Buffer.from(from), Buffer.from(to), { files: 0 })))
+      options.onOutput(`${path} is not in ${root}, so it was not copied\n`);
   } catch (error) {
     const cause = fromSystem(error, worktree);
     if (cause instanceof RookeryError) throw cause;
@@ -69,16 +71,18 @@ async function copy(root: string, worktree: string, path: string, options: SetUp
   }
 }
 
-/** A symlink within a folder is left out: it could lead anywhere. */
-async function copyAny(from: string, to: string, counted: { files: number }): Promise<boolean> {
+/** A symlink within a folder is left out: it could lead anywhere. Names need not be UTF-8. */
+async function copyAny(from: Buffer, to: Buffer, counted: { files: number }): Promise<boolean> {
   const found = await lstat(from).catch(() => undefined);
   if (found === undefined) return false;
   if (found.isDirectory()) {
     await mkdir(to, { recursive: true });
-    for (const name of await readdir(from)) await copyAny(join(from, name), join(to, name), counted);
+    for (const name of await readdir(from, { encoding: "latin1" })) {
+      await copyAny(pathOfName(from, name), pathOfName(to, name), counted);
+    }
   } else if (found.isFile()) {
     if ((counted.files += 1) > MAX_FILES) throw new PathRefusal(`it has more than ${MAX_FILES} files`);
-    await mkdir(dirname(to), { recursive: true });
+    await mkdir(to.subarray(0, to.lastIndexOf("/")), { recursive: true });
     await rm(to, { force: true }); // never through a link that the branch has there
     await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   }

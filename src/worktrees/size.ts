@@ -1,12 +1,12 @@
 /** How much of the disk a folder has. */
 import { lstat, readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { pathOfName } from "./names.ts";
 
 const AT_ONCE = 32;
 
 /** Bytes that would be free without it: what another folder has too, by a hard link, is not. 0 where there is nothing. */
 export async function bytesOf(path: string): Promise<number> {
-  const waiting = [path];
+  const waiting: Buffer[] = [Buffer.from(path)];
   let bytes = 0;
   while (waiting.length > 0) {
     const some = waiting.splice(-AT_ONCE);
@@ -15,7 +15,8 @@ export async function bytesOf(path: string): Promise<number> {
         const found = await lstat(at).catch(() => undefined); // gone meanwhile
         if (found === undefined) return;
         if (found.isDirectory()) {
-          for (const name of await readdir(at).catch(() => [])) waiting.push(join(at, name));
+          const names = await readdir(at, { encoding: "latin1" }).catch(() => []);
+          for (const name of names) waiting.push(pathOfName(at, name));
         } else if (found.nlink > 1) return;
         bytes += found.blocks * 512;
       }),

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { hiddenChanges } from "../hidden.ts";
 import { ignoredLoss } from "../ignored.ts";
 import type { Linked } from "../linked.ts";
 import { statusOf } from "../look.ts";
@@ -36,7 +37,8 @@ export async function judge(
   const underWay = await operationIn(linked);
   if (underWay !== undefined) return { why: `git is in the middle of something there (${underWay})` };
   const { files, headCommit } = await statusOf(worktree, repository, { signal });
-  if (files.length > 0) return { uncommitted: files.length, why: `${counted(files.length, "file")} not committed` };
+  const uncommitted = files.length + (await hiddenChanges(repository, worktree, signal)).length;
+  if (uncommitted > 0) return { uncommitted, why: `${counted(uncommitted, "file")} not committed` };
   const merged = await judgeCommits(repository, worktree, task, headCommit, signal);
   if (merged.why !== undefined) return merged;
   const inSubmodules = await commitsInSubmodules(repository, worktree);
