@@ -1,23 +1,21 @@
 // Another client: asks for the server's health every 5 ms, whether the last answer has come or not, and says for each line
-// on its input how long it waited at most since the one before, by the clock and in CPU time that the server's main thread
-// had meanwhile. Alone it is that program; `startKnocking` starts it.
+// on its input how long it waited at most since the one before. Alone it is that program; `startKnocking` starts it.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { Agent, get } from "node:http";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { mainThreadCpu } from "../server/main-thread.mjs";
 
 const EVERY_MS = 5;
 
-/** `{ longest(), end() }`; `longest` resolves with `{ wait, cpu }`, in milliseconds. */
-export async function startKnocking({ base, headers, pid }) {
-  const args = [fileURLToPath(import.meta.url), `${base}/v1/health`, JSON.stringify(headers), String(pid)];
+/** `{ longest(), end() }`. */
+export async function startKnocking({ base, headers }) {
+  const args = [fileURLToPath(import.meta.url), `${base}/v1/health`, JSON.stringify(headers)];
   const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"], env: {} });
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
   const longest = async () => {
     child.stdin.write("\n");
-    return JSON.parse((await lines.next()).value);
+    return Number((await lines.next()).value);
   };
   await longest();
   return {
@@ -29,19 +27,16 @@ export async function startKnocking({ base, headers, pid }) {
   };
 }
 
-function knock(url, headers, pid) {
+function knock(url, headers) {
   const agent = new Agent({ keepAlive: true });
   const waiting = new Set();
-  const cpuTime = mainThreadCpu(pid) ?? (() => 0);
-  let longest = { wait: 0, cpu: 0 };
+  let longest = 0;
   const timer = setInterval(() => {
     const from = performance.now();
-    const cpuFrom = cpuTime();
     waiting.add(from);
     const over = () => {
       waiting.delete(from);
-      const wait = Math.max(longest.wait, performance.now() - from);
-      longest = { wait, cpu: Math.max(longest.cpu, cpuTime() - cpuFrom) };
+      longest = Math.max(longest, performance.now() - from);
     };
     get(url, { agent, headers }, (response) => response.resume().on("end", over)).on("error", over);
   }, EVERY_MS);
@@ -50,8 +45,8 @@ function knock(url, headers, pid) {
     for (const open = [...waiting]; open.some((from) => waiting.has(from));) {
       await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
     }
-    console.log(JSON.stringify(longest));
-    longest = { wait: 0, cpu: 0 };
+    console.log(longest);
+    longest = 0;
   });
   lines.on("close", () => {
     clearInterval(timer);
@@ -59,5 +54,4 @@ function knock(url, headers, pid) {
   });
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url))
-  knock(process.argv[2], JSON.parse(process.argv[3]), process.argv[4]);
+if (process.argv[1] === fileURLToPath(import.meta.url)) knock(process.argv[2], JSON.parse(process.argv[3]));

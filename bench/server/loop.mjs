@@ -1,5 +1,7 @@
 // Loaded into the server before it starts. On SIGUSR2 it writes for how long the event loop was held at most since the last
-// time, by the clock and in CPU time of the main thread. On a busy machine only the CPU time is the server's own doing.
+// time, by the clock and in CPU time of the main thread, and how much CPU time a request for its health waited for. On a
+// busy machine only the CPU time is the server's own doing.
+import { subscribe } from "node:diagnostics_channel";
 import { renameSync, writeFileSync } from "node:fs";
 import { mainThreadCpu } from "./main-thread.mjs";
 
@@ -7,16 +9,26 @@ const file = process.env.BENCH_MEMORY;
 const EVERY_MS = 2;
 const cpuTime = mainThreadCpu() ?? processCpu;
 
-let [longest, worked] = [0, 0];
+let [longest, worked, waited] = [0, 0, 0];
 let last = look();
+let beforeLast = last;
 
 setInterval(() => {
   const now = look();
   const held = now.clock - last.clock - EVERY_MS;
   longest = Math.max(longest, held);
   worked = Math.max(worked, Math.min(held, now.cpu - last.cpu));
-  last = now;
+  [beforeLast, last] = [last, now];
 }, EVERY_MS).unref();
+
+/** Since when requests wait: they may have come at any time in the turn of the event loop before. */
+const since = new WeakMap();
+subscribe("http.server.request.start", ({ request }) => {
+  if (request.url === "/v1/health") since.set(request, beforeLast.cpu);
+});
+subscribe("http.server.response.finish", ({ request }) => {
+  if (since.has(request)) waited = Math.max(waited, cpuTime() - since.get(request));
+});
 
 function look() {
   return { clock: performance.now(), cpu: cpuTime() };
@@ -29,7 +41,7 @@ function processCpu() {
 }
 
 process.on("SIGUSR2", () => {
-  writeFileSync(`${file}.part`, JSON.stringify({ longest, worked }));
+  writeFileSync(`${file}.part`, JSON.stringify({ longest, worked, waited }));
   renameSync(`${file}.part`, file);
-  [longest, worked] = [0, 0];
+  [longest, worked, waited] = [0, 0, 0];
 });

@@ -1,11 +1,11 @@
-// CPU time of the main thread of a process. Linux only.
+// CPU time of the main thread of this process. Linux only.
 import { openSync, readSync } from "node:fs";
 
 /** Returns a function that gives milliseconds, or undefined where nobody says it for one thread. */
-export function mainThreadCpu(pid = "self") {
+export function mainThreadCpu() {
   let schedstat;
   try {
-    schedstat = openSync(`/proc/${pid}/schedstat`); // of the first thread, which is the main one
+    schedstat = openSync("/proc/self/schedstat"); // of the first thread, which is the main one
   } catch {
     return undefined;
   }
