@@ -18,20 +18,34 @@ export function toEventRange(query: Omit<ReadQuery, "sessionId">, head: number):
   return { first: low, last: Math.min(high, low + count - 1) };
 }
 
-/** The part of the range that fits into `maxBytes`, starting at the end where the reader starts. */
+/** How many events `fitRange` measures first, and the factor by which it extends them while they fit. */
+const FIRST_MEASURED = 4;
+const GROWTH = 4;
+
+/**
+ * The part of the range that fits into `maxBytes`, starting at the end where the reader starts. SQLite reads events to
+ * measure them, so a range of large events is not measured as a whole.
+ */
 export function fitRange(
   range: EventRange,
   order: ReadQuery["order"],
   countBytes: (range: EventRange) => number,
   maxBytes = MAX_PAGE_BYTES,
 ): EventRange {
-  let { first, last } = range;
-  while (last > first && countBytes({ first, last }) > maxBytes) {
-    const half = Math.floor((last - first + 1) / 2);
-    if (order === "newest_first") first = last - half + 1;
-    else last = first + half - 1;
+  const size = range.last - range.first + 1;
+  if (size <= 1) return range;
+  const takeEvents = (count: number): EventRange =>
+    order === "newest_first"
+      ? { first: range.last - count + 1, last: range.last }
+      : { first: range.first, last: range.first + count - 1 };
+  let count = Math.min(size, FIRST_MEASURED);
+  while (countBytes(takeEvents(count)) <= maxBytes) {
+    if (count === size) return range;
+    count = Math.min(size, count * GROWTH);
   }
-  return { first, last };
+  do count = Math.floor(count / 2);
+  while (count > 1 && countBytes(takeEvents(count)) > maxBytes);
+  return takeEvents(count);
 }
 
 export function clampBytes(maxBytes: number | undefined): number {
