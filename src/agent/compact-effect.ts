@@ -52,10 +52,11 @@ async function summaryOf(
   { messages, shrunk }: Summarizing,
 ): Promise<ModelReply> {
   const { signal } = turn;
-  const record = (await mapInLoopSlices(messages, recorded)).join("\n\n");
+  const record = await mapInLoopSlices(messages, (message) => `${recorded(message)}\n\n`);
+  const length = record.reduce((sum, text) => sum + text.length, 0);
   const fitting = model.contextSize === undefined ? MOST_OF_ALL : (model.contextSize * CHARACTERS_PER_TOKEN) / 2;
-  const most = Math.min(fitting, record.length) / 2 ** shrunk;
-  const text = `The record:\n\n${shortened(record, most)}\n\nWrite the summary now.`;
+  const most = Math.min(fitting, length) / 2 ** shrunk;
+  const text = `The record:\n\n${shortened(withoutMiddle(record, most), most, length)}Write the summary now.`;
   const asked: Message = { role: "user", parts: [{ type: "text", text }] };
   const blob = () => Promise.resolve(undefined);
   for await (const part of model.stream({ system: INSTRUCTIONS, messages: [asked], tools: [], signal, blob })) {
@@ -82,9 +83,17 @@ function recorded(message: Message): string {
   }
 }
 
-/** What is in the middle is missed least. */
-function shortened(text: string, most: number): string {
-  if (text.length <= most) return text;
+/** At least the first and the last `most` characters: a record can be a hundred times as long as what is kept of it. */
+function withoutMiddle(texts: readonly string[], most: number): string {
+  let [first, last, firstLength, lastLength] = [0, texts.length, 0, 0];
+  for (; first < last && firstLength < most; first += 1) firstLength += texts[first]?.length ?? 0;
+  for (; first < last && lastLength < most; last -= 1) lastLength += texts[last - 1]?.length ?? 0;
+  return [...texts.slice(0, first), ...texts.slice(last)].join("");
+}
+
+/** What is in the middle is missed least. `length` is that of the whole text, if some of its middle is gone already. */
+function shortened(text: string, most: number, length = text.length): string {
+  if (length <= most) return text;
   const half = Math.floor(most / 2);
-  return `${text.slice(0, half).toWellFormed()}\n[… ${text.length - 2 * half} characters left out …]\n${text.slice(-half).toWellFormed()}`;
+  return `${text.slice(0, half).toWellFormed()}\n[… ${length - 2 * half} characters left out …]\n${text.slice(-half).toWellFormed()}`;
 }

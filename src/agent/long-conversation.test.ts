@@ -3,7 +3,7 @@ import type { EffectHost, SessionEvent, TurnContext, TurnOutcome } from "../doma
 import type { Message, Model } from "../providers/index.ts";
 import { WorkPerTurn } from "../stdx/test-work-per-turn.ts";
 import { summarize } from "./compact-effect.ts";
-import { MAX_REQUEST_MESSAGES } from "./context.ts";
+import { MAX_REQUEST_CHARACTERS, MAX_REQUEST_MESSAGES } from "./context.ts";
 import { readConversation } from "./conversation.ts";
 import type { Acting } from "./open.ts";
 import { Played, prepared } from "./test-machine.ts";
@@ -21,6 +21,25 @@ it("summarizes more messages than one request should have, whether anybody count
   }
 });
 
+it.each<[string, (text: string) => Message]>([
+  ["questions", (text) => ({ role: "user", parts: [{ type: "text", text }] })],
+  ["answers", (text) => ({ role: "assistant", text, calls: [] })],
+  [
+    "calls",
+    (content) => ({ role: "assistant", text: "", calls: [{ toolId: "t", name: "write", input: { content } }] }),
+  ],
+  ["results", (text) => ({ role: "tool", results: [{ toolId: "t", name: "read", text, failed: false }] })],
+])("summarizes %s that are longer than one request should be", (_, messageOf) => {
+  const message = messageOf("x".repeat(100_000));
+  const most = Array.from({ length: MAX_REQUEST_CHARACTERS / 100_000 }, () => message);
+  const counted = { tokens: 1, messages: 1 };
+  for (const contextSize of [undefined, 1_000_000_000]) {
+    const last = (messages: readonly Message[]) =>
+      new Played({ contextSize }, counted, messages).tellAll(prepared()).effects.at(-1)?.type;
+    expect([last(most), last([...most, asked])]).toEqual(["call_model", "compact"]);
+  }
+});
+
 it("lets others have their turns while a long conversation is prepared for its summary", async () => {
   using perTurn = new WorkPerTurn();
   const slowMessage = (): Message => ({
@@ -33,9 +52,12 @@ it("lets others have their turns while a long conversation is prepared for its s
   });
   const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
   const reply = { text: "In short.", calls: [], stopReason: "stop", usage, native: undefined };
+  const requests: string[] = [];
   const model: Model = {
     name: "provider/model",
-    async *stream() {
+    contextSize: 1_000,
+    async *stream({ messages }) {
+      requests.push(JSON.stringify(messages));
       yield { type: "reply", reply };
     },
   };
@@ -49,6 +71,9 @@ it("lets others have their turns while a long conversation is prepared for its s
   expect(await summarize(agent, turn, { type: "compact", step: 0, id: "summary", messages, shrunk: 0 })).toBe(
     "In short.",
   );
+  const left = 2_000 * "AGENT: words\n\n".length - 1_500; // half of the context, at three characters a token
+  expect(requests).toEqual([expect.stringContaining(`[… ${left} characters left out …]`)]);
+  expect(requests[0]?.length).toBeLessThan(2_500);
   expect(perTurn.most).toBeLessThanOrEqual(200); // a slice has 8 ms, and ends with the piece that is begun
 });
 
