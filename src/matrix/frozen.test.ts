@@ -14,8 +14,8 @@ import type { FrozenChildOptions } from "./test-frozen-child.ts";
 
 const TTL_MS = 600;
 const TIMING = { ttlMs: TTL_MS, renewMs: TTL_MS / 3 };
-/** Writes its process id, and then works on for as long as it is let. */
-const WORKS = `echo $$ > pid.tmp; mv pid.tmp "pid.$$"; echo $$ > pid; while :; do echo x >> written; sleep 0.05; done`;
+/** Writes its process id, and works until it is killed. `pid` appears with its content, because a test waits for it. */
+const WORKS = `echo $$ > "pid.$$"; echo $$ > next; mv next pid; while :; do echo x >> written; sleep 0.05; done`;
 
 type Environment = Record<string, string>;
 
@@ -44,13 +44,16 @@ async function frozenChild(owned: DisposeStack, cwd: string, env: Environment, o
 async function freeze(child: ChildProcess, database: string): Promise<void> {
   const pid = child.pid!;
   const identity = { pid, startTime: startTimeOf(pid)! };
-  await vi.waitFor(async () => {
-    child.kill("SIGSTOP");
-    await vi.waitFor(() => expect(isStopped(identity)).toBe(true));
-    if (isUnlocked(database)) return;
-    child.kill("SIGCONT");
-    throw new Error("the process holds the lock of the database");
-  });
+  await vi.waitFor(
+    async () => {
+      child.kill("SIGSTOP");
+      await vi.waitFor(() => expect(isStopped(identity)).toBe(true), { timeout: 10_000 });
+      if (isUnlocked(database)) return;
+      child.kill("SIGCONT");
+      throw new Error("the process holds the lock of the database");
+    },
+    { timeout: 20_000 },
+  );
 }
 
 function isUnlocked(database: string): boolean {
