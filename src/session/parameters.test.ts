@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { RookeryError, SessionEvent, type InputPart } from "../domain/index.ts";
 import type { Rookery } from "../rookery.ts";
-import { say } from "../testing/index.ts";
+import { openMemoryStore } from "../store/index.ts";
+import { call, say } from "../testing/index.ts";
 import type { Session } from "./session.ts";
 import { openScene } from "./test-scene.ts";
 
@@ -105,6 +106,53 @@ describe("an attachment without stored bytes", () => {
     expect(s.model.requests).toEqual([]);
     expect(await s.session.prompt("next").outcome).toMatchObject({ status: "done" });
     expect(await s.lines()).toEqual(["opened anthropic", "started next", "says fine", "ended done"]);
+  });
+});
+
+describe("an attachment", () => {
+  const hashes = [
+    "x",
+    "sha256:",
+    `sha256:${"z".repeat(64)}`,
+    "../../log.db",
+    "\ud800",
+    "a\u0000b",
+    "0".repeat(1_000_000),
+  ];
+
+  it.each(hashes)("whose hash is malformed is refused with attachment_missing: %.40s", async (hash) => {
+    await using s = await openScene([say("fine")]);
+    const input: InputPart[] = [{ type: "blob", hash, mediaType: "image/png" }];
+    const expected = { code: expect.stringMatching(/^(attachment_missing|input_invalid)$/) as string };
+    await expect((async () => s.session.prompt(input).outcome)()).rejects.toMatchObject(expected);
+    await expect(s.session.queue(input)).rejects.toMatchObject(expected);
+    await expect(s.rookery.tell(s.session.id, input)).rejects.toMatchObject(expected);
+    expect(await s.session.prompt("next").outcome).toMatchObject({ status: "done" });
+    expect(s.model.requests).toHaveLength(1);
+  });
+
+  it("that is lost after its input was queued fails that turn, and the next one is done", async () => {
+    const store = openMemoryStore();
+    let isLost = false;
+    const losing = new Proxy(store, {
+      get(target, name) {
+        if (name === "getBlob" && isLost) return () => Promise.resolve(undefined);
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === "function" ? (value.bind(target) as unknown) : value;
+      },
+    });
+    await using s = await openScene(() => call("bash", { command: "true" }), { permissions: "ask" }, losing);
+    const { hash } = await store.putBlob(new Uint8Array(8));
+    const turn = s.session.prompt("wait");
+    for await (const event of turn) {
+      if (event.type !== "permission.requested") continue;
+      await s.session.queue([{ type: "blob", hash, mediaType: "image/png", name: "cat.png" }]);
+      isLost = true;
+      void s.session.cancel();
+    }
+    await s.session.idle();
+    expect((await s.lines()).at(-1)).toBe("ended failed attachment_missing");
+    expect(s.session.state.turns).toBe(2);
   });
 });
 

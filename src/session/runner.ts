@@ -11,11 +11,12 @@ import {
 import type { Clock } from "../stdx/index.ts";
 import type { Driver } from "./driver.ts";
 import { endTurn } from "./end-turn.ts";
+import { requireAttachments } from "./input.ts";
 import { DeferredWork } from "./deferred-work.ts";
 import { createTurn, type Turn } from "./turn-events.ts";
 import type { Recorder } from "./recorder.ts";
 import { isTransientFailure, retryPause } from "./store-retry.ts";
-import { UnrecordedEnd, driveTurn } from "./turn.ts";
+import { UnrecordedEnd, driveTurn, type TurnOptions } from "./turn.ts";
 import { watchForeignEvents, type LogWatcher } from "./log-watcher.ts";
 
 export interface RunnerParts {
@@ -111,7 +112,9 @@ export class Runner implements Disposable {
       await this.#parts.recorder.write([{ type: "turn.started", input: [...input], ...queued }], how);
       this.#failedTurns = 0;
     };
-    return this.#run(turnId, begin, signal);
+    // The bytes were there when the input was queued, which may be long ago.
+    const check = inputId === undefined ? undefined : () => requireAttachments(this.#parts.store, input);
+    return this.#run(turnId, begin, { signal, check });
   }
 
   /** Starts the next queued input. Steering input for a turn that has ended goes first. */
@@ -147,7 +150,11 @@ export class Runner implements Disposable {
     this.#watch[Symbol.dispose]();
   }
 
-  #run(turnId: string, begin: () => Promise<void>, signal?: AbortSignal): Turn {
+  #run(
+    turnId: string,
+    begin: () => Promise<void>,
+    { signal, check }: { readonly signal?: AbortSignal | undefined; readonly check?: TurnOptions["check"] } = {},
+  ): Turn {
     const { store, recorder, attended, clock, lookMs } = this.#parts;
     const { connection, timeLimits } = this.#parts.driver;
     const controller = new AbortController();
@@ -156,7 +163,7 @@ export class Runner implements Disposable {
     if (signal?.aborted === true) cancel();
     signal?.addEventListener("abort", cancel, { once: true });
     this.#watch.hold(true);
-    const how = { attended, clock, timeLimits, lookMs, begin, signal: controller.signal, fault: fault.signal };
+    const how = { attended, clock, timeLimits, lookMs, begin, check, signal: controller.signal, fault: fault.signal };
     const outcome = driveTurn({ turnId, recorder, store, connection, ...how })
       .catch((error: unknown) => {
         if (!(error instanceof UnrecordedEnd)) throw error;

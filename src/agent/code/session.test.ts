@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { SessionEvent, ToolSource } from "../../domain/index.ts";
 import { Rookery } from "../../rookery.ts";
+import type { Session } from "../../session/index.ts";
 import { LATER, dyingAfter, openWorld } from "../../session/test-scene.ts";
 import { systemClock } from "../../stdx/index.ts";
+import { testSource } from "../../tools/test-source.ts";
 import { call, collect, say, transcript, type Script } from "../../testing/index.ts";
 
 /** Every boundary takes its time: `ROOKERY_MATRIX=1` tries them all. */
@@ -81,6 +83,42 @@ return [seen, (await tools.early({})).text]`;
     const session = await rookery.openSession({ permissions: "all" });
     const events = await collect(session.prompt("go"));
     expect(transcript(events).at(-2)).toBe('says Got: => [["early"],"did early"]');
+  });
+
+  it.each<[string, (names: Set<string>, session: Session) => unknown]>([
+    ["removed", (names) => names.delete("early")],
+    ["added", (names) => names.add("late")],
+    ["renamed", (names) => names.delete("early") && names.add("late")],
+    ["all removed", (names) => names.clear()],
+    ["shadowed", (_, session) => session.setOverlay({ sources: [testSource("over", "early", "late")] })],
+    ["hidden by an overlay", (_, session) => session.setOverlay({ sources: [], base: false })],
+    ["switched off", (_, session) => session.chooseTool("early", false)],
+  ])("calls each tool that it sees after tools were %s in the middle of it", async (_, change) => {
+    const code = `const before = Object.keys(tools).sort();
+await tools.change({});
+const after = Object.keys(tools).sort();
+return [String(before) === String(after), "late" in tools, (await tools.early({})).text]`;
+    await using w = await openWorld(running(code));
+    await w.configure(ON);
+    const names = new Set(["early", "change"]);
+    const spec = { description: "", inputSchema: { type: "object" }, kind: "other", readOnly: true } as const;
+    const source: ToolSource = {
+      id: "changing",
+      list: () => [...names].map((name) => ({ ...spec, name })),
+      describe: ({ name }) => ({ title: name }),
+      call: async ({ name }) => {
+        if (name === "change") await change(names, session);
+        return { outcome: "ok", text: `did ${name}` };
+      },
+    };
+    await using rookery = await Rookery.open({
+      ...w.options,
+      plugins: [() => ({ id: "p", version: "1", sources: [source] })],
+    });
+    const session: Session = await rookery.openSession({ permissions: "all" });
+    const events = await collect(session.prompt("go"));
+    expect(transcript(events).at(-2)).toBe('says Got: => [true,false,"did early"]');
+    expect(await session.prompt("again").outcome).toMatchObject({ status: "done" });
   });
 
   it("is cancelled with its turn, while it waits for a tool", async () => {
