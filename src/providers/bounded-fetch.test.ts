@@ -1,80 +1,11 @@
-import { once } from "node:events";
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { boundedFetch, RESPONSE_LIMITS } from "./bounded-fetch.ts";
 import { MAX_REPLY_CHARACTERS } from "./reply.ts";
-import { blob, openTestModel, requestReply, user, WIRES, type WireName } from "./test-models.ts";
+import { X, endlessReply, startEndlessServer } from "./test-endless-server.ts";
+import { blob, openTestModel, requestReply, user, WIRES } from "./test-models.ts";
 
 const MB = 1024 * 1024;
 const SECONDS = 1_000;
-const opened: AsyncDisposable[] = [];
-afterEach(async () => {
-  for (const server of opened.splice(0)) await server[Symbol.asyncDispose]();
-});
-
-interface EndlessServer {
-  readonly url: string;
-  /** Resolves when the request has arrived. */
-  readonly asked: Promise<void>;
-  /** How many bytes the client read before it closed the connection. */
-  readonly taken: Promise<number>;
-}
-
-/** Answers with `head`, then repeats `chunk` for as long as the client reads. */
-async function startEndlessServer(status: number, head: string, chunk: string | Buffer): Promise<EndlessServer> {
-  let settle: (bytes: number) => void;
-  const taken = new Promise<number>((resolve) => (settle = resolve));
-  let arrive: () => void;
-  const asked = new Promise<void>((resolve) => (arrive = resolve));
-  const server = createServer((request, response: ServerResponse) => {
-    request.resume();
-    arrive();
-    response.writeHead(status, { "content-type": status === 200 ? "text/event-stream" : "application/json" });
-    response.write(head);
-    let sent = 0;
-    const more = (): void => {
-      for (let isTaken = true; isTaken && !response.destroyed; sent += chunk.length) isTaken = response.write(chunk);
-    };
-    response.on("drain", () => setImmediate(more)).on("error", () => undefined);
-    response.once("close", () => settle(sent));
-    more();
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  opened.push({
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked, taken };
-}
-
-const X = "x".repeat(64 * 1024);
-const USAGE = { input_tokens: 1, output_tokens: 1 };
-const event = (data: unknown): string => `data: ${JSON.stringify(data)}\n\n`;
-
-/** The start of a text reply and one text delta, in the format of each API. */
-const ENDLESS_REPLIES: Record<WireName, { readonly head: string; readonly delta: string }> = {
-  anthropic: {
-    head:
-      event({ type: "message_start", message: { id: "m", model: "m", role: "assistant", content: [], usage: USAGE } }) +
-      event({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }),
-    delta: event({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: X } }),
-  },
-  openai: {
-    head:
-      event({ type: "response.created", response: { id: "r", created_at: 1, model: "m" } }) +
-      event({ type: "response.output_item.added", output_index: 0, item: { type: "message", id: "i" } }),
-    delta: event({ type: "response.output_text.delta", item_id: "i", output_index: 0, content_index: 0, delta: X }),
-  },
-  google: { head: "", delta: event({ candidates: [{ content: { role: "model", parts: [{ text: X }] } }] }) },
-  "openai-compatible": {
-    head: "",
-    delta: event({ id: "c", created: 1, model: "m", choices: [{ index: 0, delta: { content: X } }] }),
-  },
-};
 
 describe.each(WIRES)("over %s", (wire) => {
   it.each([
@@ -85,13 +16,13 @@ describe.each(WIRES)("over %s", (wire) => {
     "stops reading %s without end at the limit and does not retry",
     { timeout: 30 * SECONDS },
     async (_, head, chunk) => {
-      const { url, taken } = await startEndlessServer(200, head, chunk);
-      await expect(requestReply(openTestModel(wire, url))).rejects.toMatchObject({
+      await using endless = await startEndlessServer(200, head, chunk);
+      await expect(requestReply(openTestModel(wire, endless.url))).rejects.toMatchObject({
         code: "provider_failed",
         retry: undefined,
         message: expect.stringContaining("an event larger than 16 MB, so Rookery closed the connection: check that"),
       });
-      expect(await taken).toBeLessThan(RESPONSE_LIMITS.event + 16 * MB); // bytes in socket buffers
+      expect(await endless.taken).toBeLessThan(RESPONSE_LIMITS.event + 16 * MB); // bytes in socket buffers
     },
   );
 
@@ -101,46 +32,46 @@ describe.each(WIRES)("over %s", (wire) => {
     [500, "provider_failed"],
     [307, "provider_refused"],
   ])("classifies an error %i with an endless body by its status", async (status, code) => {
-    const { url, taken } = await startEndlessServer(status, '{"error":{"message":"', X);
-    await expect(requestReply(openTestModel(wire, url))).rejects.toMatchObject({ code });
-    expect(await taken).toBeLessThan(16 * MB);
+    await using endless = await startEndlessServer(status, '{"error":{"message":"', X);
+    await expect(requestReply(openTestModel(wire, endless.url))).rejects.toMatchObject({ code });
+    expect(await endless.taken).toBeLessThan(16 * MB);
   });
 
   it("stops reading a reply without end at the limit and does not retry", { timeout: 30 * SECONDS }, async () => {
-    const { head, delta } = ENDLESS_REPLIES[wire];
-    const { url, taken } = await startEndlessServer(200, head, delta);
-    await expect(requestReply(openTestModel(wire, url))).rejects.toMatchObject({
+    const { head, delta } = endlessReply(wire);
+    await using endless = await startEndlessServer(200, head, delta);
+    await expect(requestReply(openTestModel(wire, endless.url))).rejects.toMatchObject({
       code: "provider_failed",
       retry: undefined,
       message: expect.stringContaining(`the reply is longer than ${MAX_REPLY_CHARACTERS} characters and was cut off`),
     });
-    expect(await taken).toBeLessThan(MAX_REPLY_CHARACTERS + 16 * MB); // bytes in socket buffers
+    expect(await endless.taken).toBeLessThan(MAX_REPLY_CHARACTERS + 16 * MB); // bytes in socket buffers
   });
 
   it("aborts a request during a reply without end", { timeout: 30 * SECONDS }, async () => {
-    const { head, delta } = ENDLESS_REPLIES[wire];
-    const { url, taken } = await startEndlessServer(200, head, delta);
+    const { head, delta } = endlessReply(wire);
+    await using endless = await startEndlessServer(200, head, delta);
     const giveUp = new AbortController();
     let parts = 0;
     const reading = async (): Promise<void> => {
       const request = { system: "", messages: [user("Go")], tools: [], signal: giveUp.signal, blob };
-      for await (const { type } of openTestModel(wire, url).stream(request)) {
+      for await (const { type } of openTestModel(wire, endless.url).stream(request)) {
         if (type === "text") parts += 1;
         if (parts === 3) giveUp.abort(new Error("enough"));
       }
     };
     await expect(reading()).rejects.toThrow("enough");
     expect(parts).toBeLessThan(10);
-    expect(await taken).toBeLessThan(MAX_REPLY_CHARACTERS);
+    expect(await endless.taken).toBeLessThan(MAX_REPLY_CHARACTERS);
   });
 
   it("aborts a request during a line without end", async () => {
-    const { url, asked, taken } = await startEndlessServer(200, 'data: {"text":"', "x");
+    await using endless = await startEndlessServer(200, 'data: {"text":"', "x");
     const giveUp = new AbortController();
-    const reply = requestReply(openTestModel(wire, url), [user("Go")], { signal: giveUp.signal });
-    void asked.then(() => giveUp.abort(new Error("enough")));
+    const reply = requestReply(openTestModel(wire, endless.url), [user("Go")], { signal: giveUp.signal });
+    void endless.asked.then(() => giveUp.abort(new Error("enough")));
     await expect(reply).rejects.toThrow("enough");
-    await taken;
+    await endless.taken;
   });
 });
 

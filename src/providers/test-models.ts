@@ -6,22 +6,22 @@ import { openModel } from "./open.ts";
 
 export const FAKE_KEY = "fake-key-of-a-test";
 
-const NAMES = {
+export const WIRE_MODELS = {
   anthropic: "anthropic/claude-sonnet-4-5",
   openai: "openai/gpt-5.4",
   google: "google/gemini-2.5-pro",
   "openai-compatible": "vllm/qwen3-coder",
 } as const;
 
-export type WireName = keyof typeof NAMES;
-export const WIRES = Object.keys(NAMES) as WireName[];
+export type WireName = keyof typeof WIRE_MODELS;
+export const WIRES = Object.keys(WIRE_MODELS) as WireName[];
 
 export function openTestModel(
   wire: WireName,
   baseUrl: string,
   more: Partial<ProviderOptions> & { name?: string } = {},
 ): Model {
-  const { name = NAMES[wire], ...options } = more;
+  const { name = WIRE_MODELS[wire], ...options } = more;
   return openModel(name, { env: {}, baseUrl, apiKey: FAKE_KEY, ...options });
 }
 
