@@ -41,3 +41,26 @@ it("fails the turn of an ACP agent that sends deeply nested JSON, and accepts th
   expect(events.filter(({ type }) => type === "turn.ended")).toHaveLength(2);
   expect(events).toContainEqual(expect.objectContaining({ type: "notice", code: "event_cut" }));
 });
+
+const PRINT = `
+const deep = (levels) => "[".repeat(levels) + "]".repeat(levels);
+if (process.argv[2].includes("again")) console.log("hello");
+else for (const levels of [600, 1_500, 4_000, 50_000, 1_000_000]) {
+  console.log(deep(levels));
+  console.log('{"text":' + deep(levels) + ',"session":' + deep(levels) + "}");
+}
+`;
+
+it("ends the turn of a command agent that prints deeply nested JSON, and accepts the next prompt", async () => {
+  await using world = await openWorld([]);
+  const file = join(world.home, "print.cjs");
+  await writeFile(file, PRINT);
+  const command = JSON.stringify([process.execPath, file, "{prompt}"]);
+  await world.configure(`[agents.deep]\nbackend = "command"\ncommand = ${command}\n`);
+  await using rookery = await world.open();
+  const session = await rookery.openSession({ agent: "deep", permissions: "all" });
+  expect((await session.prompt("go").outcome).status).toMatch(/^(done|failed)$/);
+  expect(await session.prompt("again").outcome).toMatchObject({ status: "done" });
+  const events = await world.events(session.id);
+  expect(events.filter(({ type }) => type === "turn.ended")).toHaveLength(2);
+});
