@@ -1,5 +1,6 @@
 /** Configuration and trust of a working directory. */
 export type { AgentConfig } from "./agent.ts";
+export { codexKeyVariables } from "./codex-keys.ts";
 export { homeFolder, userConfigFile } from "./home.ts";
 export {
   type Config,

@@ -12,7 +12,7 @@ import {
   type AgentResources,
 } from "../backends/index.ts";
 import type { EnvironmentVariables } from "../stdx/index.ts";
-import type { AgentConfig, Config } from "../config/index.ts";
+import { codexKeyVariables, type AgentConfig, type Config } from "../config/index.ts";
 import { childEnvironment, type CredentialOwner } from "../domain/child-environment.ts";
 import type { Backend } from "../domain/index.ts";
 import type { ProgramFamily } from "../domain/program-family.ts";
@@ -74,12 +74,13 @@ function credentialOwner(family: ProgramFamily | undefined): CredentialOwner {
   return family === undefined || family === "opencode" ? "any" : family;
 }
 
-/** Variables that the user lists for the agent are passed even if they hold another vendor's secret. */
+/** Variables that the user lists for the agent, here or in the program's own configuration, are passed on. */
 function programEnvironment(
   agent: AgentConfig,
   { env, callerEnvNames, providers }: BackendInputs,
   needs: CredentialOwner,
 ): EnvironmentVariables {
-  const pass = [...agent.passEnv, ...Object.keys(agent.env), ...callerEnvNames];
+  const own = needs === "codex" ? codexKeyVariables(env) : [];
+  const pass = [...agent.passEnv, ...Object.keys(agent.env), ...callerEnvNames, ...own];
   return childEnvironment(env, { needs, pass, keys: keyVariables(providers) });
 }
