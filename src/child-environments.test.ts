@@ -181,6 +181,7 @@ const STARTS_PROCESSES = [
   "cli/doctor/checks.ts",
   "stdx/process/group.ts",
   "stdx/process/identity.ts",
+  "stdx/process/limit-tag.ts", // tries a program of the system, with an empty environment
   "stdx/process/marker.ts",
   "stdx/process/pid-scope.ts", // asks the system, and passes nothing on
 ];

@@ -128,9 +128,9 @@ let isSearched = false;
 function findPrlimit(): string | undefined {
   if (isSearched) return prlimit;
   isSearched = true;
-  prlimit = PRLIMIT_PATHS.find(
-    (path) => existsSync(path) && spawnSync(path, ["--locks=1:", "--", path, "--version"]).status === 0,
-  );
+  const works = (path: string): boolean =>
+    spawnSync(path, ["--locks=1:", "--", path, "--version"], { env: {}, timeout: 5_000 }).status === 0;
+  prlimit = PRLIMIT_PATHS.find((path) => existsSync(path) && works(path));
   return prlimit;
 }
 
