@@ -8,34 +8,34 @@ import { openScene } from "./test-scene.ts";
 
 type Scene = Awaited<ReturnType<typeof openScene>>;
 
-/** What is the user's, byte for byte. */
-async function users({ repository }: Scene): Promise<unknown> {
+/** Reads the refs, status, index and worktrees of the user's repository. */
+async function readRepository({ repository }: Scene): Promise<unknown> {
   const refs = await repository.git("for-each-ref");
   const status = await repository.git("status", "--porcelain=v2", "--branch");
   return [refs, status, await repository.git("ls-files", "--stage"), await repository.git("worktree", "list")];
 }
 
 it.each<[string, Parameters<Scene["tasks"]["start"]>[0], string, RegExp]>([
-  ["an empty prompt", { prompt: " " }, "input_invalid", /say what is to be done/],
-  ["a prompt of 2 MB", { prompt: "x".repeat(2_000_000) }, "input_too_large", /put it into a file/],
-  ["an id that leads elsewhere", { prompt: "x", id: "../../x" }, "input_invalid", /cannot be the id/],
+  ["an empty prompt", { prompt: " " }, "input_invalid", /describe what the agent has to do/],
+  ["a prompt of 2 MB", { prompt: "x".repeat(2_000_000) }, "input_too_large", /put the text into a file/],
+  ["an id with a path", { prompt: "x", id: "../../x" }, "input_invalid", /is not a valid task id/],
   ["an id of 300 characters", { prompt: "x", id: "x".repeat(300) }, "input_invalid", /more than 64 characters/],
   ["an unknown agent", { prompt: "x", agent: "robbin" }, "agent_unknown", /robin/],
-  ["a base that is not there", { prompt: "x", base: "nowhere" }, "base_not_found", /nowhere/],
+  ["a missing base", { prompt: "x", base: "nowhere" }, "base_not_found", /nowhere/],
   ["a base that looks like an option", { prompt: "x", base: "--upload-pack=x" }, "base_not_found", /upload-pack/],
-  ["a priority of a half", { prompt: "x", priority: 0.5 }, "input_invalid", /whole number/],
-  ["what is not there to be needed", { prompt: "x", needs: ["none"] }, "task_not_found", /none/],
-  ["an id to be needed that leads elsewhere", { prompt: "x", needs: ["../x"] }, "input_invalid", /cannot be the id/],
-  ["a folder that is not there", { prompt: "x", cwd: "missing" }, "cwd_missing", /missing/],
-])("%s is refused in words, and nothing of the user's is touched", async (_, request, code, words) => {
+  ["a fractional priority", { prompt: "x", priority: 0.5 }, "input_invalid", /must be an integer/],
+  ["a need for a missing task", { prompt: "x", needs: ["none"] }, "task_not_found", /none/],
+  ["a need with a path as id", { prompt: "x", needs: ["../x"] }, "input_invalid", /is not a valid task id/],
+  ["a missing folder", { prompt: "x", cwd: "missing" }, "cwd_missing", /missing/],
+])("rejects %s with a clear message and leaves the repository untouched", async (_, request, code, words) => {
   await using s = await openScene();
-  const before = await users(s);
+  const before = await readRepository(s);
   await expect(s.tasks.start(request)).rejects.toMatchObject({ code, message: expect.stringMatching(words) as string });
   expect(await s.tasks.list()).toEqual([]);
-  expect(await users(s)).toEqual(before);
+  expect(await readRepository(s)).toEqual(before);
 });
 
-it("a repository that is made of files of another one is refused, and nothing of it runs", async () => {
+it("rejects a repository embedded in another one and runs none of its programs", async () => {
   await using s = await openScene();
   const ran = join(s.folder, "ran");
   writeCanary(join(s.folder, "canary"), ran);
@@ -52,14 +52,14 @@ it("a repository that is made of files of another one is refused, and nothing of
   expect(existsSync(ran)).toBe(false);
 });
 
-it("a repository that nobody trusted runs nothing", async () => {
+it("runs nothing in an untrusted repository", async () => {
   await using s = await openScene();
   await writeFile(join(s.repository.path, "rookery.toml"), `[worktree]\nsetup = "touch ${s.folder}/ran"\n`);
   await expect(s.tasks.start({ prompt: "x" })).rejects.toMatchObject({ code: "not_trusted" });
   expect(await s.tasks.list()).toEqual([]);
 });
 
-it("a repository that is changed after a task was given runs nothing of what it says now", async () => {
+it("runs no command of a configuration that changed after the task was started", async () => {
   await using s = await openScene();
   await s.tasks.start({ id: "late", prompt: "run: true" });
   await writeFile(join(s.repository.path, "rookery.toml"), `[worktree]\nsetup = "touch ${s.folder}/ran"\n`);
@@ -71,14 +71,14 @@ it("a repository that is changed after a task was given runs nothing of what it 
 it.each<[string, (folder: string) => Promise<unknown>, string]>([
   ["no repository", () => Promise.resolve(), "repository_missing"],
   ["an empty .git", (folder) => mkdir(join(folder, ".git")), "repository_missing"],
-])("a folder with %s is refused", async (_, make, code) => {
+])("rejects a folder with %s", async (_, make, code) => {
   await using s = await openScene();
   await using folder = await temporaryFolder();
   await make(folder.path);
   await expect(s.tasks.start({ prompt: "x", cwd: folder.path })).rejects.toMatchObject({ code });
 });
 
-it("a repository without a commit, a bare one and one that does not know who commits are refused", async () => {
+it("rejects a repository without commits, a bare repository, and one without a committer identity", async () => {
   await using s = await openScene();
   await using empty = await temporaryRepository({}, { commit: false });
   await expect(s.tasks.start({ prompt: "x", cwd: empty.path })).rejects.toMatchObject({ code: "repository_empty" });
@@ -91,7 +91,7 @@ it("a repository without a commit, a bare one and one that does not know who com
   await expect(s.tasks.start({ prompt: "x" })).rejects.toMatchObject({ code: "identity_missing" });
 });
 
-it("a branch that is there already is not the task's", async () => {
+it("fails a task whose branch already exists", async () => {
   await using s = await openScene();
   await s.repository.git("branch", "rookery/mine");
   s.run();
@@ -100,7 +100,7 @@ it("a branch that is there already is not the task's", async () => {
   expect(await s.repository.git("rev-parse", "rookery/mine")).toBe(await s.repository.git("rev-parse", "main"));
 });
 
-it("a symbolic link where worktrees go is not followed", async () => {
+it("does not follow a symbolic link in place of the worktrees folder", async () => {
   await using s = await openScene();
   await using elsewhere = await temporaryFolder();
   await symlink(elsewhere.path, join(s.repository.path, ".rookery"));
@@ -112,7 +112,7 @@ it("a symbolic link where worktrees go is not followed", async () => {
 
 const QUEUED = process.env["ROOKERY_SLOW"] === "1" ? 10_000 : 2_000;
 
-it(`${QUEUED} queued tasks are listed, counted and taken from`, async () => {
+it(`lists, counts and runs ${QUEUED} queued tasks`, async () => {
   await using s = await openScene();
   const { spec } = await specOf(s);
   const at = new Date().toISOString();
@@ -136,6 +136,6 @@ it(`${QUEUED} queued tasks are listed, counted and taken from`, async () => {
 async function specOf(s: Scene) {
   await s.tasks.start({ id: "model", prompt: "run: true", priority: -1 });
   const [created] = (await s.rookery.store.readTask({ taskId: "model" })).events;
-  if (created?.type !== "task.created") throw new Error("it was not created");
+  if (created?.type !== "task.created") throw new Error("the task was not created");
   return created;
 }

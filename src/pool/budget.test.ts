@@ -6,7 +6,7 @@ import { openScene } from "./test-scene.ts";
 
 const OWN = '[agents.own]\nbackend = "api"\nmodel = "anthropic/x"\n';
 
-/** One look, then an answer; 100 tokens each. */
+/** Calls one tool and then answers. Each request uses 100 tokens. */
 const look: Script = ({ messages }) => {
   const usage = { input: 90, output: 10 };
   const looked = messages.some(({ toolResults }) => toolResults.length > 0);
@@ -38,7 +38,7 @@ async function openOwn() {
 it.each([
   ["tokens", { tokens: 100 }],
   ["steps", { steps: 1 }],
-])("a task of the built-in agent that has used up its %s asks for more, and goes on", async (_, budget) => {
+])("asks for more when the built-in agent has used up its %s, and continues", async (_, budget) => {
   await using s = await openOwn();
   s.run();
   await s.tasks.start({ id: "t", prompt: "look", agent: "own", budget });
@@ -52,7 +52,7 @@ it.each([
   expect(s.model.requests).toHaveLength(2);
 });
 
-it("a task whose question for more is declined is stopped, and goes on when it is given more", async () => {
+it("stops the task if the user declines, and continues it with a larger budget", async () => {
   await using s = await openOwn();
   s.run();
   await s.tasks.start({ id: "t", prompt: "look", agent: "own", budget: { tokens: 100 } });
@@ -70,10 +70,10 @@ it("a task whose question for more is declined is stopped, and goes on when it i
 });
 
 it.each([
-  ["nothing more was allowed", {}, 60],
-  ["more was allowed", { "task.seconds": 150 }, 110],
-  ["it was allowed without end", { "task.seconds": null }, undefined],
-])("of the time of a task there is left, where %s", (_, raised, left) => {
+  ["was not raised", {}, 60],
+  ["was raised", { "task.seconds": 150 }, 110],
+  ["has no limit", { "task.seconds": null }, undefined],
+])("computes the remaining seconds of a budget that %s", (_, raised, left) => {
   const elsewhere = { seconds: 30, tokens: 0, usd: 0, steps: 0 };
   const budgets = { session: undefined, task: { budget: { seconds: 100 }, elsewhere }, raised };
   const work = { byAgent: { own: { steps: 1, ranMs: 10_000 } }, since: undefined };

@@ -15,21 +15,21 @@ const busy = (id: string, over: Partial<Busy> = {}): Busy => ({
   ...over,
 });
 
-it("the oldest is next", () => {
+it("chooses the oldest task", () => {
   expect(chooseNext([candidate("first"), candidate("second")], [], 4)).toBe("first");
 });
 
-it("a greater priority goes before age, and before a repository that has less", () => {
+it("prefers a higher priority to age and to a repository with fewer running tasks", () => {
   const candidates = [candidate("old", { repository: "/b" }), candidate("urgent", { priority: 5 })];
   expect(chooseNext(candidates, [busy("x")], 4)).toBe("urgent");
 });
 
-it("a repository that has nothing at work goes before one that has", () => {
+it("prefers a repository without running tasks", () => {
   const candidates = [candidate("old"), candidate("other", { repository: "/b" })];
   expect(chooseNext(candidates, [busy("x")], 4)).toBe("other");
 });
 
-it("nothing starts past the limit of all", () => {
+it("chooses nothing when the overall limit is reached", () => {
   expect(chooseNext([candidate("a")], [busy("x"), busy("y")], 2)).toBeUndefined();
 });
 
@@ -37,7 +37,7 @@ it.each([
   ["repository", { repository: 1 }, { agent: "wren", provider: "q" }],
   ["agent", { agent: 1 }, { repository: "/b", provider: "q" }],
   ["provider", { provider: 1 }, { repository: "/b", agent: "wren" }],
-])("the limit of its %s holds one back, and nobody behind it", (_, limits, others) => {
+])("skips a task whose %s is at its limit, but not the tasks after it", (_, limits, others) => {
   const held = candidate("held", { limits });
   const free = candidate("free", { repository: "/c", agent: "owl", provider: "r", limits });
   expect(chooseNext([held, free], [busy("x")], 4)).toBe("free");

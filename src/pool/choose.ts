@@ -1,9 +1,9 @@
-/** Which task is next: a pure choice among those that could start, within every limit. */
+/** Chooses the next task to start, within every limit. A pure function. */
 import type { Busy, Candidate } from "../domain/index.ts";
 
 /**
- * The greatest priority first; then the repository that has the fewest at work, so that a hundred tasks of one do not keep
- * another's from starting; then the oldest. What a limit holds back does not hold up what is behind it.
+ * Prefers the highest priority, then the repository with the fewest running tasks (so that a hundred tasks of one
+ * repository do not block another), then the oldest task. A task that a limit holds back does not block later ones.
  */
 export function chooseNext(
   candidates: readonly Candidate[],

@@ -1,4 +1,4 @@
-/** What the commands of a task's configuration get of the environment: set-up, stages and gates. */
+/** Builds the environment for the configured commands of a task: setup, stages and gates. */
 import { keyVariableNames } from "../config/index.ts";
 import { childEnvironment } from "../domain/child-environment.ts";
 import type { EnvironmentVariables } from "../stdx/index.ts";
@@ -15,8 +15,8 @@ export async function commandEnvironment(
   return { ...env, ...taskVariables };
 }
 
-/** For git, whose filters a repository chooses: no configuration passes anything on to it. */
+/** Builds the environment for git. It ignores `pass_env`, because a repository chooses the filters that git runs. */
 export async function gitVariables(parts: PoolParts, repository: string): Promise<EnvironmentVariables> {
-  const config = await parts.config(repository).catch(() => undefined); // whether it may be used is decided elsewhere
+  const config = await parts.config(repository).catch(() => undefined); // the caller checks trust
   return childEnvironment(parts.env, { keys: config === undefined ? [] : keyVariableNames(config) });
 }

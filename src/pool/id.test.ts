@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { TaskId } from "../domain/index.ts";
-import { checkId, idFor } from "./id.ts";
+import { parseTaskId, createTaskId } from "./id.ts";
 
 it.each([
   ["Add pagination to the list", /^add-pagination-to-the-list-[0-9a-f]{4}$/],
@@ -8,13 +8,13 @@ it.each([
   ["修正する", /^task-[0-9a-f]{4}$/],
   ["../../etc/passwd", /^etc-passwd-[0-9a-f]{4}$/],
   ["x".repeat(500), /^x{32}-[0-9a-f]{4}$/],
-])("the id of %j can be typed", (prompt, shape) => {
-  const id = idFor(prompt);
+])("creates an id that can be typed from %j", (prompt, shape) => {
+  const id = createTaskId(prompt);
   expect(id).toMatch(shape);
   expect(TaskId.safeParse(id).success).toBe(true);
 });
 
-it.each(["fix", "issue-12", "a.b", "0", "a_b"])("%s is an id", (id) => expect(checkId(id)).toBe(id));
+it.each(["fix", "issue-12", "a.b", "0", "a_b"])("accepts the id %s", (id) => expect(parseTaskId(id)).toBe(id));
 
 it.each([
   "",
@@ -32,7 +32,7 @@ it.each([
   "a\n",
   "a\0",
   "x".repeat(300),
-])("%j is no id, in words", (id) => {
-  expect(() => checkId(id)).toThrow(expect.objectContaining({ code: "input_invalid" }) as Error);
-  expect(() => checkId(id)).toThrow(/cannot be the id of a task: .+; such as fix-login/);
+])("rejects the id %j and explains why", (id) => {
+  expect(() => parseTaskId(id)).toThrow(expect.objectContaining({ code: "input_invalid" }) as Error);
+  expect(() => parseTaskId(id)).toThrow(/is not a valid task id: .+; use an id such as fix-login/);
 });

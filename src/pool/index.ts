@@ -1,4 +1,4 @@
-/** The pool: many tasks, each in a worktree of its own, shared by all processes of the machine. */
+/** Runs many tasks, each in its own worktree. All processes that use the same home share them. */
 export type { PoolParts, TaskSessionOptions } from "./parts.ts";
 export { Pool } from "./pool.ts";
 export type { RunTasks } from "./scheduler.ts";

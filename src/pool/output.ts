@@ -1,15 +1,15 @@
-/** What a command prints, on its way into the task's log: gathered for a moment, and not without end. */
-import type { Pen } from "./pen.ts";
+/** Records the output of a command in the task's log, in batches. */
+import type { TaskWriter } from "./task-writer.ts";
 
-const GATHER_MS = 200;
-const GATHER_LENGTH = 16 * 1024;
+const FLUSH_MS = 200;
+const FLUSH_LENGTH = 16 * 1024;
 
-export interface Output extends AsyncDisposable {
+export interface OutputRecorder extends AsyncDisposable {
   add(text: string): void;
 }
 
-/** Whoever makes the text bounds it; what cannot be written is told by the next thing that is. */
-export function outputTo(pen: Pen, from: string): Output {
+/** The caller bounds the text. Ignores failed writes: the next write to the log reports the failure. */
+export function openOutputRecorder(writer: TaskWriter, from: string): OutputRecorder {
   let gathered = "";
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<unknown> = Promise.resolve();
@@ -19,13 +19,13 @@ export function outputTo(pen: Pen, from: string): Output {
     if (gathered === "") return;
     const text = gathered;
     gathered = "";
-    writing = writing.then(() => pen.write({ type: "output.text", from, text })).catch(() => undefined);
+    writing = writing.then(() => writer.write({ type: "output.text", from, text })).catch(() => undefined);
   };
   return {
     add(text) {
       gathered += text;
-      if (gathered.length >= GATHER_LENGTH) flush();
-      else timer ??= setTimeout(flush, GATHER_MS);
+      if (gathered.length >= FLUSH_LENGTH) flush();
+      else timer ??= setTimeout(flush, FLUSH_MS);
     },
     async [Symbol.asyncDispose]() {
       flush();

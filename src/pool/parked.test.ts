@@ -10,7 +10,7 @@ import { Pool } from "./index.ts";
 
 const LIMIT: LimitReached = { status: "limited", message: "5-hour limit", resetsAt: "2026-01-01T01:00:00.000Z" };
 
-it("a task that meets a limit is parked, gives its place to another, and goes on in the same turn when it has passed", async () => {
+it("parks a task at a usage limit, runs another task meanwhile, and continues the same turn after the limit", async () => {
   await using repository = await temporaryRepository();
   await using home = await temporaryFolder();
   await using store = openMemoryStore();
@@ -42,7 +42,7 @@ it("a task that meets a limit is parked, gives its place to another, and goes on
       const opening = { store, clock, owner, attended: true, lookMs: 5 };
       return id === undefined ? createSession(opening, options, prepare) : reopenSession(opening, id, options, prepare);
     },
-    settleSession: () => Promise.reject(new Error("nothing was left")),
+    settleSession: () => Promise.reject(new Error("unexpected call of settleSession")),
     config: (cwd) => loadConfig({ cwd, env }),
     maxRunning: () => Promise.resolve(1),
     sweep: () => Promise.resolve(),

@@ -1,4 +1,4 @@
-/** What the pool is made of. */
+/** The services that the pool needs from its owner. */
 import type { Config } from "../config/index.ts";
 import type { PermissionPolicy, Store } from "../domain/index.ts";
 import type { BudgetOptions, LeaseTiming, Session } from "../session/index.ts";
@@ -11,20 +11,20 @@ export interface PoolParts {
   /** Default: 30 s, renewed every 10 s. */
   readonly leaseTiming?: LeaseTiming | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where ports are leased, and dead owners are known. */
+  /** The folder with the port leases and the records of process owners. */
   readonly home: string;
-  /** A marker for what is started: the process that owns it. */
+  /** Returns the marker of this process, for the processes that it starts. */
   claim(): string;
-  /** An absolute path. Throws `cwd_missing`. */
+  /** Resolves a path to an absolute one. Throws `cwd_missing`. */
   folder(path: string): string;
   openSession(options: TaskSessionOptions): Promise<Session>;
-  /** Ends a turn that a dead process left. */
+  /** Ends the turn of a session whose process died. */
   settleSession(sessionId: string): Promise<void>;
   /** Rejects with `not_trusted` or `config_invalid`. */
   config(cwd: string): Promise<Config>;
-  /** Of the user alone: how many tasks may run at once, in all repositories together. */
+  /** Returns how many tasks may run at once in all repositories. Only the user's configuration sets it. */
   maxRunning(): Promise<number>;
-  /** Ends what killed processes left running. */
+  /** Ends the child processes of killed processes. */
   sweep(): Promise<void>;
 }
 
@@ -40,5 +40,5 @@ export interface TaskSessionOptions {
   readonly taskBudget?: BudgetOptions["taskBudget"];
 }
 
-/** Opened once and shared: what they guard is in the repository's own folder. */
+/** Opens a repository by any of its folders. Opens each repository only once, because its locks are shared. */
 export type Repositories = (cwd: string) => Promise<Repository>;

@@ -16,7 +16,7 @@ async function typesOf(scene: Scene, id: string): Promise<string[]> {
 }
 
 describe("a task", () => {
-  it("is worked on in a worktree and on a branch of its own, and what is left uncommitted is committed", async () => {
+  it("runs in its own worktree and branch, and gets its uncommitted changes committed", async () => {
     await using s = await openScene();
     s.run();
     const { id } = await s.tasks.start({ id: "hello", prompt: "Greet\nrun: echo hi > hi.txt; pwd" });
@@ -41,7 +41,7 @@ describe("a task", () => {
     ]);
   });
 
-  it("has its own port and variables, also in its set-up, whose output is in its log", async () => {
+  it("has its own port and variables, also during setup, and logs the output of the setup", async () => {
     await using s = await openScene({
       toml: `[worktree]\nsetup = "echo $ROOKERY_TASK on $PORT > setup.txt; echo ready-$ROOKERY_TASK"\ncopy = [".env"]\n`,
     });
@@ -60,12 +60,12 @@ describe("a task", () => {
       }),
     );
     expect(new Set(ports).size).toBe(2);
-    expect(await s.repository.git("ls-tree", "--name-only", "rookery/one")).not.toContain(".env"); // nobody ignores it
+    expect(await s.repository.git("ls-tree", "--name-only", "rookery/one")).not.toContain(".env"); // although git does not ignore it
     const output = (await eventsOf(s, "one")).filter((event) => event.type === "output.text");
     expect(output).toMatchObject([{ from: "setup", text: expect.stringContaining("ready-one") as string }]);
   });
 
-  it("fails in words when its agent does, and is tried again as often as it may be", async () => {
+  it("is retried as often as configured when its agent fails, and then fails with the agent's message", async () => {
     await using s = await openScene();
     s.run();
     await s.tasks.start({ id: "bad", prompt: "run: exit 3", retries: 1 });
@@ -78,7 +78,7 @@ describe("a task", () => {
     expect(await typesOf(s, "bad")).toContain("task.queued");
   });
 
-  it("whose set-up fails says so, and keeps what there is", async () => {
+  it("fails with setup_failed and the output if its setup fails", async () => {
     await using s = await openScene({ toml: `[worktree]\nsetup = "echo no such thing; exit 7"\n` });
     s.run();
     await s.tasks.start({ id: "unset", prompt: "run: true" });
@@ -86,7 +86,7 @@ describe("a task", () => {
     expect(view).toMatchObject({ code: "setup_failed", message: expect.stringMatching(/7.*no such thing/s) as string });
   });
 
-  it("is stopped with its worktree kept, and goes on there in the same session", async () => {
+  it("keeps its worktree when it is stopped, and continues there in the same session", async () => {
     await using s = await openScene();
     s.run();
     const prompt = `run: [ -e half ] && { echo whole > whole; exit; }; touch half; sleep 60`;
@@ -110,7 +110,7 @@ describe("a task", () => {
     expect(outcomes).toEqual(["cancelled", "done"]);
   });
 
-  it("given twice is refused, naming what runs", async () => {
+  it("cannot be started twice, and the message names what runs", async () => {
     await using s = await openScene();
     s.run();
     await s.tasks.start({ id: "twice", prompt: "run: sleep 30" });
@@ -124,7 +124,7 @@ describe("a task", () => {
     await s.tasks.stop("twice");
   });
 
-  it("waits for what it needs, and says so", async () => {
+  it("waits for the tasks that it needs, and reports that", async () => {
     await using s = await openScene();
     await s.tasks.start({ id: "first", prompt: "run: touch first" });
     await s.tasks.start({ id: "second", prompt: "run: true", needs: ["first"], priority: 100 });
@@ -139,7 +139,7 @@ describe("a task", () => {
     await expect(s.tasks.start({ prompt: "x", needs: ["none"] })).rejects.toMatchObject({ code: "task_not_found" });
   });
 
-  it("that takes longer than it may is stopped, and may be given more", async () => {
+  it("is stopped when its time is used up, and continues with a larger budget", async () => {
     await using s = await openScene();
     s.run();
     await s.tasks.start({ id: "slow", prompt: "run: [ -e x ] || { touch x; sleep 60; }", budget: { seconds: 1 } });
@@ -149,7 +149,7 @@ describe("a task", () => {
     await s.until("slow", "done");
   });
 
-  it("whose worktree was deleted by hand is set up anew from its branch", async () => {
+  it("gets a new worktree from its branch if the user deleted the old one", async () => {
     await using s = await openScene({ toml: `[worktree]\nsetup = "touch set-up"\n` });
     s.run();
     await s.tasks.start({ id: "gone", prompt: "run: touch made" });
@@ -164,9 +164,9 @@ describe("a task", () => {
 
 describe("limits", () => {
   it.each([
-    ["in all", "", "[defaults]\nmax_running = 2\n"],
+    ["of all tasks", "", "[defaults]\nmax_running = 2\n"],
     ["of the repository", "[limits]\nper_repository = 2\n", "[defaults]\nmax_running = 8\n"],
-  ])("%s are kept", async (_, toml, user) => {
+  ])("%s are enforced", async (_, toml, user) => {
     await using s = await openScene({ toml, user });
     s.run();
     const ids = ["a", "b", "c", "d", "e"];
@@ -175,7 +175,7 @@ describe("limits", () => {
     expect(await mostAtOnce(s, ids)).toBe(2);
   });
 
-  it("are kept by several processes together, and each task runs once", async () => {
+  it("are enforced across processes, and each task runs once", async () => {
     await using s = await openScene({ user: "[defaults]\nmax_running = 3\n" });
     const ids = Array.from({ length: 9 }, (_, index) => `t${index}`);
     for (const id of ids) await s.tasks.start({ id, prompt: "run: echo x >> once; sleep 0.2" });
@@ -218,7 +218,7 @@ stages = [
 ]
 `;
 
-  it("goes back to an earlier stage with what was said, and on to the merge", async () => {
+  it("returns to an earlier stage with the output of the check, and then merges", async () => {
     await using s = await openScene({ toml: PIPELINE });
     s.run();
     const prompt = "Make it good\nrun: [ -e once ] && touch good; touch once";
@@ -242,19 +242,19 @@ stages = [
     expect(await s.repository.git("ls-tree", "--name-only", "main")).toContain("good");
   });
 
-  it("fails when a stage was gone through as often as it may, and a person may mend it and resume", async () => {
+  it("fails after the last attempt of a stage, and can be fixed and resumed by the user", async () => {
     await using s = await openScene({ toml: PIPELINE });
     s.run();
     await s.tasks.start({ id: "piped", prompt: "Make it bad\nrun: touch bad", pipeline: "careful" });
     const failed = await s.until("piped", "failed", "done");
     expect(failed).toMatchObject({ status: "failed", stage: "check", code: "stage_failed" });
-    expect(failed.message).toMatch(/stage check did not pass \(2 times\).*it is not good/s);
+    expect(failed.message).toMatch(/stage check failed after 2 attempts: .*it is not good/s);
     await s.repository.write(".rookery/worktrees/piped/good", "");
     await s.tasks.resume("piped");
     await s.until("piped", "done");
   });
 
-  it("merges nothing that the gate refuses", async () => {
+  it("does not merge if the gate fails", async () => {
     await using s = await openScene({
       toml: `[pipelines.p]\nstages = [{ agent = "robin" }, { merge = "merge", gate = "echo never; false" }]\n`,
     });
@@ -268,9 +268,9 @@ stages = [
   });
 
   it.each([
-    ["no such pipeline", "other", /there is no pipeline "other": there is careful/],
-    ["a way back to nowhere", "bad", /back_to = "later" is no earlier stage/],
-  ])("%s is an error in words", async (_, pipeline, words) => {
+    ["an unknown pipeline", "other", /there is no pipeline "other"; configured pipelines: careful/],
+    ["a back_to without an earlier stage", "bad", /back_to = "later" does not name an earlier stage/],
+  ])("is rejected with a clear message for %s", async (_, pipeline, words) => {
     await using s = await openScene({
       toml: pipeline === "bad" ? `[pipelines.bad]\nstages = [{ run = "true", back_to = "later" }]\n` : PIPELINE,
     });
@@ -282,7 +282,7 @@ stages = [
 });
 
 describe("merging and removing", () => {
-  it("predicts, merges, and lets go of what is merged and of nothing else", async () => {
+  it("predicts and merges, and collects only merged worktrees", async () => {
     await using s = await openScene({ files: { shared: "one\n" } });
     s.run();
     for (const word of ["two", "three"]) await s.tasks.start({ id: word, prompt: `run: echo ${word} > shared` });

@@ -1,4 +1,4 @@
-/** Tasks of this machine: given, queued, run and looked at, in a log that every process shares. */
+/** Starts, runs, lists and merges tasks, whose log all processes share. */
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   CollectTasksRequest,
@@ -42,23 +42,23 @@ import {
 } from "../domain/index.ts";
 import { isDriven } from "../session/index.ts";
 import { diffOf, findWorktree, openRepository, predict, type Repository, type Worktree } from "../worktrees/index.ts";
-import { collectTasks, type WithPen } from "./collecting.ts";
+import { collectTasks, type WithTaskWriter } from "./collect.ts";
 import { gitVariables } from "./command-environment.ts";
-import { commitLeft } from "./commit.ts";
-import { endLeft } from "./ending.ts";
-import { checkId, idFor } from "./id.ts";
-import { isMerging, mergeTask, targetOf, withdrawMerge } from "./merging.ts";
+import { commitRemainingChanges } from "./commit.ts";
+import { endAbandonedTask } from "./end-task.ts";
+import { parseTaskId, createTaskId } from "./id.ts";
+import { isMerging, mergeTask, resolveMergeTarget, withdrawMerge } from "./merge-task.ts";
 import type { PoolParts } from "./parts.ts";
-import { mustBeThere, stamped, takePen, writeFromOutside, type Pen } from "./pen.ts";
-import { plan } from "./plan.ts";
-import { removeTask } from "./removing.ts";
+import { requireTask, stampEvents, openTaskWriter, appendTaskEvent, type TaskWriter } from "./task-writer.ts";
+import { planTask } from "./plan.ts";
+import { removeTask } from "./remove.ts";
 import { Scheduler, type RunTasks } from "./scheduler.ts";
-import { viewOf } from "./view.ts";
+import { toTaskView } from "./view.ts";
 
-/** More than anyone can look at: past this something gives tasks in a circle. */
+/** Above this, something is probably creating tasks in a loop. */
 const MAX_QUEUED = 100_000;
-const STOP_MS = 60_000;
-const LOOK_MS = 50;
+const STOP_TIMEOUT_MS = 60_000;
+const POLL_MS = 50;
 
 type FollowTasks = Parameters<Tasks["follow"]>[0];
 
@@ -74,7 +74,7 @@ const RUN_OPTIONS = objectArgument({
   onProblem: optionalArgument(functionArgument),
 });
 
-function parseName(id: string): string {
+function parseTaskName(id: string): string {
   return parseInput(TaskName, id, "the task's id");
 }
 
@@ -88,7 +88,7 @@ export class Pool implements Tasks {
     this.#scheduler = new Scheduler(parts, (cwd) => this.#repository(cwd));
   }
 
-  /** Runs what is queued, by this process and within the limits, until the signal fires or the one named has ended. */
+  /** Runs queued tasks in this process, within the limits, until the signal aborts or the task `only` has ended. */
   async run(options: RunTasks): Promise<void> {
     checkArgument(options, RUN_OPTIONS, "the options of runTasks");
     return this.#scheduler.run(options);
@@ -97,18 +97,18 @@ export class Pool implements Tasks {
   async start(given: StartTask): Promise<TaskView> {
     const request = parseInput(StartTaskRequest, given, "the task");
     const { store, clock } = this.#parts;
-    const id = request.id === undefined ? idFor(request.prompt) : checkId(request.id);
+    const id = request.id === undefined ? createTaskId(request.prompt) : parseTaskId(request.id);
     const repository = await this.#repository(this.#parts.folder(request.cwd ?? "."));
-    const spec = plan(request, repository.root, await this.#parts.config(repository.root));
+    const spec = planTask(request, repository.root, await this.#parts.config(repository.root));
     await repository.identity();
     if (spec.base !== undefined) await repository.resolve(spec.base);
-    await this.#refuseUnmeetable(id, spec.needs);
-    const events = stamped(clock, [{ type: "task.created", spec }]);
+    await this.#checkNeeds(id, spec.needs);
+    const events = stampEvents(clock, [{ type: "task.created", spec }]);
     try {
       await store.appendTask({ taskId: id, id: newId("app", clock.now()), expectedHead: 0, events });
     } catch (error) {
       if (!isRookeryError(error, "append_conflict")) throw error;
-      throw await this.#exists(id);
+      throw await this.#taskExists(id);
     }
     this.#scheduler.nudge();
     return this.show(id);
@@ -122,8 +122,8 @@ export class Pool implements Tasks {
     for (let { before } = query; ;) {
       const states = await this.#parts.store.tasks({ ...query, phases, repository, before, limit });
       for (const state of states) {
-        const view = await this.#view(state); // one by one: a thousand reads at once would go before everybody else's
-        if (status?.includes(view.status) ?? true) found.push(view); // whether one waits, its session says
+        const view = await this.#view(state); // one by one: a thousand concurrent reads would delay all other callers
+        if (status?.includes(view.status) ?? true) found.push(view); // only its session knows whether a task waits
       }
       before = states.at(-1)?.id;
       if (found.length >= limit || states.length < limit || limit < 1) return found.slice(0, Math.max(limit, 0));
@@ -131,88 +131,92 @@ export class Pool implements Tasks {
   }
 
   async show(given: string): Promise<TaskView> {
-    const id = parseName(given);
-    return this.#view(await mustBeThere(this.#parts.store, id));
+    const id = parseTaskName(given);
+    return this.#view(await requireTask(this.#parts.store, id));
   }
 
   async stop(given: string, options: { readonly reason?: string | undefined } = {}): Promise<TaskView> {
-    const id = parseName(given);
+    const id = parseTaskName(given);
     const { reason } = parseInput(StopTaskRequest, options, "the stop");
     const { store, clock, leaseTiming } = this.#parts;
-    const before = await mustBeThere(store, id);
-    if (isEnded(before)) throw new RookeryError("task_state", `task ${id} runs no more: it is ${before.phase}`);
-    await writeFromOutside({ store, clock }, id, { type: "task.stop_asked", ...(reason !== undefined && { reason }) });
-    const deadline = performance.now() + STOP_MS;
+    const before = await requireTask(store, id);
+    if (isEnded(before)) throw new RookeryError("task_state", `task ${id} has already ended: it is ${before.phase}`);
+    await appendTaskEvent({ store, clock }, id, { type: "task.stop_asked", ...(reason !== undefined && { reason }) });
+    const deadline = performance.now() + STOP_TIMEOUT_MS;
     for (;;) {
       await this.#scheduler.stop(id);
-      const state = await mustBeThere(store, id);
+      const state = await requireTask(store, id);
       if (isEnded(state)) return this.#view(state);
       if (!(await isDriven(store, id, clock, leaseTiming)) && (await this.#end(id))) continue;
       if (performance.now() > deadline) {
-        throw new RookeryError("task_state", `task ${id} did not stop within a minute: \`rookery task show ${id}\``);
+        throw new RookeryError(
+          "task_state",
+          `task ${id} did not stop within 60 s; look at it with \`rookery task show ${id}\``,
+        );
       }
-      await sleep(LOOK_MS);
+      await sleep(POLL_MS);
     }
   }
 
   async resume(given: string, options: ResumeTask = {}): Promise<TaskView> {
-    const id = parseName(given);
+    const id = parseTaskName(given);
     const { prompt, budget } = parseInput(ResumeTaskRequest, options, "the resumption");
-    await this.#withPen(id, async (pen) => {
-      const { state } = pen;
-      if (state.removed) throw new RookeryError("task_state", `task ${id} was removed: start another`);
-      if (!isEnded(state)) throw new RookeryError("task_state", `task ${id} has not ended: it is ${state.phase}`);
-      if (isMerging(state)) await withdrawMerge(pen, await this.#repository(state.spec.repository), "it was resumed");
+    await this.#withWriter(id, async (writer) => {
+      const { state } = writer;
+      if (state.removed) throw new RookeryError("task_state", `task ${id} was removed; start a new task`);
+      if (!isEnded(state)) throw new RookeryError("task_state", `task ${id} has not ended; it is ${state.phase}`);
+      if (isMerging(state))
+        await withdrawMerge(writer, await this.#repository(state.spec.repository), "the task was resumed");
       const said = { ...(prompt !== undefined && { prompt }), ...(budget !== undefined && { budget }) };
-      await pen.write({ type: "task.queued", why: "resumed", ...said });
+      await writer.write({ type: "task.queued", why: "resumed", ...said });
     });
     this.#scheduler.nudge();
     return this.show(id);
   }
 
   async diff(given: string, options: { readonly patch?: boolean | undefined } = {}): Promise<TaskDiff> {
-    const id = parseName(given);
+    const id = parseTaskName(given);
     const { patch = true } = parseInput(DiffTaskRequest, options, "the options of the diff");
-    const { repository, worktree } = await this.#place(await mustBeThere(this.#parts.store, id));
+    const { repository, worktree } = await this.#locate(await requireTask(this.#parts.store, id));
     return diffOf(worktree, repository, { patch });
   }
 
   async predictMerge(name: string, given: MergeTask = {}): Promise<MergeReport> {
-    const id = parseName(name);
+    const id = parseTaskName(name);
     const options = parseInput(MergeTaskRequest, given, "the merge");
-    const state = await mustBeThere(this.#parts.store, id);
-    const { repository, worktree } = await this.#place(state);
-    const { how, into } = await this.#merging(repository, state, options);
+    const state = await requireTask(this.#parts.store, id);
+    const { repository, worktree } = await this.#locate(state);
+    const { how, into } = await this.#mergeSettings(repository, state, options);
     return predict(repository, { branch: worktree.branch, into, how });
   }
 
   async merge(name: string, given: MergeTask = {}): Promise<MergeReport> {
-    const id = parseName(name);
+    const id = parseTaskName(name);
     const options = parseInput(MergeTaskRequest, given, "the merge");
     const parts = this.#parts;
-    return this.#withPen(id, async (pen) => {
-      const { state } = pen;
+    return this.#withWriter(id, async (writer) => {
+      const { state } = writer;
       if (!isEnded(state)) {
-        throw new RookeryError("task_state", `task ${id} is ${state.phase}: wait for its end, or stop it first`);
+        throw new RookeryError("task_state", `task ${id} is ${state.phase}; wait until it ends, or stop it first`);
       }
-      const { repository, worktree } = await this.#place(state);
-      const wanted = await this.#merging(repository, state, options);
-      await commitLeft({ parts, pen, repository, worktree });
-      return mergeTask({ parts, pen, repository, signal: pen.lost }, wanted);
+      const { repository, worktree } = await this.#locate(state);
+      const wanted = await this.#mergeSettings(repository, state, options);
+      await commitRemainingChanges({ parts, writer, repository, worktree });
+      return mergeTask({ parts, writer, repository, signal: writer.lost }, wanted);
     });
   }
 
   async remove(given: string, options: { readonly force?: boolean | undefined } = {}): Promise<RemovedTask> {
-    const id = parseName(given);
+    const id = parseTaskName(given);
     const { force = false } = parseInput(RemoveTaskRequest, options, "the removal");
-    return this.#withPen(id, (pen) => removeTask(this.#parts, (cwd) => this.#repository(cwd), pen, force));
+    return this.#withWriter(id, (writer) => removeTask(this.#parts, (cwd) => this.#repository(cwd), writer, force));
   }
 
   async collect(given: CollectTasks = {}): Promise<CollectReport> {
     const options = parseInput(CollectTasksRequest, given, "the collection");
-    const withPen: WithPen = async (id, work) =>
-      (await this.#parts.store.task(id)) === undefined ? work(undefined) : this.#withPen(id, work);
-    return collectTasks(this.#parts, (cwd) => this.#repository(cwd), withPen, options);
+    const withWriter: WithTaskWriter = async (id, work) =>
+      (await this.#parts.store.task(id)) === undefined ? work(undefined) : this.#withWriter(id, work);
+    return collectTasks(this.#parts, (cwd) => this.#repository(cwd), withWriter, options);
   }
 
   follow(query: FollowTasks): AsyncIterable<FeedEvent> {
@@ -222,17 +226,17 @@ export class Pool implements Tasks {
 
   async *#follow(query: FollowTasks): AsyncGenerator<FeedEvent> {
     const { task, after = 0, signal } = query;
-    if (task !== undefined) await mustBeThere(this.#parts.store, task);
+    if (task !== undefined) await requireTask(this.#parts.store, task);
     for await (const page of this.#parts.store.followFeed({ task, after, signal })) {
       for (const { position, text } of page) yield { position, event: JSON.parse(text) as LogEvent };
     }
   }
 
   #view(state: TaskState): Promise<TaskView> {
-    return viewOf(this.#parts.store, this.#parts.clock, state);
+    return toTaskView(this.#parts.store, this.#parts.clock, state);
   }
 
-  /** By any folder of it; opened once. */
+  /** Finds the repository of a folder. Opens each repository only once. */
   async #repository(cwd: string): Promise<Repository> {
     const known = this.#repositories.get(cwd);
     if (known !== undefined) return known;
@@ -244,7 +248,7 @@ export class Pool implements Tasks {
     return first;
   }
 
-  async #place(state: TaskState): Promise<{ readonly repository: Repository; readonly worktree: Worktree }> {
+  async #locate(state: TaskState): Promise<{ readonly repository: Repository; readonly worktree: Worktree }> {
     const { id, spec, worktree: known } = state;
     if (known === undefined || known.removed) {
       const why = known === undefined ? `task ${id} has no worktree yet` : `the worktree of task ${id} was removed`;
@@ -253,33 +257,36 @@ export class Pool implements Tasks {
     const repository = await this.#repository(spec.repository);
     const worktree = await findWorktree(repository, id);
     if (worktree === undefined) {
-      const fix = `its branch is ${known.branch}; \`rookery task resume ${id}\` makes it anew`;
-      throw new RookeryError("worktree_missing", `the worktree of task ${id} is gone from ${known.path}: ${fix}`);
+      const fix = `\`rookery task resume ${id}\` creates it again from branch ${known.branch}`;
+      throw new RookeryError(
+        "worktree_missing",
+        `the worktree of task ${id} no longer exists at ${known.path}; ${fix}`,
+      );
     }
     return { repository, worktree: { ...worktree, base: known.base, baseCommit: known.baseCommit } };
   }
 
-  async #merging(repository: Repository, state: TaskState, { how, into, gate, message }: MergeTask) {
+  async #mergeSettings(repository: Repository, state: TaskState, { how, into, gate, message }: MergeTask) {
     const config = await this.#parts.config(repository.root);
     return {
       how: how ?? config.merge.how,
-      into: await targetOf(repository, state, into),
+      into: await resolveMergeTarget(repository, state, into),
       gate: gate === false ? undefined : (gate ?? config.merge.gate),
       message,
     };
   }
 
-  async #withPen<T>(id: string, work: (pen: Pen) => Promise<T>): Promise<T> {
-    await using pen = await takePen({ ...this.#parts, owner: this.#parts.claim() }, id);
-    return await work(pen);
+  async #withWriter<T>(id: string, work: (writer: TaskWriter) => Promise<T>): Promise<T> {
+    await using writer = await openTaskWriter({ ...this.#parts, owner: this.#parts.claim() }, id);
+    return await work(writer);
   }
 
-  /** Nobody has it: whoever wants it stopped ends it. False where someone was faster. */
+  /** Ends a task that no process runs. Resolves with false if another process took the task first. */
   async #end(id: string): Promise<boolean> {
     try {
-      await this.#withPen(id, async (pen) => {
-        if (isEnded(pen.state)) return;
-        await endLeft({ parts: this.#parts, repositories: (cwd) => this.#repository(cwd), pen });
+      await this.#withWriter(id, async (writer) => {
+        if (isEnded(writer.state)) return;
+        await endAbandonedTask({ parts: this.#parts, repositories: (cwd) => this.#repository(cwd), writer });
       });
       return true;
     } catch (error) {
@@ -288,28 +295,31 @@ export class Pool implements Tasks {
     }
   }
 
-  async #refuseUnmeetable(id: string, needs: readonly string[]): Promise<void> {
+  async #checkNeeds(id: string, needs: readonly string[]): Promise<void> {
     const { store } = this.#parts;
     for (const needed of needs) {
       if (needed === id) throw new RookeryError("input_invalid", `task ${id} cannot need itself`);
-      const state = await mustBeThere(store, checkId(needed));
-      if (state.removed) throw new RookeryError("task_state", `task ${needed} was removed: it will never be done`);
+      const state = await requireTask(store, parseTaskId(needed));
+      if (state.removed) throw new RookeryError("task_state", `task ${needed} was removed, so it will never be done`);
     }
     const { queued } = await store.countTasks();
     if (queued < MAX_QUEUED) return;
-    throw new RookeryError("task_state", `${queued} tasks are queued: wait for some to be done, or stop some`);
+    throw new RookeryError(
+      "task_state",
+      `${queued} tasks are queued, which is the limit; wait until some are done, or stop some`,
+    );
   }
 
-  async #exists(id: string): Promise<RookeryError> {
+  async #taskExists(id: string): Promise<RookeryError> {
     const { status, agent, sessions, removed, worktree } = await this.show(id);
     const session = sessions.at(-1)?.id;
     const what = removed
-      ? "was removed, and its id stays its own"
+      ? "was removed, and an id cannot be reused"
       : `is ${status}: agent ${agent}${session === undefined ? "" : `, session ${session}`}${worktree === undefined ? "" : `, in ${worktree.path}`}`;
     const way = isEndedStatus(status)
-      ? `go on with it by rookery task resume ${id}`
+      ? `continue it with rookery task resume ${id}`
       : `follow it with rookery task logs -f ${id}`;
     const fix = removed ? "choose another id" : `${way}, or choose another id`;
-    return new RookeryError("task_exists", `there is a task ${id} already, which ${what}; ${fix}`);
+    return new RookeryError("task_exists", `task ${id} already exists and ${what}; ${fix}`);
   }
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openScene } from "./test-scene.ts";
 
-it("a task keeps its port while it waits to go on, and lets it go when it is stopped, although nobody runs it", async () => {
+it("keeps the port of a queued task, and releases it when the task is stopped without running", async () => {
   await using s = await openScene();
   const other = await s.open();
   void other.runTasks();

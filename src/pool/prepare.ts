@@ -1,54 +1,54 @@
-/** From a task that was taken to a worktree in which its agents can work. */
+/** Prepares the worktree of a claimed task: creates or reuses it, leases its port and runs the setup command. */
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { leasePort, leaseWorktree, setUp, type Repository, type Worktree } from "../worktrees/index.ts";
 import { commandEnvironment } from "./command-environment.ts";
-import { outputTo } from "./output.ts";
+import { openOutputRecorder } from "./output.ts";
 import type { PoolParts } from "./parts.ts";
-import type { Pen } from "./pen.ts";
+import type { TaskWriter } from "./task-writer.ts";
 
-export interface Prepared {
+export interface PreparedWorktree {
   readonly worktree: Worktree;
-  /** For agents and commands. */
+  /** Variables of the task, for its agents and commands. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Goes on with what is there: a worktree that was set up is not set up again, unless someone deleted it. */
-export async function prepare(
+/** Reuses an existing worktree. Runs the setup only for a new worktree, or if the old one was deleted. */
+export async function prepareWorktree(
   parts: PoolParts,
-  pen: Pen,
+  writer: TaskWriter,
   repository: Repository,
   signal: AbortSignal,
-): Promise<Prepared> {
-  const { id, spec, worktree: last } = pen.state;
+): Promise<PreparedWorktree> {
+  const { id, spec, worktree: last } = writer.state;
   const known = last?.removed === true ? undefined : last;
   const { worktree: settings } = await parts.config(spec.repository);
   const isThere = known !== undefined && (await isFolder(known.path));
   const branch = known?.branch ?? `${settings.branchPrefix}${id}`;
-  const base = known?.baseCommit ?? last?.base ?? spec.base; // one that was removed was merged, so it begins from that
+  const base = known?.baseCommit ?? last?.base ?? spec.base; // a removed worktree was merged, so the task starts from the merged base
   const [worktree, port] = await Promise.all([
     leaseWorktree(repository, { id, branch, base, signal }),
-    settings.port ? leasePort({ folder: portsFolder(parts.home), task: id }) : undefined, // let go of with the task
+    settings.port ? leasePort({ folder: portsFolder(parts.home), task: id }) : undefined, // released when the task ends
   ]);
   const made = {
     ...worktree,
     base: known?.base ?? worktree.base,
     baseCommit: known?.baseCommit ?? worktree.baseCommit,
   };
-  const env = environmentOf(id, made, port);
+  const env = taskEnvironment(id, made, port);
   const anew = known?.ready !== true || !isThere;
   const setsUp = anew && (settings.setup !== undefined || settings.copy.length > 0);
   if (anew || known.port !== port) {
     const { path, baseCommit } = made;
     const leased = port !== undefined && { port };
     const copied = anew && { copied: [...settings.copy] };
-    await pen.write(
+    await writer.write(
       { type: "worktree.made", path, branch, base: made.base, baseCommit, anew, ...copied, ...leased },
       ...(anew && !setsUp ? [{ type: "worktree.ready" as const, setUp: false }] : []),
     );
   }
   if (!setsUp) return { worktree: made, env };
-  await using output = outputTo(pen, "setup");
+  await using output = openOutputRecorder(writer, "setup");
   await setUp(made, repository, {
     copy: settings.copy,
     command: settings.setup,
@@ -59,7 +59,7 @@ export async function prepare(
     signal,
   });
   await output[Symbol.asyncDispose]();
-  await pen.write({ type: "worktree.ready", setUp: true });
+  await writer.write({ type: "worktree.ready", setUp: true });
   return { worktree: made, env };
 }
 
@@ -67,7 +67,7 @@ export function portsFolder(home: string): string {
   return join(home, "ports");
 }
 
-function environmentOf(id: string, { branch, base, path }: Worktree, port?: number): Record<string, string> {
+function taskEnvironment(id: string, { branch, base, path }: Worktree, port?: number): Record<string, string> {
   return {
     ROOKERY_TASK: id,
     ROOKERY_BRANCH: branch,

@@ -1,57 +1,61 @@
-/** Going on after a kill: tasks and merges that a dead process had are queued again, or finished. */
+/** Recovers from killed processes: queues their tasks again and finishes their merges. */
 import { isEnded, isHeld, isRookeryError, MAX_PAGE, type TaskState } from "../domain/index.ts";
 import { isDriven } from "../session/index.ts";
 import { sweepMerges } from "../worktrees/index.ts";
-import { endLeft, type Ending } from "./ending.ts";
-import { settleMerge } from "./merging.ts";
+import { endAbandonedTask, type TaskToEnd } from "./end-task.ts";
+import { settleMerge } from "./merge-task.ts";
 import type { PoolParts, Repositories } from "./parts.ts";
-import { takePen, type Pen } from "./pen.ts";
-import { interrupted, isLogFailure } from "./reasons.ts";
+import { openTaskWriter, type TaskWriter } from "./task-writer.ts";
+import { runInterrupted, isLogFailure } from "./run-end.ts";
 
-/** Leaves alone what a living process has, and what is ours although we were too busy to say so in time. */
-export async function requeueLeft(
+/** Skips tasks of live processes, and tasks of this process whose lease renewal is late. */
+export async function requeueAbandoned(
   parts: PoolParts,
   repositories: Repositories,
   isOurs: (id: string) => boolean,
 ): Promise<void> {
   const held = await parts.store.tasks({ phases: ["preparing", "running"], limit: MAX_PAGE });
-  const left = await deserted(
+  const left = await filterAbandoned(
     parts,
     held.filter(({ id }) => !isOurs(id)),
   );
   if (left.length === 0) return;
-  await parts.sweep(); // nothing of the dead process works in the folder when the next one goes on
-  for (const { id } of left) await withPen(parts, id, (pen) => requeue({ parts, repositories, pen }));
+  await parts.sweep(); // children of the dead process must not work in the folder when the task continues
+  for (const { id } of left) await withTaskWriter(parts, id, (writer) => requeue({ parts, repositories, writer }));
 }
 
-/** Merges of tasks that nobody runs; one that is a stage of a run is gone on with by that. */
-export async function finishMerges(parts: PoolParts, repositories: Repositories, signal: AbortSignal): Promise<void> {
+/** Finishes the merges of ended tasks. A run finishes the merge that is one of its stages. */
+export async function finishAbandonedMerges(
+  parts: PoolParts,
+  repositories: Repositories,
+  signal: AbortSignal,
+): Promise<void> {
   const merging = await parts.store.tasks({ merging: true, limit: MAX_PAGE });
-  const left = await deserted(
+  const left = await filterAbandoned(
     parts,
     merging.filter((state) => isEnded(state)),
   );
   for (const { id, spec } of left) {
-    const repository = await repositories(spec.repository).catch(() => undefined); // one that is gone keeps nobody from the others
+    const repository = await repositories(spec.repository).catch(() => undefined); // a deleted repository must not block the others
     if (repository === undefined) continue;
     await sweepMerges(repository);
-    await withPen(parts, id, async (pen) => {
-      if (!isEnded(pen.state)) return; // it was resumed meanwhile
-      await settleMerge({ parts, pen, repository, signal }).catch((error: unknown) => {
-        if (!signal.aborted && isLogFailure(error)) throw error; // any other is in the log
+    await withTaskWriter(parts, id, async (writer) => {
+      if (!isEnded(writer.state)) return; // resumed in the meantime
+      await settleMerge({ parts, writer, repository, signal }).catch((error: unknown) => {
+        if (!signal.aborted && isLogFailure(error)) throw error; // other failures are in the log
       });
     });
   }
 }
 
-async function requeue(left: Ending): Promise<void> {
-  const { pen } = left;
-  if (!isHeld(pen.state)) return; // another was faster
-  if (pen.state.stopAsked) await endLeft(left, "the process that ran it died");
-  else await pen.write(interrupted("the process that ran it died; it goes on").event);
+async function requeue(left: TaskToEnd): Promise<void> {
+  const { writer } = left;
+  if (!isHeld(writer.state)) return; // another process took it first
+  if (writer.state.stopAsked) await endAbandonedTask(left, "the process that ran the task died");
+  else await writer.write(runInterrupted("the process that ran the task died; the task is queued again").event);
 }
 
-async function deserted(
+async function filterAbandoned(
   { store, clock, leaseTiming }: PoolParts,
   states: readonly TaskState[],
 ): Promise<readonly TaskState[]> {
@@ -59,11 +63,15 @@ async function deserted(
   return states.filter((_, index) => driven[index] === false);
 }
 
-/** A task that someone else took meanwhile is theirs. */
-async function withPen(parts: PoolParts, id: string, work: (pen: Pen) => Promise<void>): Promise<void> {
+/** Does nothing if another process takes the task first. */
+async function withTaskWriter(
+  parts: PoolParts,
+  id: string,
+  work: (writer: TaskWriter) => Promise<void>,
+): Promise<void> {
   try {
-    await using pen = await takePen({ ...parts, owner: parts.claim() }, id);
-    await work(pen);
+    await using writer = await openTaskWriter({ ...parts, owner: parts.claim() }, id);
+    await work(writer);
   } catch (error) {
     if (!isRookeryError(error, "task_state") && !isRookeryError(error, "lease_lost")) throw error;
   }

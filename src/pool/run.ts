@@ -1,4 +1,4 @@
-/** One run of a task: from being taken, through its stages, to being let go with its end written down. */
+/** Runs a claimed task through its stages and records how the run ended. */
 import {
   isRookeryError,
   messageOf,
@@ -7,68 +7,70 @@ import {
   type TaskEventBody,
   type TaskState,
 } from "../domain/index.ts";
-import { spent, timeLeft } from "./budget.ts";
-import { endTask } from "./ending.ts";
+import { budgetReached, remainingMs } from "./budget.ts";
+import { endTask } from "./end-task.ts";
 import type { PoolParts, Repositories } from "./parts.ts";
-import { holdPen } from "./pen.ts";
-import { prepare } from "./prepare.ts";
-import { failed, isLogFailure, RunEnded } from "./reasons.ts";
-import { AgentFailed, agentStage } from "./stage/agent.ts";
-import { commandStage } from "./stage/command.ts";
-import { mergeStage } from "./stage/merge.ts";
-import type { Place, Run, StageResult } from "./stage/run.ts";
+import { holdTaskWriter } from "./task-writer.ts";
+import { prepareWorktree } from "./prepare.ts";
+import { runFailed, isLogFailure, RunEnd } from "./run-end.ts";
+import { AgentFailure, runAgentStage } from "./stage/agent.ts";
+import { runCommandStage } from "./stage/command.ts";
+import { runMergeStage } from "./stage/merge.ts";
+import type { StagePosition, TaskRun, StageResult } from "./stage/task-run.ts";
 import { TimeLimit } from "./time-limit.ts";
 
 const FIRST_RETRY_MS = 2_000;
 const LAST_RETRY_MS = 5 * 60_000;
 
-/** Rejects only where the log cannot be written: then nothing is known of the task's end, and whoever comes next goes on. */
+/** Rejects only if the log cannot be written. The end of the run is then not recorded, and another process continues it. */
 export async function runTask(
   parts: PoolParts,
   repositories: Repositories,
   { state, lease }: ClaimedTask,
   ending: AbortController,
 ): Promise<void> {
-  await using pen = holdPen({ ...parts, owner: lease.owner }, state, lease);
-  const lost = () => ending.abort(pen.lost.reason);
-  pen.lost.addEventListener("abort", lost, { once: true });
-  using time = new TimeLimit(timeLeft(state), () => ending.abort(spent(state.id, `${state.spec.budget.seconds} s`)));
-  const end = await outcomeOf(parts, repositories, { pen, time }, ending.signal);
-  if (end.type === "task.ended") await endTask({ parts, repositories, pen }, end);
-  else await pen.write(end);
+  await using writer = holdTaskWriter({ ...parts, owner: lease.owner }, state, lease);
+  const lost = () => ending.abort(writer.lost.reason);
+  writer.lost.addEventListener("abort", lost, { once: true });
+  using time = new TimeLimit(remainingMs(state), () =>
+    ending.abort(budgetReached(state.id, `${state.spec.budget.seconds} s`)),
+  );
+  const end = await runToEnd(parts, repositories, { writer, time }, ending.signal);
+  if (end.type === "task.ended") await endTask({ parts, repositories, writer }, end);
+  else await writer.write(end);
 }
 
-async function outcomeOf(
+async function runToEnd(
   parts: PoolParts,
   repositories: Repositories,
-  { pen, time }: Pick<Run, "pen" | "time">,
+  { writer, time }: Pick<TaskRun, "writer" | "time">,
   signal: AbortSignal,
 ): Promise<TaskEventBody> {
   try {
-    if (pen.state.stopAsked) return { type: "task.ended", outcome: "stopped" };
-    const repository = await repositories(pen.state.spec.repository);
+    if (writer.state.stopAsked) return { type: "task.ended", outcome: "stopped" };
+    const repository = await repositories(writer.state.spec.repository);
     await repository.identity();
-    const prepared = await prepare(parts, pen, repository, signal);
-    await goThrough({ parts, pen, repository, ...prepared, signal, time });
+    const prepared = await prepareWorktree(parts, writer, repository, signal);
+    await runStages({ parts, writer, repository, ...prepared, signal, time });
     return { type: "task.ended", outcome: "done" };
   } catch (error) {
-    return endOf(parts, pen.state, signal.aborted ? signal.reason : error);
+    return toEndEvent(parts, writer.state, signal.aborted ? signal.reason : error);
   }
 }
 
-async function goThrough(run: Run): Promise<void> {
-  const { pen, signal } = run;
+async function runStages(run: TaskRun): Promise<void> {
+  const { writer, signal } = run;
   for (;;) {
     signal.throwIfAborted();
-    const { stage: index, spec, current, attempts } = pen.state;
+    const { stage: index, spec, current, attempts } = writer.state;
     const stage = spec.stages[index];
     if (stage === undefined) return;
     const attempt = current?.stage === index ? current.attempt : (attempts[index] ?? 0) + 1;
-    const { passed, message } = await goOn(run, stage, { index, attempt });
+    const { passed, message } = await runStage(run, stage, { index, attempt });
     const said = message !== undefined && { message };
     const backTo = spec.stages.findIndex(({ name }) => name === stage.backTo);
     const goesBack = !passed && backTo !== -1 && attempt < stage.tries;
-    await pen.write({
+    await writer.write({
       type: "stage.ended",
       stage: index,
       name: stage.name,
@@ -77,37 +79,37 @@ async function goThrough(run: Run): Promise<void> {
       ...(goesBack && { backTo }),
     });
     if (passed || goesBack) continue;
-    const times = attempt > 1 ? ` (${attempt} times)` : "";
-    throw failed("stage_failed", `stage ${stage.name} did not pass${times}: ${lastLines(message ?? "")}`);
+    const times = attempt > 1 ? ` after ${attempt} attempts` : "";
+    throw runFailed("stage_failed", `stage ${stage.name} failed${times}: ${lastLines(message ?? "")}`);
   }
 }
 
-function goOn(run: Run, stage: Stage, place: Place): Promise<StageResult> {
+function runStage(run: TaskRun, stage: Stage, place: StagePosition): Promise<StageResult> {
   switch (stage.kind) {
     case "agent":
-      return agentStage(run, stage, place);
+      return runAgentStage(run, stage, place);
     case "command":
-      return commandStage(run, stage, place);
+      return runCommandStage(run, stage, place);
     case "merge":
-      return mergeStage(run, stage, place);
+      return runMergeStage(run, stage, place);
   }
 }
 
-/** Throws what means that the log cannot be written. */
-function endOf({ clock }: PoolParts, state: TaskState, error: unknown): TaskEventBody {
-  if (error instanceof RunEnded) return error.event;
-  if (error instanceof AgentFailed && state.retried < state.spec.retries) {
+/** Throws the error if it means that the log cannot be written. */
+function toEndEvent({ clock }: PoolParts, state: TaskState, error: unknown): TaskEventBody {
+  if (error instanceof RunEnd) return error.event;
+  if (error instanceof AgentFailure && state.retried < state.spec.retries) {
     const wait = Math.min(FIRST_RETRY_MS * 2 ** state.retried, LAST_RETRY_MS);
     const notBefore = new Date(clock.now() + wait).toISOString();
     return { type: "task.queued", why: "retried", message: error.message, notBefore };
   }
   if (isLogFailure(error)) throw error;
-  return failed(isRookeryError(error) ? error.code : "internal", messageOf(error)).event;
+  return runFailed(isRookeryError(error) ? error.code : "internal", messageOf(error)).event;
 }
 
-const TOLD_LENGTH = 500;
+const MAX_MESSAGE_LENGTH = 500;
 
 function lastLines(text: string): string {
   const end = text.trimEnd();
-  return end.length > TOLD_LENGTH ? `…${end.slice(-TOLD_LENGTH)}` : end;
+  return end.length > MAX_MESSAGE_LENGTH ? `…${end.slice(-MAX_MESSAGE_LENGTH)}` : end;
 }

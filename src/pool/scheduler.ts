@@ -1,40 +1,40 @@
-/** Takes tasks as limits allow, runs them side by side, and notices what other processes ask. */
+/** Claims tasks within the limits, runs them concurrently, and obeys stop requests of other processes. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { isEnded, isRookeryError, type ClaimedTask } from "../domain/index.ts";
 import { DEFAULT_LEASE_TIMING, abandonLease } from "../session/index.ts";
 import { chooseNext } from "./choose.ts";
 import type { PoolParts, Repositories } from "./parts.ts";
-import { interrupted, stopped } from "./reasons.ts";
-import { finishMerges, requeueLeft } from "./recover.ts";
+import { runInterrupted, runStopped } from "./run-end.ts";
+import { finishAbandonedMerges, requeueAbandoned } from "./recover.ts";
 import { runTask } from "./run.ts";
 
 export interface RunTasks {
-  /** Resolves when this task has ended; without it, when the signal fires. */
+  /** Runs only this task and resolves when it has ended. Default: runs all tasks until the signal aborts. */
   readonly only?: string | undefined;
   readonly signal: AbortSignal;
-  /** Told what went wrong around the tasks: a log that could not be written for a moment. */
+  /** Called for problems outside of a task, such as a log that cannot be written for a while. */
   readonly onProblem?: ((error: unknown) => void) | undefined;
 }
 
-/** What other processes give, stop or finish is seen then; what this one does, at once. */
-const LOOK_MS = 200;
+/** How often to look for changes by other processes. Changes by this process are seen immediately. */
+const POLL_MS = 200;
 const RECOVER_MS = 2_000;
-/** What is wrong with the log or the configuration is seldom over in less. */
+/** How long to wait after a failure of the log or the configuration. */
 const PROBLEM_MS = 2_000;
 
-interface Running {
+interface RunningTask {
   readonly ending: AbortController;
-  readonly over: Promise<void>;
-  /** Whose it is: several may run tasks in one process. */
-  readonly of: Wanted;
+  readonly done: Promise<void>;
+  /** The call of `run` that started it. One process may have several. */
+  readonly of: RunRequest;
 }
 
-type Wanted = RunTasks & { readonly onProblem: (error: unknown) => void };
+type RunRequest = RunTasks & { readonly onProblem: (error: unknown) => void };
 
 export class Scheduler {
   readonly #parts: PoolParts;
   readonly #repositories: Repositories;
-  readonly #running = new Map<string, Running>();
+  readonly #running = new Map<string, RunningTask>();
   #claims = 0;
   #recoverAt = 0;
   #merging: Promise<void> | undefined;
@@ -46,29 +46,29 @@ export class Scheduler {
     this.#repositories = repositories;
   }
 
-  /** Something changed: look now. */
+  /** Looks for tasks now, because something changed. */
   nudge(): void {
     this.#nudges += 1;
     for (const wake of this.#wakes) wake();
   }
 
-  /** Resolves when it runs no more; at once where it does not run here. */
+  /** Resolves when the task no longer runs in this process. */
   async stop(id: string): Promise<void> {
     const running = this.#running.get(id);
-    running?.ending.abort(stopped("stopped by a person"));
-    await running?.over;
+    running?.ending.abort(runStopped("stopped by the user"));
+    await running?.done;
   }
 
   /** Rejects if the log was closed, or its file was deleted or replaced; any other problem is passed to `onProblem`. */
   async run({ onProblem = () => undefined, ...wanted }: RunTasks): Promise<void> {
-    const own: Wanted = { ...wanted, onProblem };
+    const own: RunRequest = { ...wanted, onProblem };
     const { only, signal } = own;
     try {
       while (!signal.aborted) {
         const seen = this.#nudges;
-        let restMs = LOOK_MS;
+        let restMs = POLL_MS;
         try {
-          if (await this.#isOver(only)) return;
+          if (await this.#hasEnded(only)) return;
           await this.#look(own);
         } catch (error) {
           if (isRookeryError(error, "store_closed") || isRookeryError(error, "store_replaced")) throw error;
@@ -79,21 +79,21 @@ export class Scheduler {
       }
     } finally {
       const running = [...this.#running.values()].filter(({ of }) => of === own);
-      for (const { ending } of running) ending.abort(interrupted());
-      await Promise.all([...running.map(({ over }) => over), this.#merging]);
+      for (const { ending } of running) ending.abort(runInterrupted());
+      await Promise.all([...running.map(({ done }) => done), this.#merging]);
     }
   }
 
-  async #isOver(only: string | undefined): Promise<boolean> {
+  async #hasEnded(only: string | undefined): Promise<boolean> {
     if (only === undefined || this.#running.has(only)) return false;
     const state = await this.#parts.store.task(only);
     return state === undefined || isEnded(state);
   }
 
-  async #look(own: Wanted): Promise<void> {
+  async #look(own: RunRequest): Promise<void> {
     const { only, signal } = own;
     await this.#recover(own);
-    await this.#heedStops();
+    await this.#abortStoppedTasks();
     const maxRunning = await this.#parts.maxRunning();
     while (!signal.aborted && this.#running.size < maxRunning) {
       const claimed = await this.#claim(maxRunning, only);
@@ -102,22 +102,22 @@ export class Scheduler {
     }
   }
 
-  /** Merging takes its time, and keeps nobody from starting meanwhile. */
-  async #recover({ signal, onProblem }: Wanted): Promise<void> {
-    if (performance.now() < this.#recoverAt) return; // never by the clock of the day, which may be set back
+  /** Does not wait for merges, so that other tasks can start meanwhile. */
+  async #recover({ signal, onProblem }: RunRequest): Promise<void> {
+    if (performance.now() < this.#recoverAt) return; // a monotonic clock: the system time may be set back
     this.#recoverAt = performance.now() + RECOVER_MS;
-    await requeueLeft(this.#parts, this.#repositories, (id) => this.#running.has(id));
-    this.#merging ??= finishMerges(this.#parts, this.#repositories, signal)
+    await requeueAbandoned(this.#parts, this.#repositories, (id) => this.#running.has(id));
+    this.#merging ??= finishAbandonedMerges(this.#parts, this.#repositories, signal)
       .catch(onProblem)
       .finally(() => {
         this.#merging = undefined;
       });
   }
 
-  async #heedStops(): Promise<void> {
+  async #abortStoppedTasks(): Promise<void> {
     for (const [id, { ending }] of this.#running) {
       const state = await this.#parts.store.task(id);
-      if (state?.stopAsked === true) ending.abort(stopped("stopped by a person"));
+      if (state?.stopAsked === true) ending.abort(runStopped("stopped by the user"));
     }
   }
 
@@ -134,12 +134,12 @@ export class Scheduler {
         choose: (candidates, busy) => chooseNext(candidates, busy, maxRunning),
       });
     } catch (error) {
-      abandonLease(owner); // the store may have granted it
+      abandonLease(owner); // the store may have granted the lease
       throw error;
     }
   }
 
-  #start(claimed: ClaimedTask, own: Wanted): void {
+  #start(claimed: ClaimedTask, own: RunRequest): void {
     const { id } = claimed.state;
     const ending = new AbortController();
     const over = runTask(this.#parts, this.#repositories, claimed, ending)
@@ -150,10 +150,10 @@ export class Scheduler {
         this.#running.delete(id);
         this.nudge();
       });
-    this.#running.set(id, { ending, over, of: own });
+    this.#running.set(id, { ending, done: over, of: own });
   }
 
-  /** Not at all where something has changed since `seen`. */
+  /** Returns immediately if something has changed since `seen`. */
   async #rest(signal: AbortSignal, seen: number, ms: number): Promise<void> {
     const rest = new AbortController();
     const wake = () => rest.abort();

@@ -5,7 +5,7 @@ import { expect, it, vi } from "vitest";
 import { ownIdentity } from "../stdx/index.ts";
 import { openScene } from "./test-scene.ts";
 
-it("two that run tasks in one process do not end each other's", async () => {
+it("keeps the tasks of one runTasks call when another call in the same process ends", async () => {
   await using s = await openScene();
   await s.tasks.start({ id: "short", prompt: "run: true" });
   await s.tasks.start({ id: "long", prompt: `run: until [ -e "$TMPDIR/go" ]; do sleep 0.05; done` });
@@ -17,7 +17,7 @@ it("two that run tasks in one process do not end each other's", async () => {
   expect(await s.tasks.show("long")).toMatchObject({ status: "done", runs: 1 });
 });
 
-it("a worktree whose task someone has taken meanwhile is not collected", async () => {
+it("does not collect a worktree whose task another process holds", async () => {
   await using s = await openScene();
   s.run();
   await s.tasks.start({ id: "merged", prompt: "run: touch x" });
@@ -29,13 +29,15 @@ it("a worktree whose task someone has taken meanwhile is not collected", async (
   const lease = await s.rookery.store.acquireLease({ sessionId: "merged", owner, now: Date.now(), until });
   const { kept, removed } = await s.tasks.collect({ quota: 0 });
   expect(removed).toEqual([]);
-  expect(kept).toMatchObject([{ id: "merged", why: expect.stringContaining("is being worked on") as string }]);
+  expect(kept).toMatchObject([
+    { id: "merged", why: expect.stringContaining("is in use by another process") as string },
+  ]);
   expect(existsSync(worktree?.path ?? "")).toBe(true);
   await s.rookery.store.releaseLease(lease);
   expect((await s.tasks.collect({ quota: 0 })).removed).toMatchObject([{ id: "merged" }]);
 });
 
-it("a task whose repository is gone can be removed by who gives it up", async () => {
+it("removes a task whose repository was deleted only with force", async () => {
   await using s = await openScene();
   s.run();
   await s.tasks.start({ id: "homeless", prompt: "run: touch x" });
@@ -47,7 +49,7 @@ it("a task whose repository is gone can be removed by who gives it up", async ()
   expect(await other.tasks.list()).toEqual([]);
 });
 
-it("a task whose worktree was collected goes on from what it was merged into", async () => {
+it("continues a task whose worktree was collected from the branch it was merged into", async () => {
   await using s = await openScene();
   s.run();
   await s.tasks.start({ id: "again", prompt: "run: echo one > one" });
@@ -60,7 +62,7 @@ it("a task whose worktree was collected goes on from what it was merged into", a
   expect(await s.repository.git("show", "rookery/again:two")).toBe("one");
 });
 
-it("what was copied into a worktree stays out of its commits, whatever is configured later", async () => {
+it("never commits files that were copied into a worktree, even if the configuration changes", async () => {
   await using s = await openScene({ toml: `[worktree]\ncopy = [".env"]\n` });
   await s.repository.write(".env", "SECRET=1\n");
   s.run();
@@ -74,7 +76,7 @@ it("what was copied into a worktree stays out of its commits, whatever is config
   expect(await s.repository.git("ls-tree", "--name-only", "rookery/secret")).toBe("README.md\nagent.sh\nx");
 });
 
-it("what is asked for by its status is found behind others of its phase", async () => {
+it("finds a task by its status behind other tasks of the same phase", async () => {
   await using s = await openScene();
   s.run();
   await s.tasks.start({ id: "old", prompt: "run: sleep 60" });
@@ -96,7 +98,7 @@ it("what is asked for by its status is found behind others of its phase", async 
   expect((await s.tasks.list({ status: ["running"], limit: 1 })).map(({ id }) => id)).toEqual(["new"]);
 });
 
-it("a task that needs one that was removed says that it never comes to its turn", async () => {
+it("reports that a task can never run if a task that it needs was removed", async () => {
   await using s = await openScene();
   await s.tasks.start({ id: "first", prompt: "run: true" });
   await s.tasks.start({ id: "second", prompt: "run: true", needs: ["first"] });

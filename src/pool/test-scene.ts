@@ -1,4 +1,4 @@
-/** A repository with agents that are shell scripts, and the whole of Rookery around it. */
+/** Opens Rookery on a temporary repository whose agents are shell scripts. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { vi, expect } from "vitest";
@@ -8,13 +8,13 @@ import { Rookery } from "../rookery.ts";
 import { DisposeStack } from "../stdx/index.ts";
 import { builtEnvironment, temporaryFolder, temporaryRepository } from "../testing/index.ts";
 
-/** Does what the lines of the prompt say that begin with `run:`, and nothing else: also when it is told to go on. */
+/** Runs the lines of the prompt that start with `run:` and ignores the rest, also in a resume prompt. */
 const AGENT = `printf '%s\\n' "$1" | sed -n 's/^run: //p' > "$TMPDIR/script.$$"; sh "$TMPDIR/script.$$"`;
 
 export interface SceneOptions {
-  /** Of `rookery.toml`, beside the agents. */
+  /** Added to `rookery.toml`, which defines the agents. */
   readonly toml?: string;
-  /** Of the user's own file. */
+  /** The content of the user's configuration file. */
   readonly user?: string;
   readonly files?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
@@ -45,11 +45,11 @@ export async function openScene({ toml = "", user = "", files = {}, env: extra =
     env,
     rookery,
     tasks: rookery.tasks,
-    /** As another process has it. */
+    /** Opens Rookery once more, like another process. */
     open,
-    /** Runs what is queued until the scene is over. */
+    /** Runs queued tasks until the scene is disposed. */
     run: () => void rookery.runTasks({ signal: stopping.signal }).catch(() => undefined),
-    /** Waits until the task is like that. */
+    /** Waits until the task has one of these statuses. */
     until: (id: string, ...statuses: TaskStatus[]) => until(rookery, id, statuses),
     [Symbol.asyncDispose]: async () => {
       stopping.abort();

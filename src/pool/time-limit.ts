@@ -1,25 +1,25 @@
-/** The time that a run may take: what happens when it is over, and how it stands still. */
+/** A pausable time limit for a run. */
 
-/** Node takes none above it. A run of more than three weeks is looked at again when it is next begun. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** The longest delay of a Node timer, about 24 days. A longer limit is only checked when the run restarts. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export class TimeLimit implements Disposable {
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
   readonly #end: () => void;
 
-  /** Undefined: it has no end. */
+  /** Undefined means no limit. */
   constructor(leftMs: number | undefined, end: () => void) {
     this.#end = end;
     this.#start(leftMs);
   }
 
-  /** Until it goes on, whoever holds it sees to the time. */
-  hold(): void {
+  /** Stops the timer until `resume`. The caller enforces the limit meanwhile. */
+  pause(): void {
     clearTimeout(this.#timer);
   }
 
-  goOn(leftSeconds: number | undefined): void {
+  resume(leftSeconds: number | undefined): void {
     this.#start(leftSeconds === undefined ? undefined : leftSeconds * 1000);
   }
 
@@ -29,7 +29,7 @@ export class TimeLimit implements Disposable {
   }
 
   #start(leftMs: number | undefined): void {
-    if (this.#isOver || leftMs === undefined || leftMs > LONGEST_TIMER_MS) return;
+    if (this.#isOver || leftMs === undefined || leftMs > MAX_TIMER_MS) return;
     this.#timer = setTimeout(this.#end, leftMs);
   }
 }

@@ -1,4 +1,4 @@
-/** What a door shows of a task: its own state, and what its sessions say. */
+/** Combines the state of a task and of its sessions into the view that callers get. */
 import {
   addUsage,
   isHeld,
@@ -11,7 +11,7 @@ import {
 } from "../domain/index.ts";
 import type { Clock } from "../stdx/index.ts";
 
-export async function viewOf(store: Store, clock: Clock, state: TaskState): Promise<TaskView> {
+export async function toTaskView(store: Store, clock: Clock, state: TaskState): Promise<TaskView> {
   const found = await Promise.all(state.sessions.map(({ id }) => store.summary(id)));
   const summaries = found.filter((summary) => summary !== undefined);
   const current = summaries.find(({ id }) => id === state.current?.sessionId) ?? summaries.at(-1);
@@ -22,9 +22,9 @@ export async function viewOf(store: Store, clock: Clock, state: TaskState): Prom
     id: state.id,
     title: spec.title,
     prompt: spec.prompt,
-    status: statusOf(state, current),
+    status: taskStatus(state, current),
     repository: spec.repository,
-    agent: agentOf(state),
+    agent: taskAgent(state),
     priority: spec.priority,
     needs: spec.needs,
     createdAt: state.createdAt,
@@ -46,7 +46,7 @@ export async function viewOf(store: Store, clock: Clock, state: TaskState): Prom
     waitingFor: waiting.map((requestId) => ({ sessionId: current?.id ?? "", requestId })),
     notBefore: state.notBefore,
     code: state.code,
-    message: state.message ?? (await whyQueued(store, state)),
+    message: state.message ?? (await formatQueueReason(store, state)),
     usage: summaries.reduce((sum, { usage }) => (usage === undefined ? sum : addUsage(sum, usage)), NO_USAGE),
     lastLine: current?.lastLine,
     merge: merge && {
@@ -61,26 +61,27 @@ export async function viewOf(store: Store, clock: Clock, state: TaskState): Prom
   };
 }
 
-function statusOf(state: TaskState, current: SessionSummary | undefined): TaskStatus {
+function taskStatus(state: TaskState, current: SessionSummary | undefined): TaskStatus {
   const asks = current?.status === "waiting" && current.id === state.current?.sessionId;
   return state.phase === "running" && asks ? "waiting" : state.phase;
 }
 
-function agentOf({ spec, stage }: TaskState): string {
+function taskAgent({ spec, stage }: TaskState): string {
   const before = spec.stages.slice(0, stage + 1).toReversed();
   const of = before.find((each) => each.kind === "agent");
   return of?.kind === "agent" ? of.agent : spec.agent;
 }
 
-/** A task whose turn does not come says what it waits for. */
-async function whyQueued(store: Store, { phase, spec }: TaskState): Promise<string | undefined> {
+/** Explains which needed task a queued task waits for. */
+async function formatQueueReason(store: Store, { phase, spec }: TaskState): Promise<string | undefined> {
   if (phase !== "queued" || spec.needs.length === 0) return undefined;
   for (const id of spec.needs) {
     const needed = await store.task(id);
     if (needed?.phase === "done") continue;
     if (needed === undefined || needed.removed)
-      return `needs ${id}, which was removed before it was done: stop this one`;
-    const again = needed.phase === "failed" || needed.phase === "stopped" ? `: rookery task resume ${id}` : "";
+      return `needs ${id}, which was removed before it was done; stop this task`;
+    const again =
+      needed.phase === "failed" || needed.phase === "stopped" ? `; continue it with rookery task resume ${id}` : "";
     return `needs ${id}, which is ${needed.phase}${again}`;
   }
   return undefined;

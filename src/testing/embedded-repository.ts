@@ -33,7 +33,10 @@ export function writeEmbeddedRepository(folder: string, { config = "", index, is
   const who = ["-c", "user.name=E", "-c", "user.email=e@rookery.invalid"];
   git(["update-ref", "refs/heads/main", git([...who, "commit-tree", "-m", "Embedded", tree])]);
   writeFileSync(join(folder, "config"), `[core]\n\trepositoryformatversion = 1\n\tbare = false\n${config}`);
-  writeFileSync(join(folder, "index"), indexOf(index ?? [{ path: "a.txt", mode: 0o100644, object: blob }], isSparse));
+  writeFileSync(
+    join(folder, "index"),
+    encodeIndex(index ?? [{ path: "a.txt", mode: 0o100644, object: blob }], isSparse),
+  );
 }
 
 /** A program that says that it ran, by making a file. */
@@ -44,17 +47,17 @@ export function writeCanary(program: string, canary: string): void {
 }
 
 /** Version 2 of git's index, which git itself would not write with such paths. */
-function indexOf(entries: readonly IndexEntry[], isSparse = false): Buffer {
+function encodeIndex(entries: readonly IndexEntry[], isSparse = false): Buffer {
   const header = Buffer.alloc(12);
   header.write("DIRC", "latin1");
   header.writeUInt32BE(2, 4);
   header.writeUInt32BE(entries.length, 8);
   const extension = isSparse ? [Buffer.from("sdir\0\0\0\0", "latin1")] : [];
-  const body = Buffer.concat([header, ...entries.map(entryOf), ...extension]);
+  const body = Buffer.concat([header, ...entries.map(encodeEntry), ...extension]);
   return Buffer.concat([body, createHash("sha1").update(body).digest()]);
 }
 
-function entryOf({ path, mode, object = "12".repeat(20) }: IndexEntry): Buffer {
+function encodeEntry({ path, mode, object = "12".repeat(20) }: IndexEntry): Buffer {
   const name = Buffer.from(path);
   const length = 62 + name.length;
   const entry = Buffer.alloc(length + 8 - (length % 8));

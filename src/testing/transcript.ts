@@ -3,17 +3,17 @@ import { formatInput, type SessionEvent } from "../domain/index.ts";
 
 /** Leaves out what differs between two runs of the same script: ids, times, process numbers, token counts. */
 export function transcript(events: readonly SessionEvent[]): string[] {
-  return events.map(line).filter((text) => text !== undefined);
+  return events.map(formatEvent).filter((text) => text !== undefined);
 }
 
 /** Collects a stream of events to its end. */
-export async function collect(events: AsyncIterable<SessionEvent>): Promise<SessionEvent[]> {
+export async function collectEvents(events: AsyncIterable<SessionEvent>): Promise<SessionEvent[]> {
   const collected: SessionEvent[] = [];
   for await (const event of events) collected.push(event);
   return collected;
 }
 
-function line(event: SessionEvent): string | undefined {
+function formatEvent(event: SessionEvent): string | undefined {
   switch (event.type) {
     case "session.opened":
       return `opened ${event.agent}`;

@@ -39,7 +39,7 @@ import {
 } from "./live-agent.ts";
 import { toNoiseEvents } from "./noise.ts";
 import { toFailureOutcome } from "./outcome.ts";
-import { AcpTurn } from "./turn.ts";
+import { AcpTurnDriver } from "./turn.ts";
 
 export interface AcpBackendOptions {
   /** The complete environment of the agent's process; nothing else is inherited. */
@@ -127,7 +127,7 @@ class AcpConnection implements AgentConnection {
   #startRecorded = false;
   readonly #memory: ConversationMemory;
   #nativeId: string | undefined;
-  #turn: AcpTurn | undefined;
+  #turn: AcpTurnDriver | undefined;
   #pendingEvents: EventBody[] = [];
   #cost = 0;
 
@@ -252,7 +252,7 @@ class AcpConnection implements AgentConnection {
     if (isNew) await turn.log.commit(); // a program is recorded before it is used
     if (turn.signal.aborted) return { status: "cancelled" }; // the prompt was not sent
     this.#memory.markDelivered(turn);
-    const running = new AcpTurn({
+    const running = new AcpTurnDriver({
       turn,
       session: live.session,
       agent: this.#context.agent.name,

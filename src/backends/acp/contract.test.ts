@@ -2,7 +2,13 @@ import { existsSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { DisposeStack } from "../../stdx/index.ts";
-import { builtEnvironment, writeAcpAgent, type AcpScript, type AcpStep, type AcpTurn } from "../../testing/index.ts";
+import {
+  builtEnvironment,
+  writeAcpAgent,
+  type AcpScript,
+  type AcpStep,
+  type AcpTurnDriver,
+} from "../../testing/index.ts";
 import { backendContract, type Behavior, type ContractFiles } from "../contract/index.ts";
 import { createContractFolders } from "../contract/folders.ts";
 import { BROUGHT, COLORS, GREETING, NOTE, OURS, PROMPTS, QUESTION, TEXT } from "../contract/prompts.ts";
@@ -10,7 +16,7 @@ import { BROUGHT, COLORS, GREETING, NOTE, OURS, PROMPTS, QUESTION, TEXT } from "
 const DONE: AcpStep = { say: "Done." };
 
 /** The scripted agent does on its own what a real agent's model decides. */
-function turns({ made, written }: ContractFiles): AcpTurn[] {
+function turns({ made, written }: ContractFiles): AcpTurnDriver[] {
   const shell = { toolCallId: "t1", title: "touch", kind: "execute", rawInput: { file: made } };
   const edit = { toolCallId: "t2", title: "Write", kind: "edit", locations: [{ path: written }] };
   const diff = { type: "diff", path: written, oldText: null, newText: TEXT };
@@ -29,7 +35,7 @@ function turns({ made, written }: ContractFiles): AcpTurn[] {
   const cost: AcpStep = {
     update: { sessionUpdate: "usage_update", used: 110, size: 1_000, cost: { amount: 0.5, currency: "USD" } },
   };
-  const hello: AcpTurn = {
+  const hello: AcpTurnDriver = {
     steps: [{ say: [GREETING.slice(0, 3), GREETING.slice(3)] }, cost],
     answer: { merge: { usage } },
   };
@@ -63,7 +69,7 @@ function turns({ made, written }: ContractFiles): AcpTurn[] {
 }
 
 /** The protocol has no code for a usage limit; agents put their provider's message into an error. */
-const LIMITED: AcpTurn = {
+const LIMITED: AcpTurnDriver = {
   answer: { error: { code: -32603, message: "Internal error", data: "usage limit reached, try again in 2 hours" } },
 };
 

@@ -24,7 +24,7 @@ import {
   type SessionOptions,
 } from "../../acp/index.ts";
 import { readOfferedModels, readOfferedModes, findConfigOption, type OfferedOption } from "./offered-options.ts";
-import { formatLoginError, formatPeerError } from "./outcome.ts";
+import { formatAcpLoginError, formatPeerError } from "./outcome.ts";
 import { detectAccountProblem } from "./account-problem.ts";
 
 export interface LiveAcpOptions {
@@ -252,6 +252,6 @@ function toStartError(agent: string, error: unknown): unknown {
   const words = error instanceof PeerError ? formatPeerError(error) : messageOf(error);
   const code = error instanceof PeerError ? error.code : undefined;
   if (detectAccountProblem(words, Date.now(), code)?.status === "unauthorized")
-    return new RookeryError("provider_auth", formatLoginError(agent, words), { cause: error });
+    return new RookeryError("provider_auth", formatAcpLoginError(agent, words), { cause: error });
   return new RookeryError("agent_failed", `${agent} could not start a session: ${words}`, { cause: error });
 }

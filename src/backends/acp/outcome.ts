@@ -23,11 +23,11 @@ export function toFailureOutcome(error: unknown, agent: string): TurnOutcome | L
 export function toAgentErrorOutcome(words: string, agent: string, code?: number): TurnOutcome | LimitReached {
   const trouble = detectAccountProblem(words, Date.now(), code);
   if (trouble?.status === "limited") return trouble;
-  if (trouble?.status === "unauthorized") return failedOutcome("provider_auth", formatLoginError(agent, words));
+  if (trouble?.status === "unauthorized") return failedOutcome("provider_auth", formatAcpLoginError(agent, words));
   return failedOutcome("agent_failed", `${agent} failed: ${words}`);
 }
 
-export function formatLoginError(agent: string, words: string): string {
+export function formatAcpLoginError(agent: string, words: string): string {
   return `${agent} is not logged in, or its login was rejected: log in with the program's own command, or set an API key; it reported: ${words}`;
 }
 

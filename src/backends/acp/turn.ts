@@ -34,7 +34,7 @@ export interface AcpTurnParts {
   readonly cameEarly: (tool: string) => boolean;
 }
 
-export class AcpTurn {
+export class AcpTurnDriver {
   readonly #parts: AcpTurnParts;
   readonly #transcript: AcpTranscript;
   /** Paths that the user allowed in this turn. The file and terminal handlers do not ask for them again. */

@@ -3,7 +3,7 @@ import { messageOf, type PermissionPolicy } from "../../domain/index.ts";
 import type { JsonRecord } from "../../programs/index.ts";
 import type { ProgramTurn } from "../program/index.ts";
 import type { ControlChannel } from "./control-channel.ts";
-import { toUserQuestions, toElicitationResult, toElicitationQuestion } from "./questions.ts";
+import { toUserQuestions, toClaudeElicitationResult, toElicitationQuestion } from "./questions.ts";
 import { recordAt, textAt } from "./record-fields.ts";
 import { toClaudeToolStart } from "./tools.ts";
 
@@ -73,7 +73,7 @@ const HANDLERS: Readonly<Record<string, RequestHandler>> = {
   elicitation: {
     refusal: { action: "decline" },
     given: async (turn, request, signal) =>
-      toElicitationResult(await turn.ask(toElicitationQuestion(request), { signal })),
+      toClaudeElicitationResult(await turn.ask(toElicitationQuestion(request), { signal })),
   },
 };
 

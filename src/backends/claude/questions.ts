@@ -42,7 +42,7 @@ export function toElicitationQuestion(request: JsonRecord): Question {
   };
 }
 
-export function toElicitationResult({ action, content }: QuestionAnswer): JsonRecord {
+export function toClaudeElicitationResult({ action, content }: QuestionAnswer): JsonRecord {
   return { action, ...(action === "accept" && content !== undefined && { content }) };
 }
 

@@ -1,7 +1,7 @@
 /** Drives Gemini CLI headless: one process per turn, which resumes the previous one's session. */
 import { RookeryError, type Capabilities, type LimitReached, type TurnOutcome } from "../../domain/index.ts";
 import { startAgent, type AgentProcess, type ProgramExit } from "../../programs/index.ts";
-import { formatLoginError, toAgentErrorOutcome } from "../acp/outcome.ts";
+import { formatAcpLoginError, toAgentErrorOutcome } from "../acp/outcome.ts";
 import { promptText, SessionLost, type LiveProgram, type ProgramStart } from "../program/index.ts";
 import { buildGeminiCommand, buildGeminiEnvironment } from "./launch.ts";
 import { recordHeadlessTurn, type HeadlessResult } from "./record-turn.ts";
@@ -85,7 +85,7 @@ function toHeadlessOutcome({ result }: HeadlessResult, exit: ProgramExit, agent:
   const stderr = exit.stderr.replaceAll(ROUTINE_STDERR, "").trim();
   if (result !== undefined) return toAgentErrorOutcome(result.error?.message ?? stderr, agent);
   if (exit.exitCode === NO_LOGIN) {
-    return { status: "failed", code: "provider_auth", message: formatLoginError(agent, stderr) };
+    return { status: "failed", code: "provider_auth", message: formatAcpLoginError(agent, stderr) };
   }
   const how = exit.signal === null ? `with code ${exit.exitCode ?? "unknown"}` : `by ${exit.signal}`;
   const error = new RookeryError(

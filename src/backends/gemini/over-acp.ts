@@ -3,7 +3,7 @@ import type { Capabilities, EventBody, PermissionRequest } from "../../domain/in
 import type { schema } from "../../acp/index.ts";
 import { startLiveAcpAgent, type LiveAcpOptions } from "../acp/live-agent.ts";
 import { toNoiseEvents } from "../acp/noise.ts";
-import { AcpTurn, type AcpTurnParts } from "../acp/turn.ts";
+import { AcpTurnDriver, type AcpTurnParts } from "../acp/turn.ts";
 import type { LiveProgram, ProgramTurn, PromptPart, ProgramStart } from "../program/index.ts";
 import { isSameDriveMode } from "./headless.ts";
 import { buildGeminiCommand, buildGeminiEnvironment } from "./launch.ts";
@@ -22,7 +22,7 @@ export async function startGeminiOverAcp(
   const { agent } = context;
   const command = buildGeminiCommand(start, way.approval, ["--acp"]);
   const unsaid: EventBody[] = [];
-  let running: AcpTurn | undefined;
+  let running: AcpTurnDriver | undefined;
   const live = await startLiveAcpAgent({
     context: { ...context, forkOf: undefined, agent: { ...agent, model: undefined, mode: undefined } }, // set by the command line
     servers,
@@ -52,7 +52,7 @@ export async function startGeminiOverAcp(
     },
     async run(turn) {
       const parts = { turn: toAcpTurn(turn), session: live.session, agent: agent.name, costBefore: 0 };
-      running = new AcpTurn({ ...parts, cameEarly: () => false, findOfferedTool: () => undefined }); // ProgramTurn handles calls of Rookery tools
+      running = new AcpTurnDriver({ ...parts, cameEarly: () => false, findOfferedTool: () => undefined }); // ProgramTurn handles calls of Rookery tools
       running.record(...unsaid.splice(0));
       try {
         return await running.run(turn.prompt.map(toGeminiBlock), () => undefined);
@@ -66,7 +66,7 @@ export async function startGeminiOverAcp(
   };
 }
 
-function createHandlers(running: () => AcpTurn | undefined): LiveAcpOptions["handlers"] {
+function createHandlers(running: () => AcpTurnDriver | undefined): LiveAcpOptions["handlers"] {
   return {
     update: (item) => (item.when === "turn" ? running()?.update(item) : undefined),
     permission: async (request) => running()?.permission(request) ?? { outcome: { outcome: "cancelled" } },
@@ -74,7 +74,7 @@ function createHandlers(running: () => AcpTurn | undefined): LiveAcpOptions["han
   };
 }
 
-/** Adapts a `ProgramTurn` for `AcpTurn`, so that it recognizes calls of Rookery tools. */
+/** Adapts a `ProgramTurn` for `AcpTurnDriver`, so that it recognizes calls of Rookery tools. */
 function toAcpTurn(turn: ProgramTurn): AcpTurnParts["turn"] {
   return {
     signal: turn.signal,

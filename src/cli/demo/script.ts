@@ -1,5 +1,5 @@
 /** The script of the demo: a repository with a failing test, and the replies of the model that fix it. */
-import { call, calls, type Reply, say } from "../../testing/model-server/script.ts";
+import { call, calls, type ScriptedReply, say } from "../../testing/model-server/script.ts";
 
 export const DEMO_FILES = {
   "sum.mjs": `/** Adds up a list of numbers. */
@@ -20,7 +20,7 @@ test("a sum is the sum of its parts", () => {
 export const DEMO_PROMPT = "A test fails. Find out why, fix it, and show that it passes.";
 
 /** `node`: the shell command for Node. */
-export function demoReplies(node: string): Reply[] {
+export function demoReplies(node: string): ScriptedReply[] {
   const test = { command: `${node} --test` };
   const mend = { path: "sum.mjs", old_text: "total - number", new_text: "total + number" };
   return [

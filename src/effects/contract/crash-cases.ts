@@ -7,7 +7,7 @@ import {
   startAndAbandon,
   makeTracedEffect,
   defineEffectCase,
-  assertRejectsWith,
+  assertRejectsWithError,
   readTraces,
   type TracedEffectOptions,
 } from "./fixture.ts";
@@ -77,7 +77,7 @@ export const crashCases = [
     const error = new Error("it does not work");
     for (const [name, wanted] of EFFECT_KINDS) {
       const { effect } = makeTracedEffect(scene, name, { ...wanted, perform: () => Promise.reject(error) });
-      await assertRejectsWith(error, (await scene.host()).run(effect));
+      await assertRejectsWithError(error, (await scene.host()).run(effect));
       const { effect: again, runs } = makeTracedEffect(scene, name, wanted);
       const { how } = await (await scene.host()).run(again);
       const isLost = wanted.repeatable !== true && wanted.instant !== true; // it started, so it may have had an effect
@@ -89,14 +89,14 @@ export const crashCases = [
   defineEffectCase("rejects with the store's error if a commit fails", async (scene) => {
     for (const [name, wanted] of EFFECT_KINDS) {
       const { effect } = makeTracedEffect(scene, name, wanted);
-      await assertRejectsWith(STORE_FAILURE, (await scene.host({ commits: 0 })).run(effect));
+      await assertRejectsWithError(STORE_FAILURE, (await scene.host({ commits: 0 })).run(effect));
     }
     assert.deepEqual(await readTraces(scene), []);
   }),
 
   defineEffectCase("does not perform a non-repeatable effect if its start cannot be committed", async (scene) => {
     const { effect, runs } = makeTracedEffect(scene, "a");
-    await assertRejectsWith(STORE_FAILURE, (await scene.host({ commits: 0 })).run(effect));
+    await assertRejectsWithError(STORE_FAILURE, (await scene.host({ commits: 0 })).run(effect));
     assert.equal(runs.count, 0);
   }),
 
@@ -126,7 +126,7 @@ export const crashCases = [
   defineEffectCase("rejects if a loss cannot be committed, and reports the loss again later", async (scene) => {
     const { effect, runs } = makeTracedEffect(scene, "a");
     await startAndAbandon(await scene.host(), effect);
-    await assertRejectsWith(STORE_FAILURE, (await scene.host({ commits: 0 })).run(effect));
+    await assertRejectsWithError(STORE_FAILURE, (await scene.host({ commits: 0 })).run(effect));
     assert.equal((await (await scene.host()).run(effect)).how, "lost");
     assert.equal(runs.count, 0);
   }),

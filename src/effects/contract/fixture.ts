@@ -81,7 +81,7 @@ export async function startAndAbandon(host: EffectHost, effect: Effect<unknown>)
   });
 }
 
-export async function assertRejectsWith(error: unknown, work: Promise<unknown>): Promise<void> {
+export async function assertRejectsWithError(error: unknown, work: Promise<unknown>): Promise<void> {
   await assert.rejects(work, (thrown) => {
     assert.equal(thrown, error);
     return true;

@@ -6,7 +6,7 @@ import type { AuthorizationServerMetadata } from "@modelcontextprotocol/sdk/shar
 import type { OAuthSpec } from "../../domain/index.ts";
 import { isSameIssuer, quoteShort } from "./addresses.ts";
 import { type Callback, listenForCallback } from "./callback.ts";
-import { LoginFailure, formatLoginError } from "./failure.ts";
+import { LoginFailure, formatOAuthLoginError } from "./failure.ts";
 import type { OAuthClient, Grant } from "./grant.ts";
 import type { Fetch } from "./guarded-fetch.ts";
 
@@ -110,7 +110,7 @@ async function registerWithServer(options: OAuthClientOptions, redirectUrl: stri
     });
   } catch (error) {
     if (error instanceof LoginFailure) throw error;
-    throw new LoginFailure(`its authorization server rejected the registration: ${formatLoginError(error)}`, {
+    throw new LoginFailure(`its authorization server rejected the registration: ${formatOAuthLoginError(error)}`, {
       cause: error,
     });
   }

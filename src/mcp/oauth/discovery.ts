@@ -4,7 +4,7 @@ import type {
   OAuthProtectedResourceMetadata,
 } from "@modelcontextprotocol/sdk/shared/auth.js";
 import { checkEndpoint, isSameIssuer, isSameOrigin, quoteShort } from "./addresses.ts";
-import { LoginFailure, formatLoginError } from "./failure.ts";
+import { LoginFailure, formatOAuthLoginError } from "./failure.ts";
 import { type FetchGuard, guardedFetch, type Fetch } from "./guarded-fetch.ts";
 import { readChallenge, type Challenge } from "./challenge.ts";
 
@@ -142,6 +142,6 @@ async function fetchMetadata<T>(
   } catch (error) {
     if (error instanceof LoginFailure) throw error;
     if (status >= 400 && status < 500) return undefined;
-    throw new LoginFailure(`${what} cannot be used: ${formatLoginError(error)}`, { cause: error });
+    throw new LoginFailure(`${what} cannot be used: ${formatOAuthLoginError(error)}`, { cause: error });
   }
 }

@@ -7,7 +7,7 @@ export class LoginFailure extends Error {
 }
 
 /** Formats any error of the login flow, including those of the MCP SDK. */
-export function formatLoginError(error: unknown): string {
+export function formatOAuthLoginError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if ("issues" in error && Array.isArray(error.issues)) return error.issues.slice(0, 3).map(formatIssue).join("; ");
   const { errorCode } = error as { errorCode?: unknown };

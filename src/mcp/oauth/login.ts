@@ -9,7 +9,7 @@ import { type Callback, readAuthorizationCode } from "./callback.ts";
 import type { Challenge } from "./challenge.ts";
 import { type ClientRegistration, prepareClient } from "./client.ts";
 import { discover, type DiscoveredServer } from "./discovery.ts";
-import { LoginFailure, formatLoginError } from "./failure.ts";
+import { LoginFailure, formatOAuthLoginError } from "./failure.ts";
 import { type Grant, splitScope, scopeUnion, toGrantTokens } from "./grant.ts";
 import { type Fetch, guardedFetch } from "./guarded-fetch.ts";
 
@@ -35,7 +35,7 @@ export async function performLogin(context: LoginContext): Promise<LoginResult> 
     return await attemptLogin(context);
   } catch (error) {
     if (signal.aborted) return { outcome: { status: "cancelled" } };
-    return { outcome: { status: "failed", reason: `${spec.name}: ${formatLoginError(error)}` } };
+    return { outcome: { status: "failed", reason: `${spec.name}: ${formatOAuthLoginError(error)}` } };
   }
 }
 
@@ -179,6 +179,6 @@ async function exchangeCode(
     return toGrantTokens(answer, clock.now());
   } catch (error) {
     if (error instanceof LoginFailure) throw error;
-    throw new LoginFailure(`its token endpoint refused the request: ${formatLoginError(error)}`, { cause: error });
+    throw new LoginFailure(`its token endpoint refused the request: ${formatOAuthLoginError(error)}`, { cause: error });
   }
 }

@@ -5,7 +5,7 @@ import type { Clock } from "../../stdx/clock.ts";
 import { type Authorizer, LoginNeeded, type LoginOptions } from "../authorizer.ts";
 import { canonicalUrl } from "./addresses.ts";
 import { type Challenge, readChallenge } from "./challenge.ts";
-import { formatLoginError } from "./failure.ts";
+import { formatOAuthLoginError } from "./failure.ts";
 import { type Grant, splitScope, scopeUnion } from "./grant.ts";
 import { type Fetch, guardedFetch } from "./guarded-fetch.ts";
 import { acquireLock } from "./lock.ts";
@@ -80,7 +80,7 @@ export function serverAuthorizer(context: AuthorizerContext): Authorizer {
       return (await raceAbort(shared.refresh, signal))?.tokens?.access;
     } catch (error) {
       signal?.throwIfAborted();
-      throw new Error(`${spec.name}: cannot refresh its token: ${formatLoginError(error)}`, { cause: error });
+      throw new Error(`${spec.name}: cannot refresh its token: ${formatOAuthLoginError(error)}`, { cause: error });
     }
   };
 
@@ -189,7 +189,7 @@ export function serverAuthorizer(context: AuthorizerContext): Authorizer {
       shared.login = runLogin(options)
         .catch((error: unknown): LoginOutcome => {
           if (options.signal.aborted || closing.aborted) return { status: "cancelled" };
-          return { status: "failed", reason: `${spec.name}: ${formatLoginError(error)}` };
+          return { status: "failed", reason: `${spec.name}: ${formatOAuthLoginError(error)}` };
         })
         .finally(() => (shared.login = undefined));
       return shared.login;

@@ -1,4 +1,4 @@
-/** A stage in which an agent works: one session for each agent of a task, which it comes back to. */
+/** Runs a stage in which an agent works. A task has one session per agent, which later stages of that agent reuse. */
 import {
   isRookeryError,
   newId,
@@ -9,114 +9,114 @@ import {
   type TurnOutcome,
 } from "../../domain/index.ts";
 import { isTransientFailure, type Session, type Turn } from "../../session/index.ts";
-import { budgetFor, refuseOverBudget, secondsLeft, usedElsewhere } from "../budget.ts";
-import { commitLeft } from "../commit.ts";
-import { parked, stopped } from "../reasons.ts";
-import type { Place, Run, StageResult } from "./run.ts";
-import { firstWords, goOnWords } from "./words.ts";
+import { taskBudgetFor, findExceededBudget, secondsLeft, sumOtherUsage } from "../budget.ts";
+import { commitRemainingChanges } from "../commit.ts";
+import { runParked, runStopped } from "../run-end.ts";
+import type { StagePosition, TaskRun, StageResult } from "./task-run.ts";
+import { stagePrompt, resumePrompt } from "./prompts.ts";
 
 type AgentStage = Extract<Stage, { kind: "agent" }>;
 
-/** The agent came to no good end: it may be tried again. */
-export class AgentFailed extends RookeryError {}
+/** The agent failed. The task may be retried. */
+export class AgentFailure extends RookeryError {}
 
-/** How often it is looked whether the turn is parked, or has used too much. */
-const LOOK_MS = 200;
+/** How often to check whether the turn is parked or over budget. */
+const POLL_MS = 200;
 
-export async function agentStage(run: Run, stage: AgentStage, place: Place): Promise<StageResult> {
-  const session = await openFor(run, stage);
+export async function runAgentStage(run: TaskRun, stage: AgentStage, place: StagePosition): Promise<StageResult> {
+  const session = await openStageSession(run, stage);
   try {
-    const outcome = await withItsBudget(run, session, () => outcomeOf(run, session, { ...place, stage }));
-    refuseUnlessDone(outcome, session, run.signal);
-    await session[Symbol.asyncDispose](); // nothing of it works in the folder any more
+    const outcome = await withPausedTimer(run, session, () => runStageTurn(run, session, { ...place, stage }));
+    throwUnlessDone(outcome, session, run.signal);
+    await session[Symbol.asyncDispose](); // its processes must not work in the folder any more
     const said = await lastMessage(run.parts.store, session.id);
-    await commitLeft(run);
-    return resultOf(stage, said);
+    await commitRemainingChanges(run);
+    return toStageResult(stage, said);
   } finally {
     await session[Symbol.asyncDispose]();
   }
 }
 
-/** The built-in agent asks by itself where the task's budget is used up: no clock stops it meanwhile. */
-async function withItsBudget<T>({ time }: Run, session: Session, work: () => Promise<T>): Promise<T> {
-  if (!asksItself(session)) return work();
-  time.hold();
+/** Pauses the time limit if the agent enforces the task's budget itself. */
+async function withPausedTimer<T>({ time }: TaskRun, session: Session, work: () => Promise<T>): Promise<T> {
+  if (!enforcesBudget(session)) return work();
+  time.pause();
   try {
     return await work();
   } finally {
-    time.goOn(secondsLeft(session.state));
+    time.resume(secondsLeft(session.state));
   }
 }
 
-function asksItself({ state }: Session): boolean {
+function enforcesBudget({ state }: Session): boolean {
   return state.budgets.task !== undefined;
 }
 
-/** Of the turn that is this stage's own: it may have been given, or done, before its process died. */
-async function outcomeOf(
-  run: Run,
+/** Runs the turn of this stage, or continues or reuses it if an earlier process started or finished it. */
+async function runStageTurn(
+  run: TaskRun,
   session: Session,
-  { stage, index, attempt }: Place & { readonly stage: AgentStage },
+  { stage, index, attempt }: StagePosition & { readonly stage: AgentStage },
 ): Promise<TurnOutcome | undefined> {
-  const { pen, parts, signal } = run;
-  const { current } = pen.state;
+  const { writer, parts, signal } = run;
+  const { current } = writer.state;
   const sessionId = session.id;
   const own = current?.stage === index && current.sessionId === sessionId ? current : undefined;
   const start = (turns: number, turnId: string | undefined) =>
-    pen.write({ type: "stage.started", stage: index, name: stage.name, attempt, sessionId, turns, turnId });
+    writer.write({ type: "stage.started", stage: index, name: stage.name, attempt, sessionId, turns, turnId });
   if (own?.turnId !== undefined && session.resumed?.id === own.turnId) {
     await start(own.turns ?? 0, own.turnId);
-    return followed(run, session, session.resumed);
+    return followTurn(run, session, session.resumed);
   }
-  await othersFirst(run, session);
+  await waitForOtherTurns(run, session);
   signal.throwIfAborted();
   const { turns: before, lastOutcome, usage } = session.state;
   const turns = own?.turns ?? before;
-  if (lastOutcome?.status === "done" && (await wasDone(parts.store, sessionId, own?.turnId))) {
+  if (lastOutcome?.status === "done" && (await isRecordedDone(parts.store, sessionId, own?.turnId))) {
     await start(turns, own?.turnId);
     return lastOutcome;
   }
-  const over = asksItself(session)
+  const over = enforcesBudget(session)
     ? undefined
-    : refuseOverBudget(pen.state, await usedElsewhere(run, sessionId), usage);
+    : findExceededBudget(writer.state, await sumOtherUsage(run, sessionId), usage);
   if (over !== undefined) throw over;
   const turnId = newId("trn", parts.clock.now());
   await start(turns, turnId);
-  const words = (before > turns ? goOnWords : firstWords)(pen.state, stage, turns > 0);
-  return followed(run, session, await prompted(run, session, words, turnId));
+  const words = (before > turns ? resumePrompt : stagePrompt)(writer.state, stage, turns > 0);
+  return followTurn(run, session, await promptWhenIdle(run, session, words, turnId));
 }
 
-/** What a person says at any moment goes first: it began before this did. */
-async function prompted(run: Run, session: Session, words: string, turnId: string): Promise<Turn> {
+/** Starts the turn. If the user starts a turn first, waits until that one ends. */
+async function promptWhenIdle(run: TaskRun, session: Session, words: string, turnId: string): Promise<Turn> {
   for (;;) {
     try {
       return session.prompt(words, { signal: run.signal, turnId });
     } catch (error) {
       if (!isRookeryError(error, "turn_in_progress")) throw error;
-      await othersFirst(run, session);
+      await waitForOtherTurns(run, session);
       run.signal.throwIfAborted();
     }
   }
 }
 
-/** What a person began or queued in the session, and did not see the end of. */
-async function othersFirst({ signal }: Run, session: Session): Promise<void> {
-  using _ = lettingGo(signal, session);
+/** Waits for the turns that the user started or queued in the session. */
+async function waitForOtherTurns({ signal }: TaskRun, session: Session): Promise<void> {
+  using _ = releaseOnAbort(signal, session);
   await session.idle();
 }
 
-/** What waits in the session waits on for whoever opens it next: a turn that is only cancelled would be followed by it. */
-function lettingGo(signal: AbortSignal, session: Session): Disposable {
-  const letGo = () => void session[Symbol.asyncDispose]().catch(() => undefined); // the stage waits for the same
+/** Releases the session on abort. Cancelling the turn is not enough: the next queued input would start then. */
+function releaseOnAbort(signal: AbortSignal, session: Session): Disposable {
+  const letGo = () => void session[Symbol.asyncDispose]().catch(() => undefined); // the stage awaits the same disposal
   if (signal.aborted) letGo();
   signal.addEventListener("abort", letGo, { once: true });
   return { [Symbol.dispose]: () => signal.removeEventListener("abort", letGo) };
 }
 
-/** The newest that the task has with this agent, also one that was opened just before its process died. */
-async function openFor(run: Run, stage: AgentStage): Promise<Session> {
-  const { parts, pen, worktree, env } = run;
-  const { id: task, spec } = pen.state;
+/** Reopens the newest session of the task with this agent, or creates one. */
+async function openStageSession(run: TaskRun, stage: AgentStage): Promise<Session> {
+  const { parts, writer, worktree, env } = run;
+  const { id: task, spec } = writer.state;
   const [known] = await parts.store.list({ task, agent: stage.agent, limit: 1 });
   const model = stage.model ?? (stage.agent === spec.agent ? spec.model : undefined);
   const options = {
@@ -129,23 +129,23 @@ async function openFor(run: Run, stage: AgentStage): Promise<Session> {
     ...(spec.permissions !== undefined && { permissions: spec.permissions }),
   };
   const usable = known === undefined || known.status === "closed" ? undefined : known;
-  const taskBudget = await budgetFor(run, stage.agent, usable?.id);
+  const taskBudget = await taskBudgetFor(run, stage.agent, usable?.id);
   const budgeted = { ...options, ...(taskBudget !== undefined && { taskBudget }) };
   try {
     return await parts.openSession(usable === undefined ? budgeted : { ...budgeted, id: usable.id });
   } catch (error) {
     if (isRookeryError(error) && /^(agent_(unavailable|exited|failed)|provider_)/.test(error.code)) {
-      throw new AgentFailed(error.code, error.message, { cause: error });
+      throw new AgentFailure(error.code, error.message, { cause: error });
     }
     throw error;
   }
 }
 
-/** Waits for the turn's end; a turn that is parked is left so, and the task with it. */
-async function followed(run: Run, session: Session, turn: Turn): Promise<TurnOutcome> {
-  const { signal, pen } = run;
-  const elsewhere = await usedElsewhere(run, session.id);
-  using _ = lettingGo(signal, session);
+/** Waits until the turn ends. Leaves a parked turn parked, and throws so that the task is parked too. */
+async function followTurn(run: TaskRun, session: Session, turn: Turn): Promise<TurnOutcome> {
+  const { signal, writer } = run;
+  const elsewhere = await sumOtherUsage(run, session.id);
+  using _ = releaseOnAbort(signal, session);
   let left: Error | undefined;
   const leave = (why: Error): void => {
     left ??= why;
@@ -154,13 +154,14 @@ async function followed(run: Run, session: Session, turn: Turn): Promise<TurnOut
   const timer = setInterval(() => {
     if (left !== undefined) return;
     const { parkedUntil } = session.state.turn ?? {};
-    if (parkedUntil !== undefined) return leave(parked(parkedUntil, `its account may do no more until ${parkedUntil}`));
-    if (asksItself(session)) return;
-    const over = refuseOverBudget(pen.state, elsewhere, session.state.usage);
+    if (parkedUntil !== undefined)
+      return leave(runParked(parkedUntil, `the account has reached its usage limit until ${parkedUntil}`));
+    if (enforcesBudget(session)) return;
+    const over = findExceededBudget(writer.state, elsewhere, session.state.usage);
     if (over !== undefined) leave(over);
-  }, LOOK_MS);
+  }, POLL_MS);
   try {
-    const outcome = await endOf(session, turn);
+    const outcome = await waitForEnd(session, turn);
     if (left !== undefined && !signal.aborted) throw left;
     return outcome;
   } catch (error) {
@@ -170,15 +171,15 @@ async function followed(run: Run, session: Session, turn: Turn): Promise<TurnOut
   }
 }
 
-/** What a person said that the turn could not hear any more is a turn of its own, and the stage is over when that is. */
-async function endOf(session: Session, turn: Turn): Promise<TurnOutcome> {
+/** Also waits for turns that start from input which came too late for this turn. The last one decides the outcome. */
+async function waitForEnd(session: Session, turn: Turn): Promise<TurnOutcome> {
   const outcome = await turn.outcome;
   await session.idle();
   return outcome.status === "done" ? (session.state.lastOutcome ?? outcome) : outcome;
 }
 
-/** Is it in the log that this turn was done? Others may have come after it. */
-async function wasDone(store: SessionStore, sessionId: string, turnId: string | undefined): Promise<boolean> {
+/** True if the log says that this turn is done. Later turns may follow it. */
+async function isRecordedDone(store: SessionStore, sessionId: string, turnId: string | undefined): Promise<boolean> {
   if (turnId === undefined) return false;
   for (let before: number | undefined; ;) {
     const { events } = await store.read({ sessionId, before, order: "newest_first" });
@@ -189,43 +190,43 @@ async function wasDone(store: SessionStore, sessionId: string, turnId: string | 
   }
 }
 
-function refuseUnlessDone(outcome: TurnOutcome | undefined, { id, state }: Session, signal: AbortSignal): void {
+function throwUnlessDone(outcome: TurnOutcome | undefined, { id, state }: Session, signal: AbortSignal): void {
   signal.throwIfAborted();
   switch (outcome?.status) {
     case "done":
       return;
     case "failed":
-      if (outcome.code === "budget_reached") throw stopped(outcome.message, outcome.code); // no further try would help
-      if (isTransientFailure(failureOf(outcome))) throw failureOf(outcome); // the run is queued again, and goes on
-      throw new AgentFailed("stage_failed", wordsOf(state.agent, "failed", outcome.message));
+      if (outcome.code === "budget_reached") throw runStopped(outcome.message, outcome.code); // a retry would not help
+      if (isTransientFailure(toTurnError(outcome))) throw toTurnError(outcome); // the run is queued again and continues
+      throw new AgentFailure("stage_failed", formatAgentFailure(state.agent, "failed", outcome.message));
     case "stalled":
-      throw new AgentFailed("stage_failed", wordsOf(state.agent, "stalled", outcome.message));
+      throw new AgentFailure("stage_failed", formatAgentFailure(state.agent, "stalled", outcome.message));
     case "cancelled":
     case undefined:
-      throw stopped(`its turn was cancelled in session ${id}`);
+      throw runStopped(`the turn was cancelled in session ${id}`);
   }
 }
 
-function failureOf({ code, message }: Extract<TurnOutcome, { status: "failed" }>): RookeryError {
+function toTurnError({ code, message }: Extract<TurnOutcome, { status: "failed" }>): RookeryError {
   return new RookeryError(code as ErrorCode, message);
 }
 
-/** Many failures begin with the agent's name already. */
-function wordsOf(agent: string, how: string, message: string): string {
+/** Many failure messages already start with the agent's name. */
+function formatAgentFailure(agent: string, how: string, message: string): string {
   return message.startsWith(agent) ? message : `${agent} ${how}: ${message}`;
 }
 
-function resultOf(stage: AgentStage, said: string): StageResult {
+function toStageResult(stage: AgentStage, said: string): StageResult {
   if (stage.pass === undefined) return { passed: true };
   const passed = said.split("\n").some((line) => line.trim() === stage.pass);
   return passed ? { passed } : { passed, message: said };
 }
 
-const LOOK_BACK = 500;
+const MAX_EVENTS_READ = 500;
 
-/** Of its last turn; of an agent that only prints, all it printed. */
+/** Returns the last message of the last turn or, if the agent only prints, everything that it printed. */
 async function lastMessage(store: SessionStore, sessionId: string): Promise<string> {
-  const { events } = await store.read({ sessionId, order: "newest_first", limit: LOOK_BACK });
+  const { events } = await store.read({ sessionId, order: "newest_first", limit: MAX_EVENTS_READ });
   const begin = events.findIndex(({ type }) => type === "turn.started");
   const turn = begin === -1 ? events : events.slice(0, begin);
   const message = turn.find((event) => event.type === "message.completed" && event.text.trim() !== "");

@@ -1,21 +1,21 @@
-/** A stage that is a command: it passes if that ends well. */
+/** Runs a stage that is a command. It passes if the command exits with code 0. */
 import type { Stage } from "../../domain/index.ts";
 import { runCommand } from "../../worktrees/index.ts";
 import { commandEnvironment } from "../command-environment.ts";
-import { outputTo } from "../output.ts";
-import type { Place, Run, StageResult } from "./run.ts";
+import { openOutputRecorder } from "../output.ts";
+import type { StagePosition, TaskRun, StageResult } from "./task-run.ts";
 
-export async function commandStage(
-  { parts, pen, worktree, env, signal }: Run,
+export async function runCommandStage(
+  { parts, writer, worktree, env, signal }: TaskRun,
   stage: Extract<Stage, { kind: "command" }>,
-  { index, attempt }: Place,
+  { index, attempt }: StagePosition,
 ): Promise<StageResult> {
-  await pen.write({ type: "stage.started", stage: index, name: stage.name, attempt });
-  await using output = outputTo(pen, stage.name);
+  await writer.write({ type: "stage.started", stage: index, name: stage.name, attempt });
+  await using output = openOutputRecorder(writer, stage.name);
   const { exitCode, timedOut, tail } = await runCommand({
     command: stage.command,
     cwd: worktree.path,
-    env: await commandEnvironment(parts, pen.state.spec.repository, env),
+    env: await commandEnvironment(parts, writer.state.spec.repository, env),
     marker: parts.claim(),
     timeoutMs: stage.timeout * 1000,
     onOutput: (text) => output.add(text),
@@ -23,6 +23,7 @@ export async function commandStage(
   });
   signal.throwIfAborted();
   if (exitCode === 0) return { passed: true };
-  const how = timedOut ? `did not end within ${stage.timeout} s` : `ended with ${exitCode ?? "a signal"}`;
+  const exit = exitCode === null ? "was ended by a signal" : `exited with code ${exitCode}`;
+  const how = timedOut ? `timed out after ${stage.timeout} s` : exit;
   return { passed: false, message: `\`${stage.command}\` ${how}:\n${tail}` };
 }

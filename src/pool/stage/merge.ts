@@ -1,18 +1,18 @@
-/** A stage that brings the task's branch back. */
+/** Runs a stage that merges the task's branch. */
 import type { Stage } from "../../domain/index.ts";
-import { commitLeft } from "../commit.ts";
-import { mergeTask, targetOf } from "../merging.ts";
-import type { Place, Run, StageResult } from "./run.ts";
+import { commitRemainingChanges } from "../commit.ts";
+import { mergeTask, resolveMergeTarget } from "../merge-task.ts";
+import type { StagePosition, TaskRun, StageResult } from "./task-run.ts";
 
-export async function mergeStage(
-  run: Run,
+export async function runMergeStage(
+  run: TaskRun,
   stage: Extract<Stage, { kind: "merge" }>,
-  { index, attempt }: Place,
+  { index, attempt }: StagePosition,
 ): Promise<StageResult> {
-  const { pen, repository } = run;
-  await pen.write({ type: "stage.started", stage: index, name: stage.name, attempt });
-  await commitLeft(run);
-  const into = await targetOf(repository, pen.state, stage.into);
+  const { writer, repository } = run;
+  await writer.write({ type: "stage.started", stage: index, name: stage.name, attempt });
+  await commitRemainingChanges(run);
+  const into = await resolveMergeTarget(repository, writer.state, stage.into);
   const { outcome, conflicts, message } = await mergeTask(run, { how: stage.how, into, gate: stage.gate });
   if (outcome === "merged" || outcome === "nothing") return { passed: true };
   const files = conflicts.length === 0 ? "" : ` in ${conflicts.join(", ")}`;

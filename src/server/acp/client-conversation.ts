@@ -10,7 +10,7 @@ import { type EnvironmentVariables, deferred } from "../../stdx/index.ts";
 import { RequestForwarder } from "./request-forwarder.ts";
 import { answerSlashCommand, listSlashCommands } from "./commands.ts";
 import { toStopReason } from "./failure.ts";
-import { toInputParts, typedText } from "./input.ts";
+import { promptToInputParts, typedText } from "./input.ts";
 import { LogView } from "./log-view.ts";
 import { toModeState, loadConfigOptions, type SettingsChange, type EditorSettings } from "./editor-settings.ts";
 import { changePermissions } from "./permissions.ts";
@@ -171,8 +171,8 @@ export class ClientConversation implements AsyncDisposable {
     const expanded = typed.startsWith("/") ? await session.expand(typed, { signal }) : typed;
     const input =
       expanded === typed || typeof expanded === "string"
-        ? await toInputParts(prompt, rookery.store)
-        : [...expanded, ...(await toInputParts(prompt.slice(1), rookery.store))];
+        ? await promptToInputParts(prompt, rookery.store)
+        : [...expanded, ...(await promptToInputParts(prompt.slice(1), rookery.store))];
     await waitUntilIdle(session, signal); // directly before the prompt, so that no other input comes in between
     signal.throwIfAborted();
     const turn = session.prompt(input, { signal });

@@ -8,7 +8,10 @@ import type { SessionStore } from "../../domain/store.ts";
 const MAX_IMAGE_BYTES = 20 * 1024 * 1024;
 
 /** Stores images as blobs. Throws -32602 (invalid params) for unsupported content. */
-export async function toInputParts(prompt: readonly acp.ContentBlock[], store: SessionStore): Promise<InputPart[]> {
+export async function promptToInputParts(
+  prompt: readonly acp.ContentBlock[],
+  store: SessionStore,
+): Promise<InputPart[]> {
   const parts: InputPart[] = [];
   for (const block of prompt) parts.push(await toInputPart(block, store));
   return parts;

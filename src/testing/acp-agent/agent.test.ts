@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type AcpStep, STABLE_UPDATES, UNKNOWN_UPDATES } from "./index.ts";
+import type { AcpStep } from "./steps/steps.ts";
+import { STABLE_UPDATES, UNKNOWN_UPDATES } from "./index.ts";
 import { open } from "./test-client.ts";
 
 describe("a scripted agent", () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { AcpScript, AcpStep } from "./index.ts";
+import type { AcpScript } from "./index.ts";
+import type { AcpStep } from "./steps/steps.ts";
 import { type Answers, open, type Params } from "./test-client.ts";
 
 const EVERYTHING = {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { AcpStep, AcpTurnScript } from "./index.ts";
+import type { AcpStep } from "./steps/steps.ts";
+import type { AcpTurnScript } from "./index.ts";
 import { type InProcess, open } from "./test-client.ts";
 
 /** An agent whose only prompt has said "begun" and now does the rest. */

@@ -1,27 +1,27 @@
-/** How the scripted agent is started as a process of its own. */
+/** Builds the command line that starts the scripted agent as a separate process. */
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Script } from "./script.ts";
+import type { AcpScript } from "./script.ts";
 
 export type AcpAgentCommand = [program: string, ...args: string[]];
 
-/** The command line of an agent that plays the script in this file. */
+/** Returns the command line of an agent that runs the script in this file. */
 export function acpAgentCommand(scriptFile: string): AcpAgentCommand {
-  // Built, this module is a part of dist/testing/; in our own tests it still lies in src/testing/acp-agent/.
+  // In the package this module is in dist/testing/; in Rookery's own tests it is in src/testing/acp-agent/.
   const program = import.meta.url.endsWith(".ts") ? "../../../dist/testing/acp-agent.js" : "./acp-agent.js";
   return [process.execPath, fileURLToPath(new URL(program, import.meta.url)), scriptFile];
 }
 
 export interface WrittenAcpAgent {
   readonly command: AcpAgentCommand;
-  /** For `readAcpRecord` and `acpRecorded`. */
+  /** The record file, for `readAcpRecord` and `acpRecorded`. */
   readonly record: string;
 }
 
-/** Writes the script into the folder; the name tells several agents in one folder apart. */
-export async function writeAcpAgent(folder: string, script: Script, name = "agent"): Promise<WrittenAcpAgent> {
+/** Writes the script into the folder. Use different names for several agents in one folder. Default: `agent`. */
+export async function writeAcpAgent(folder: string, script: AcpScript, name = "agent"): Promise<WrittenAcpAgent> {
   const record = script.record ?? join(folder, `${name}.record.ndjson`);
   const file = join(folder, `${name}.script.json`);
   await writeFile(file, JSON.stringify({ ...script, record }));

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../repository.ts";
-import { NOISE, startAcpAgent, type AcpScript, type AcpStep } from "./index.ts";
+import { NOISE, startAcpAgent, type AcpScript } from "./index.ts";
+import type { AcpStep } from "./steps/steps.ts";
 import { open } from "./test-client.ts";
 
 async function prompted(steps: readonly AcpStep[], more: AcpScript = {}) {

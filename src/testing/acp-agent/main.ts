@@ -1,15 +1,15 @@
-/** The scripted agent as a process of its own: plays the script in the file that is named. */
+/** The program of the scripted agent: runs the script in the given file on stdin and stdout. */
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { startAcpAgent, type AcpAgent } from "./agent.ts";
 import { processHost } from "./process.ts";
-import type { Script } from "./script.ts";
+import type { AcpScript } from "./script.ts";
 
 const [scriptFile, ...more] = process.argv.slice(2);
 if (scriptFile === undefined) fail("usage: acp-agent SCRIPT.json [--login]");
 
-const script = JSON.parse(readFileSync(scriptFile, "utf8")) as Script;
-// What an authentication method of kind `terminal` adds to the command line.
+const script = JSON.parse(readFileSync(scriptFile, "utf8")) as AcpScript;
+// An authentication method of type `terminal` adds this argument.
 if (more.includes("--login")) {
   if (script.auth?.file !== undefined) writeFileSync(script.auth.file, "");
   process.stdout.write("Logged in.\n");
@@ -26,7 +26,7 @@ process.on("SIGTERM", (signal) => {
   process.kill(process.pid, signal);
 });
 
-setInterval(() => undefined, 2 ** 30); // a deaf agent has nothing else that keeps it here
+setInterval(() => undefined, 2 ** 30); // keeps an agent alive that does not read its input
 const { code } = await agent.closed;
 process.exit(code ?? 0);
 

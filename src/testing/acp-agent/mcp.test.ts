@@ -4,7 +4,8 @@ import { PassThrough, Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { client, McpOverAcpProvider, methods, ndJsonStream } from "@agentclientprotocol/sdk/unstable";
 import { describe, expect, it } from "vitest";
-import { type AcpStep, startAcpAgent } from "./index.ts";
+import type { AcpStep } from "./steps/steps.ts";
+import { startAcpAgent } from "./index.ts";
 import { open, type Params } from "./test-client.ts";
 
 /** A whole MCP server; it uses nothing from outside of itself, so that its text is a program too. */

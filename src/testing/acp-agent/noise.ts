@@ -1,9 +1,9 @@
-/** What agents in the field write between their messages, for the `write` step. */
+/** Output that real agents write between their messages, for the `write` step. */
 
-import type { Steps } from "./steps/steps.ts";
+import type { AcpSteps } from "./steps/steps.ts";
 
-/** By what it is. Each is one or more whole lines, and none of them is a message. */
-export const NOISE: Readonly<Record<string, Steps["write"]>> = {
+/** By description. Each value is one or more complete lines that are not messages. */
+export const NOISE: Readonly<Record<string, AcpSteps["write"]>> = {
   "a log line": "[info] the server is listening\n",
   "a log line in JSON": '{"level":"info","time":1735689600000,"msg":"ready"}\n',
   "a warning of Node's": "(node:1) Warning: something is deprecated\n(Use `node --trace-deprecation` to see where)\n",

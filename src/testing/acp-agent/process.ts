@@ -1,11 +1,11 @@
-/** What a scripted agent can do as a process of its own. */
+/** The host of a scripted agent that runs as a separate process. */
 
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Host } from "./scene.ts";
+import type { AcpAgentHost } from "./step-context.ts";
 
-/** The name appears when the text is whole. */
+/** Renames the file when it is complete, so that a reader never sees a partial process id. */
 const GRANDCHILD = `
   const { renameSync, writeFileSync } = require("node:fs");
   const [pidFile, ignoresSigterm] = process.argv.slice(1);
@@ -14,9 +14,9 @@ const GRANDCHILD = `
   writeFileSync(pidFile + ".part", String(process.pid));
   renameSync(pidFile + ".part", pidFile);
 `;
-const LOOK_AGAIN_MS = 5;
+const POLL_MS = 5;
 
-export const processHost: Host = {
+export const processHost: AcpAgentHost = {
   exit: ({ code = 0, signal }) => {
     if (signal === undefined) process.exit(code);
     process.removeAllListeners(signal);
@@ -33,6 +33,6 @@ export const processHost: Host = {
       detached: ownGroup,
     });
     child.unref();
-    while (!existsSync(pidFile)) await pause(LOOK_AGAIN_MS);
+    while (!existsSync(pidFile)) await pause(POLL_MS);
   },
 };

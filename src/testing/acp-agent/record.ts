@@ -1,33 +1,33 @@
-/** What happened to a scripted agent, in order: kept in memory, and in a file when one is named. */
+/** Records what happens to a scripted agent, in memory and optionally in a file. */
 
 import { closeSync, openSync, writeSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 
-export type Entry =
+export type AcpRecordEntry =
   | { readonly type: "started"; readonly pid: number; readonly cwd: string; readonly args: readonly string[] }
-  /** A message as it was received. */
+  /** A received message, unchanged. */
   | { readonly type: "received"; readonly message: unknown }
-  /** A line that is no JSON. */
+  /** A received line that is not valid JSON. */
   | { readonly type: "malformed"; readonly line: string }
   | { readonly type: "eof" }
   | { readonly type: "signal"; readonly signal: string }
-  /** What is wrong with the script, or with the client: a response to nothing, a prompt that nobody wrote. */
+  /** A mistake in the script or the client, such as a response without a request or a prompt without a turn. */
   | { readonly type: "problem"; readonly problem: string };
 
 const MAX_ENTRIES = 100_000;
 
 export class AgentRecord {
-  readonly #entries: Entry[] = [];
+  readonly #entries: AcpRecordEntry[] = [];
   readonly #watchers = new Set<() => void>();
   #file: number | undefined;
 
-  /** Each entry is in the file before anything follows from it, so that a kill loses none. */
+  /** Writes each entry before the agent acts on it, so that a kill loses no entry. */
   constructor(file?: string) {
     if (file !== undefined) this.#file = openSync(file, "a", 0o600);
   }
 
-  get entries(): readonly Entry[] {
+  get entries(): readonly AcpRecordEntry[] {
     return this.#entries;
   }
 
@@ -39,7 +39,7 @@ export class AgentRecord {
     return this.#entries.flatMap((entry) => (entry.type === "problem" ? [entry.problem] : []));
   }
 
-  add(entry: Entry): void {
+  add(entry: AcpRecordEntry): void {
     if (this.#entries.length < MAX_ENTRIES) this.#entries.push(entry);
     if (this.#file !== undefined) writeSync(this.#file, JSON.stringify(entry) + "\n");
     for (const watcher of this.#watchers) watcher();
@@ -49,8 +49,8 @@ export class AgentRecord {
     this.add({ type: "problem", problem });
   }
 
-  /** The first entry that is wanted, also one from before the call. */
-  async find(wanted: (entry: Entry, index: number) => boolean, signal: AbortSignal): Promise<Entry> {
+  /** Resolves with the first entry that matches, including earlier ones. Rejects with the signal's reason. */
+  async find(wanted: (entry: AcpRecordEntry, index: number) => boolean, signal: AbortSignal): Promise<AcpRecordEntry> {
     for (;;) {
       const found = this.#entries.find(wanted);
       if (found !== undefined) return found;
@@ -73,8 +73,8 @@ export class AgentRecord {
   }
 }
 
-/** What the file of a subprocess says up to now; an unfinished last line and a missing file count as nothing yet. */
-export async function readRecord(file: string): Promise<Entry[]> {
+/** Reads the record of a subprocess. Ignores an incomplete last line. A missing file counts as empty. */
+export async function readAcpRecord(file: string): Promise<AcpRecordEntry[]> {
   const text = await readFile(file, "utf8").catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
     throw error;
@@ -82,20 +82,24 @@ export async function readRecord(file: string): Promise<Entry[]> {
   return text
     .split("\n")
     .slice(0, -1)
-    .map((line) => JSON.parse(line) as Entry);
+    .map((line) => JSON.parse(line) as AcpRecordEntry);
 }
 
-const LOOK_AGAIN_MS = 10;
+const POLL_MS = 10;
 
-/** Waits until the file of a subprocess has an entry that is wanted. */
-export async function recorded(file: string, wanted: (entry: Entry) => boolean, withinMs = 10_000): Promise<Entry> {
+/** Waits until the record of a subprocess has a matching entry. Rejects after `withinMs`. Default: 10 s. */
+export async function acpRecorded(
+  file: string,
+  wanted: (entry: AcpRecordEntry) => boolean,
+  withinMs = 10_000,
+): Promise<AcpRecordEntry> {
   const until = Date.now() + withinMs;
   for (;;) {
-    const entries = await readRecord(file);
+    const entries = await readAcpRecord(file);
     const found = entries.find(wanted);
     if (found !== undefined) return found;
     if (Date.now() > until)
-      throw new Error(`not recorded within ${withinMs} ms; ${file} has ${JSON.stringify(entries)}`);
-    await pause(LOOK_AGAIN_MS);
+      throw new Error(`no matching entry within ${withinMs} ms; ${file} has ${JSON.stringify(entries)}`);
+    await pause(POLL_MS);
   }
 }

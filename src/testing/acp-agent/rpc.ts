@@ -1,8 +1,17 @@
-/** JSON-RPC as far as an agent needs it: the shapes of messages, and the errors of ACP v1. */
+/** JSON-RPC for the agent: error codes of ACP v1 and checks of message shapes. */
 
-import type { JsonObject, RpcError } from "./script.ts";
+export type JsonObject = Readonly<Record<string, unknown>>;
 
-export const CODE = {
+export interface RpcError {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+/** The answer to a request. */
+export type RpcOutcome = { readonly result: unknown } | { readonly error: RpcError };
+
+export const RPC_ERROR = {
   parse: -32700,
   invalidRequest: -32600,
   unknownMethod: -32601,
@@ -13,8 +22,8 @@ export const CODE = {
   cancelled: -32800,
 } as const;
 
-/** An error that is sent to whoever asked. */
-export class Refusal extends Error {
+/** Thrown by a handler to answer a request with an error. */
+export class RpcFailure extends Error {
   readonly error: RpcError;
 
   constructor(code: number, message: string, data?: unknown) {
@@ -27,21 +36,21 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-export function objectOr(value: unknown, otherwise: JsonObject = {}): JsonObject {
+export function toObject(value: unknown, otherwise: JsonObject = {}): JsonObject {
   return isObject(value) ? value : otherwise;
 }
 
-/** A param that has to be a text. */
-export function textIn(params: JsonObject, name: string): string {
+/** Returns a string parameter. Throws invalid params if it is not a string. */
+export function requireString(params: JsonObject, name: string): string {
   const value = params[name];
-  if (typeof value !== "string") throw new Refusal(CODE.invalidParams, `${name} must be a string`);
+  if (typeof value !== "string") throw new RpcFailure(RPC_ERROR.invalidParams, `${name} must be a string`);
   return value;
 }
 
-/** Objects are merged all the way down, everything else is replaced. */
-export function laidOver(base: unknown, over: unknown): unknown {
+/** Merges objects recursively and replaces everything else. */
+export function mergeDeep(base: unknown, over: unknown): unknown {
   if (!isObject(base) || !isObject(over)) return over;
   const merged: Record<string, unknown> = { ...base };
-  for (const [key, value] of Object.entries(over)) merged[key] = key in base ? laidOver(base[key], value) : value;
+  for (const [key, value] of Object.entries(over)) merged[key] = key in base ? mergeDeep(base[key], value) : value;
   return merged;
 }

@@ -1,123 +1,113 @@
-/** What a scripted ACP agent does, as plain data: a script can be written as JSON and given to a subprocess. */
+/** The script of an ACP agent. It is plain data, so it can be passed to a subprocess as JSON. */
 
-import type { Steps } from "./steps/steps.ts";
-import type { Update } from "./updates.ts";
+import type { AcpUpdate } from "./updates.ts";
+import type { JsonObject, RpcError } from "./rpc.ts";
+import type { AcpStep } from "./steps/steps.ts";
 
-export interface Script {
-  /** Laid over what `initialize` usually answers: capabilities, agentInfo, protocolVersion. */
+export interface AcpScript {
+  /** Merged into the default result of `initialize`: capabilities, agentInfo, protocolVersion. */
   readonly initialize?: JsonObject;
-  /** Given: sessions are refused with -32000 until `authenticate` was called. */
-  readonly auth?: AuthScript;
-  /** Sessions from earlier, for load, resume, list, fork and delete. */
-  readonly sessions?: readonly StoredSession[];
-  /** A file that sessions are kept in, so that the next process with this script knows them. */
+  /** If present, session methods fail with -32000 until the client calls `authenticate`. */
+  readonly auth?: AcpAuthScript;
+  /** Stored sessions, for load, resume, list, fork and delete. */
+  readonly sessions?: readonly AcpStoredSession[];
+  /** A file to store sessions in, so that the next process with this script knows them. */
   readonly sessionsFile?: string;
-  /** New sessions are called this and a number. Default: `session-`. */
+  /** The prefix of new session ids, before a number. Default: `session-`. */
   readonly sessionPrefix?: string;
-  readonly modes?: ModesScript;
-  readonly configOptions?: readonly ConfigOptionScript[];
-  /** The models of old agents, which `session/set_model` changes. Left out: the method is unknown. */
+  readonly modes?: AcpModesScript;
+  readonly configOptions?: readonly AcpConfigOptionScript[];
+  /** The models of an old agent, for `session/set_model`. Default: the method is unknown. */
   readonly models?: { readonly currentModelId: string; readonly availableModels: readonly JsonObject[] };
-  /** How many sessions a page of `session/list` has. Default: 50. */
+  /** The page size of `session/list`. Default: 50. */
   readonly pageSize?: number;
-  /** When `session/load` replays: before its response as it should, after it, or never. Default: `before`. */
+  /** When `session/load` replays the history. The protocol requires `before` the response. Default: `before`. */
   readonly replay?: "before" | "after" | "never";
-  /** Done before anything is read. */
-  readonly onStart?: readonly Step[];
-  /** What each prompt does, in the order in which prompts arrive, whatever their session. */
-  readonly prompts?: readonly Turn[];
-  /** What prompts do when the list has nothing for them. Left out: the prompt fails, and the problem is told. */
-  readonly otherwise?: Turn;
-  /** What is done around other requests and on notifications, by method; a list gives each call its own. */
-  readonly on?: Readonly<Record<string, Handling | readonly Handling[]>>;
-  /** What the ids of the agent's own requests are. Default: numbers. */
+  /** Steps to run before the agent reads its input. */
+  readonly onStart?: readonly AcpStep[];
+  /** The turns of the prompts of all sessions, in order of arrival. */
+  readonly prompts?: readonly AcpTurn[];
+  /** The turn of a prompt that has none in `prompts`. Default: the prompt fails, and the agent records a problem. */
+  readonly otherwise?: AcpTurn;
+  /** How to handle other requests and notifications, by method. A list has one entry per call. */
+  readonly on?: Readonly<Record<string, AcpHandling | readonly AcpHandling[]>>;
+  /** The type of the ids of the agent's requests. Default: `number`. */
   readonly ids?: "number" | "string";
-  /** A file that everything which happens to the agent is appended to, a JSON value a line. */
+  /** A file to append the agent's record to, one JSON value per line. */
   readonly record?: string;
-  /** How the process itself is stubborn. */
-  readonly process?: ProcessScript;
+  /** Signals and input that the process ignores. */
+  readonly process?: AcpProcessScript;
 }
 
-/** An object with exactly one key. */
-export type Step = { [Name in keyof Steps]: { readonly [Key in Name]: Steps[Key] } }[keyof Steps];
+/** A list of steps, or an object that also controls the answer, later steps or the handling of a cancel. */
+export type AcpTurn = readonly AcpStep[] | AcpTurnScript;
 
-/** A list of steps, or one with an unusual answer, an aftermath, or its own way to be cancelled. */
-export type Turn = readonly Step[] | TurnScript;
-
-export interface TurnScript extends Handling {
-  /** Only a prompt whose text contains this takes the turn. */
+export interface AcpTurnScript extends AcpHandling {
+  /** The turn is only for a prompt whose text contains this. */
   readonly when?: string;
   /**
-   * Instead of the turn's own answer and aftermath. Left out: the prompt is answered with stop reason `cancelled`, once
-   * the permissions that are pending have been answered.
+   * Replaces `answer` and `after` when the turn is cancelled. Default: waits for the answers to pending permission
+   * requests, then answers with stop reason `cancelled`.
    */
-  readonly onCancel?: "ignore" | Handling;
+  readonly onCancel?: "ignore" | AcpHandling;
 }
 
-/** How one message is treated. Steps come before the answer, `after` comes behind it. */
-export interface Handling {
-  readonly steps?: readonly Step[];
-  readonly answer?: Answer;
-  readonly after?: readonly Step[];
+/** How to handle one message: `steps` run before the answer, `after` runs after it. */
+export interface AcpHandling {
+  readonly steps?: readonly AcpStep[];
+  readonly answer?: AcpAnswer;
+  readonly after?: readonly AcpStep[];
 }
 
-/** What is answered instead of the usual. */
-export interface Answer {
+/** Changes to the default answer. */
+export interface AcpAnswer {
   readonly result?: unknown;
-  /** Laid over the usual result. */
+  /** Merged into the default result. */
   readonly merge?: JsonObject;
   readonly error?: RpcError;
-  /** Instead of the request's own id. */
+  /** The id to answer with. Default: the id of the request. */
   readonly id?: unknown;
-  /** How often: 0 is never, 2 is a doubled response. Default: 1. */
+  /** How many times to send the answer. Default: 1. */
   readonly times?: number;
 }
 
-export interface RpcError {
-  readonly code: number;
-  readonly message: string;
-  readonly data?: unknown;
-}
-
-export interface AuthScript {
+export interface AcpAuthScript {
   /** Default: one agent method called `scripted`. */
   readonly methods?: readonly JsonObject[];
-  /** Who finds this file is authenticated: how a login in a terminal reaches the next process. */
+  /** If this file exists, the client is authenticated. A login in a terminal creates it. */
   readonly file?: string;
 }
 
-export interface StoredSession {
+export interface AcpStoredSession {
   readonly sessionId: string;
   /** Absolute. */
   readonly cwd: string;
   readonly title?: string;
   readonly updatedAt?: string;
-  readonly history?: readonly Update[];
+  readonly history?: readonly AcpUpdate[];
 }
 
-export interface ModesScript {
+export interface AcpModesScript {
   readonly currentModeId: string;
   readonly availableModes: readonly { readonly id: string; readonly name: string; readonly description?: string }[];
 }
 
-export interface ConfigOptionScript {
+export interface AcpConfigOptionScript {
   readonly type: "select" | "boolean";
   readonly id: string;
   readonly name: string;
   readonly category?: string;
   readonly description?: string;
   readonly currentValue: string | boolean;
-  /** Of a select: values, or groups of them. */
+  /** The values of a `select`, or groups of values. */
   readonly options?: readonly JsonObject[];
 }
 
-export interface ProcessScript {
-  /** Stays although its input has ended. */
+export interface AcpProcessScript {
+  /** Keeps running when its input ends. Default: false. */
   readonly ignoreEof?: boolean;
-  /** Stays although it is asked to go with SIGTERM; that it was asked is recorded. */
+  /** Ignores SIGTERM, but records it. Default: false. */
   readonly ignoreSigterm?: boolean;
-  /** Never reads its input. */
+  /** Never reads its input. Default: false. */
   readonly deaf?: boolean;
 }
-
-export type JsonObject = Readonly<Record<string, unknown>>;

@@ -1,46 +1,46 @@
-/** The sessions of a scripted agent: which there are, what was said in them, and what they are set to. */
+/** The sessions of a scripted agent, with their history and settings. */
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { isAbsolute } from "node:path";
-import { CODE, isObject, Refusal } from "./rpc.ts";
-import type { ConfigOptionScript, JsonObject, Script, StoredSession } from "./script.ts";
-import type { Update } from "./updates.ts";
+import { RPC_ERROR, isObject, RpcFailure, type JsonObject } from "./rpc.ts";
+import type { AcpConfigOptionScript, AcpScript, AcpStoredSession } from "./script.ts";
+import type { AcpUpdate } from "./updates.ts";
 
-export interface Session {
+export interface ScriptedSession {
   readonly sessionId: string;
   cwd: string;
   additionalDirectories: readonly unknown[];
   title: string | undefined;
   updatedAt: string | undefined;
-  readonly history: Update[];
-  /** As they were given when the session was last set up. */
+  readonly history: AcpUpdate[];
+  /** From the last new, load, resume or fork request. */
   mcpServers: readonly JsonObject[];
   currentModeId: string | undefined;
   currentModelId: string | undefined;
-  configOptions: readonly ConfigOptionScript[];
-  /** Whether prompts are taken: closed sessions and those from earlier have to be set up first. */
+  configOptions: readonly AcpConfigOptionScript[];
+  /** Whether the session accepts prompts. Closed and stored sessions have to be loaded or resumed first. */
   active: boolean;
 }
 
 const MAX_HISTORY = 100_000;
 
-export class Sessions {
-  readonly #script: Script;
-  readonly #sessions = new Map<string, Session>();
+export class ScriptedSessions {
+  readonly #script: AcpScript;
+  readonly #sessions = new Map<string, ScriptedSession>();
   #created = 0;
 
-  constructor(script: Script) {
+  constructor(script: AcpScript) {
     this.#script = script;
-    for (const stored of [...(script.sessions ?? []), ...kept(script.sessionsFile)]) {
+    for (const stored of [...(script.sessions ?? []), ...readSessionsFile(script.sessionsFile)]) {
       this.#sessions.set(stored.sessionId, this.#session(stored));
     }
   }
 
-  all(): readonly Session[] {
+  all(): readonly ScriptedSession[] {
     return [...this.#sessions.values()];
   }
 
-  create(params: JsonObject, history: readonly Update[] = []): Session {
+  create(params: JsonObject, history: readonly AcpUpdate[] = []): ScriptedSession {
     const { sessionPrefix = "session-" } = this.#script;
     let sessionId: string;
     do sessionId = `${sessionPrefix}${++this.#created}`;
@@ -48,19 +48,19 @@ export class Sessions {
     const session = this.#session({ sessionId, cwd: "/", history });
     this.setUp(session, params);
     this.#sessions.set(sessionId, session);
-    this.keep();
+    this.save();
     return session;
   }
 
-  /** Makes a session ready for prompts with what the client gave. */
-  setUp(session: Session, params: JsonObject): void {
+  /** Activates a session with the folder and servers of the request. Throws invalid params. */
+  setUp(session: ScriptedSession, params: JsonObject): void {
     const { cwd, additionalDirectories } = params;
     const mcpServers = params["mcpServers"] === null ? [] : params["mcpServers"];
     if (typeof cwd !== "string" || !isAbsolute(cwd)) {
-      throw new Refusal(CODE.invalidParams, "cwd must be an absolute path", { cwd });
+      throw new RpcFailure(RPC_ERROR.invalidParams, "cwd must be an absolute path", { cwd });
     }
     if (!Array.isArray(mcpServers) || !mcpServers.every(isObject)) {
-      throw new Refusal(CODE.invalidParams, "mcpServers must be a list of servers");
+      throw new RpcFailure(RPC_ERROR.invalidParams, "mcpServers must be an array of objects");
     }
     session.cwd = cwd;
     session.mcpServers = mcpServers;
@@ -68,34 +68,36 @@ export class Sessions {
     session.active = true;
   }
 
-  find(sessionId: unknown): Session | undefined {
+  find(sessionId: unknown): ScriptedSession | undefined {
     return typeof sessionId === "string" ? this.#sessions.get(sessionId) : undefined;
   }
 
-  get(sessionId: unknown): Session {
-    if (typeof sessionId !== "string") throw new Refusal(CODE.invalidParams, "sessionId must be a string");
+  get(sessionId: unknown): ScriptedSession {
+    if (typeof sessionId !== "string") throw new RpcFailure(RPC_ERROR.invalidParams, "sessionId must be a string");
     const session = this.#sessions.get(sessionId);
-    if (session === undefined) throw new Refusal(CODE.notFound, `there is no session ${sessionId}`, { sessionId });
+    if (session === undefined)
+      throw new RpcFailure(RPC_ERROR.notFound, `there is no session ${sessionId}`, { sessionId });
     return session;
   }
 
-  active(sessionId: unknown): Session {
+  active(sessionId: unknown): ScriptedSession {
     const session = this.get(sessionId);
-    if (!session.active) throw new Refusal(CODE.notFound, `session ${session.sessionId} is not open`, { sessionId });
+    if (!session.active)
+      throw new RpcFailure(RPC_ERROR.notFound, `session ${session.sessionId} is not open`, { sessionId });
     return session;
   }
 
-  delete(session: Session): void {
+  delete(session: ScriptedSession): void {
     this.#sessions.delete(session.sessionId);
-    this.keep();
+    this.save();
   }
 
-  /** What an update says about the session is true of it from then on. */
-  append(sessionId: string, update: Update): void {
+  /** Adds an update to the history and applies it to the session's title, mode and options. */
+  append(sessionId: string, update: AcpUpdate): void {
     const session = this.#sessions.get(sessionId);
     if (session === undefined) return;
     const { sessionUpdate, title, updatedAt, currentModeId, configOptions } = update;
-    // A notice is for whoever is there; it is no part of the history.
+    // A notice is only for connected clients; it is not part of the history.
     if (sessionUpdate !== "notice" && session.history.length < MAX_HISTORY) session.history.push(update);
     if (sessionUpdate === "session_info_update") {
       if (typeof title === "string") session.title = title;
@@ -105,14 +107,14 @@ export class Sessions {
       session.currentModeId = currentModeId;
     }
     if (sessionUpdate === "config_option_update" && Array.isArray(configOptions)) {
-      session.configOptions = configOptions as ConfigOptionScript[];
+      session.configOptions = configOptions as AcpConfigOptionScript[];
     }
   }
 
   /** Writes the sessions to the script's file, if it names one. */
-  keep(): void {
+  save(): void {
     if (this.#script.sessionsFile === undefined) return;
-    const stored: StoredSession[] = this.all().map(({ sessionId, cwd, title, updatedAt, history }) => ({
+    const stored: AcpStoredSession[] = this.all().map(({ sessionId, cwd, title, updatedAt, history }) => ({
       sessionId,
       cwd,
       ...(title !== undefined && { title }),
@@ -122,7 +124,7 @@ export class Sessions {
     writeFileSync(this.#script.sessionsFile, JSON.stringify(stored));
   }
 
-  #session({ sessionId, cwd, title, updatedAt, history = [] }: StoredSession): Session {
+  #session({ sessionId, cwd, title, updatedAt, history = [] }: AcpStoredSession): ScriptedSession {
     return {
       sessionId,
       cwd,
@@ -139,10 +141,10 @@ export class Sessions {
   }
 }
 
-function kept(file: string | undefined): readonly StoredSession[] {
+function readSessionsFile(file: string | undefined): readonly AcpStoredSession[] {
   if (file === undefined) return [];
   try {
-    return JSON.parse(readFileSync(file, "utf8")) as StoredSession[];
+    return JSON.parse(readFileSync(file, "utf8")) as AcpStoredSession[];
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw error;

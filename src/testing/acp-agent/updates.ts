@@ -1,7 +1,7 @@
-/** The updates of a session: their shape, the few that scripts write often, and one valid sample of every kind. */
+/** Session updates: their type, functions for common ones, and one valid sample of every kind. */
 
-/** Any `session/update`, known or not: what is written in a script is sent as it is. */
-export interface Update {
+/** Any `session/update`, known or unknown. The agent sends it unchanged. */
+export interface AcpUpdate {
   readonly sessionUpdate: string;
   readonly [field: string]: unknown;
 }
@@ -26,16 +26,16 @@ export function textContent(text: string): { readonly type: "text"; readonly tex
   return { type: "text", text };
 }
 
-export function agentText(text: string): Update {
+export function agentText(text: string): AcpUpdate {
   return { sessionUpdate: "agent_message_chunk", content: textContent(text) };
 }
 
-export function agentThought(text: string): Update {
+export function agentThought(text: string): AcpUpdate {
   return { sessionUpdate: "agent_thought_chunk", content: textContent(text) };
 }
 
-/** One valid update of each of the 14 kinds of ACP v1, in an order that makes sense as one turn. */
-export const STABLE_UPDATES: Readonly<Record<StableUpdateKind, Update>> = {
+/** One valid update of each of the 14 kinds of ACP v1, in an order that is plausible for one turn. */
+export const STABLE_UPDATES: Readonly<Record<StableUpdateKind, AcpUpdate>> = {
   user_message_chunk: {
     sessionUpdate: "user_message_chunk",
     content: { type: "resource_link", name: "notes.md", uri: "file:///project/notes.md" },
@@ -110,8 +110,8 @@ export const STABLE_UPDATES: Readonly<Record<StableUpdateKind, Update>> = {
   },
 };
 
-/** What a peer must let through although its schema has no such kind: two of the unstable protocol, one of nobody. */
-export const UNKNOWN_UPDATES: readonly Update[] = [
+/** Updates of kinds that the stable schema lacks and a peer must pass on: two unstable ones and an invented one. */
+export const UNKNOWN_UPDATES: readonly AcpUpdate[] = [
   { sessionUpdate: "plan_update", plan: { type: "markdown", planId: "plan-1", content: "# Plan" } },
   { sessionUpdate: "plan_removed", planId: "plan-1" },
   { sessionUpdate: "_rookery.invalid/weather", degrees: -3, _meta: { from: "nobody" } },

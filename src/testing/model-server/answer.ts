@@ -1,16 +1,16 @@
 /** A reply with everything that a script may leave out filled in. */
 
-import type { Reply, StopReason, Usage } from "./script.ts";
+import type { ScriptedReply, StopReason, ScriptedUsage } from "./script.ts";
 
-export interface Answer {
+export interface ModelAnswer {
   readonly thinking: readonly string[];
   readonly text: readonly string[];
-  readonly toolCalls: readonly AnsweredCall[];
-  readonly usage: Required<Usage>;
+  readonly toolCalls: readonly ModelAnswerCall[];
+  readonly usage: Required<ScriptedUsage>;
   readonly stopReason: StopReason;
 }
 
-export interface AnsweredCall {
+export interface ModelAnswerCall {
   /** Undefined: the wire makes one in its own style. */
   readonly id: string | undefined;
   readonly name: string;
@@ -20,28 +20,34 @@ export interface AnsweredCall {
   readonly pieces: readonly string[];
 }
 
-const DEFAULT_USAGE: Usage = { input: 100, output: 20 };
+const DEFAULT_USAGE: ScriptedUsage = { input: 100, output: 20 };
 const PIECES = 3;
 
-export function completeReply(reply: Reply): Answer {
+export function completeReply(reply: ScriptedReply): ModelAnswer {
   const toolCalls = (reply.toolCalls ?? []).map(({ id, name, namespace, input, written }) => {
-    return { id, name, namespace, input: written ?? input, pieces: pieces(written ?? JSON.stringify(input ?? {})) };
+    return {
+      id,
+      name,
+      namespace,
+      input: written ?? input,
+      pieces: cutInPieces(written ?? JSON.stringify(input ?? {})),
+    };
   });
   return {
-    thinking: chunks(reply.thinking),
-    text: chunks(reply.text),
+    thinking: toChunks(reply.thinking),
+    text: toChunks(reply.text),
     toolCalls,
     usage: { cacheRead: 0, cacheWrite: 0, reasoning: 0, ...(reply.usage ?? DEFAULT_USAGE) },
     stopReason: reply.stopReason ?? (toolCalls.length > 0 ? "tool_calls" : "end"),
   };
 }
 
-function chunks(text: string | readonly string[] | undefined): readonly string[] {
+function toChunks(text: string | readonly string[] | undefined): readonly string[] {
   if (text === undefined || text === "") return [];
   return typeof text === "string" ? [text] : text;
 }
 
-function pieces(json: string): string[] {
+function cutInPieces(json: string): string[] {
   const size = Math.max(1, Math.ceil(json.length / PIECES));
   return Array.from({ length: Math.ceil(json.length / size) }, (_, at) => json.slice(at * size, (at + 1) * size));
 }

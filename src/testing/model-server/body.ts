@@ -6,7 +6,7 @@ export class BodyTooLarge extends Error {
   override readonly name = "BodyTooLarge";
 }
 
-export async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<string> {
+export async function readRequestBody(request: IncomingMessage, maxBytes: number): Promise<string> {
   const encoding = request.headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity") {
     throw new Error(`the model server does not read bodies encoded as ${encoding}`);

@@ -4,24 +4,24 @@ import type { ServerResponse } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import { completeReply } from "./answer.ts";
 import { GARBAGE, retryAfterHeader, type StreamFault } from "./faults.ts";
-import type { Reply } from "./script.ts";
-import type { Exchange, Failure, Wire } from "./wires/wire.ts";
+import type { ScriptedReply } from "./script.ts";
+import type { ModelExchange, WireError, Wire } from "./wires/wire.ts";
 
 /** How an exchange ended: in full, by a scripted break, or because the client or the server went away first. */
-export type Ending = "answered" | "broken" | "aborted";
+export type ModelExchangeEnding = "answered" | "broken" | "aborted";
 
 export interface Delivery {
   readonly response: ServerResponse;
   readonly wire: Wire;
-  readonly exchange: Exchange;
+  readonly exchange: ModelExchange;
   /** The client has gone or the server is closing; nothing is waited for after it. */
   readonly signal: AbortSignal;
 }
 
-export async function deliver(delivery: Delivery, reply: Reply): Promise<Ending> {
-  const over = abortOf(delivery.signal);
+export async function deliverReply(delivery: Delivery, reply: ScriptedReply): Promise<ModelExchangeEnding> {
+  const over = waitForAbortSignal(delivery.signal);
   try {
-    return await Promise.race([perform(delivery, reply), over.promise]);
+    return await Promise.race([sendReply(delivery, reply), over.promise]);
   } catch (error) {
     if (delivery.signal.aborted) return "aborted";
     throw error;
@@ -31,12 +31,12 @@ export async function deliver(delivery: Delivery, reply: Reply): Promise<Ending>
 }
 
 /** Answers with the wire's own error. */
-export function refuse(
+export function sendFailure(
   response: ServerResponse,
   wire: Wire,
-  exchange: Pick<Exchange, "number">,
-  failure: Failure,
-): Ending {
+  exchange: Pick<ModelExchange, "number">,
+  failure: WireError,
+): ModelExchangeEnding {
   const { status, body, headers } = wire.failure(failure, exchange);
   const retry = failure.retryAfter === undefined ? {} : { "retry-after": retryAfterHeader(failure.retryAfter) };
   response.writeHead(status, { ...wire.headers("json", exchange), ...retry, ...headers });
@@ -44,24 +44,24 @@ export function refuse(
   return "answered";
 }
 
-async function perform(delivery: Delivery, reply: Reply): Promise<Ending> {
+async function sendReply(delivery: Delivery, reply: ScriptedReply): Promise<ModelExchangeEnding> {
   const { response, wire, exchange, signal } = delivery;
   const { fault, firstByteDelayMs = 0, chunkDelayMs = 0 } = reply;
   const { model, stream } = exchange.request;
   if (firstByteDelayMs > 0) await pause(firstByteDelayMs, undefined, { signal });
-  if (fault?.kind === "status") return refuse(response, wire, exchange, { ...fault, model });
-  if (fault?.kind === "reset") return breakOff(response);
+  if (fault?.kind === "status") return sendFailure(response, wire, exchange, { ...fault, model });
+  if (fault?.kind === "reset") return destroyResponse(response);
   if (fault?.kind === "error" && !stream)
-    return refuse(response, wire, exchange, { status: wire.overloadStatus, model });
+    return sendFailure(response, wire, exchange, { status: wire.overloadStatus, model });
 
   const answer = completeReply(reply);
-  const events = stream ? wire.stream(answer, exchange) : halves(JSON.stringify(wire.whole(answer, exchange)));
+  const events = stream ? wire.stream(answer, exchange) : splitInHalves(JSON.stringify(wire.whole(answer, exchange)));
   response.writeHead(200, wire.headers(stream && exchange.route.array !== true ? "stream" : "json", exchange));
   response.flushHeaders();
   const faultAt = Math.min(fault?.afterEvents ?? Math.floor(events.length / 2), events.length);
   for (let sent = 0; sent <= events.length; sent++) {
     if (fault !== undefined && sent === faultAt) {
-      const ending = await misbehave(delivery, fault, sent);
+      const ending = await injectFault(delivery, fault, sent);
       if (ending !== undefined) return ending;
     }
     const event = events[sent];
@@ -74,7 +74,11 @@ async function perform(delivery: Delivery, reply: Reply): Promise<Ending> {
 }
 
 /** Undefined when the answer goes on after the fault. */
-async function misbehave(delivery: Delivery, fault: StreamFault, sent: number): Promise<Ending | undefined> {
+async function injectFault(
+  delivery: Delivery,
+  fault: StreamFault,
+  sent: number,
+): Promise<ModelExchangeEnding | undefined> {
   const { response, wire } = delivery;
   switch (fault.kind) {
     case "garbage":
@@ -91,16 +95,16 @@ async function misbehave(delivery: Delivery, fault: StreamFault, sent: number): 
       return new Promise<never>(() => undefined);
     case "cut":
     case "reset":
-      return breakOff(response);
+      return destroyResponse(response);
   }
 }
 
-function breakOff(response: ServerResponse): Ending {
+function destroyResponse(response: ServerResponse): ModelExchangeEnding {
   response.destroy();
   return "broken";
 }
 
-function halves(body: string): string[] {
+function splitInHalves(body: string): string[] {
   const middle = Math.floor(body.length / 2);
   return [body.slice(0, middle), body.slice(middle)];
 }
@@ -118,9 +122,9 @@ function write(response: ServerResponse, bytes: string | Buffer): Promise<void> 
 }
 
 /** What ends a stall, and a write to a client that is gone. */
-function abortOf(signal: AbortSignal): { promise: Promise<Ending>; forget: () => void } {
+function waitForAbortSignal(signal: AbortSignal): { promise: Promise<ModelExchangeEnding>; forget: () => void } {
   let onAbort = () => {};
-  const promise = new Promise<Ending>((resolve) => {
+  const promise = new Promise<ModelExchangeEnding>((resolve) => {
     onAbort = () => resolve("aborted");
     if (signal.aborted) onAbort();
     else signal.addEventListener("abort", onAbort, { once: true });

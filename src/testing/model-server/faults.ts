@@ -1,7 +1,5 @@
 /** The ways in which a scripted model goes wrong. */
 
-import type { RefusalReason } from "./wires/wire.ts";
-
 export type Fault = StatusFault | StreamFault;
 
 /** An HTTP error with the body that the wire's real API sends for it. */
@@ -17,6 +15,9 @@ export interface StatusFault {
   /** Instead of the wire's usual words. */
   readonly message?: string;
 }
+
+/** `overflow`: the conversation is too long. `quota`: the account has used up its quota. */
+export type RefusalReason = "overflow" | "quota";
 
 export interface StreamFault {
   readonly kind: StreamFaultKind;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { say, startModelServer, type WireName } from "./index.ts";
+import { say, startModelServer } from "./index.ts";
+import type { WireName } from "./wires/wire-name.ts";
 
 /** Each wire's history: the user speaks, the model calls `one` and `two`, and the results of these ids follow. */
 const HISTORIES: Record<WireName, [path: string, body: (results: string[]) => object, words: RegExp]> = {

@@ -2,15 +2,15 @@
 
 import type { ModelMessage } from "./request.ts";
 
-export interface Unpaired {
+export interface UnpairedCalls {
   /** Calls that had no result when the model was to speak again. */
   readonly unanswered: readonly string[];
   /** Results of calls that the model did not make just before. */
-  readonly unasked: readonly string[];
+  readonly unexpected: readonly string[];
 }
 
 /** Ids; a wire that may leave them out (Gemini) is told by names. */
-export function unpaired(messages: readonly ModelMessage[]): Unpaired {
+export function findUnpairedCalls(messages: readonly ModelMessage[]): UnpairedCalls {
   const unanswered: string[] = [];
   const unasked: string[] = [];
   const open: string[] = [];
@@ -27,5 +27,5 @@ export function unpaired(messages: readonly ModelMessage[]): Unpaired {
     }
     answering = role === "user";
   }
-  return { unanswered: [...unanswered, ...open], unasked };
+  return { unanswered: [...unanswered, ...open], unexpected: unasked };
 }

@@ -1,8 +1,8 @@
 /** What the scripted model received, in words that are the same on every wire. */
 
-import type { WireName } from "./wires/wire.ts";
+import type { WireName } from "./wires/wire-name.ts";
 
-export interface ModelRequest extends Conversation {
+export interface ModelRequest extends ModelConversation {
   readonly wire: WireName;
   /** Without the query, which may hold a key. */
   readonly path: string;
@@ -15,11 +15,11 @@ export interface ModelRequest extends Conversation {
   /** The text of the last message in which the user said something. */
   readonly lastUserText: string;
   /** The results that arrived since the model last spoke. */
-  readonly toolResults: readonly ToolResult[];
+  readonly toolResults: readonly ModelToolResult[];
 }
 
 /** What a wire reads out of a request body. */
-export interface Conversation {
+export interface ModelConversation {
   readonly model: string;
   readonly stream: boolean;
   readonly system: string;
@@ -30,17 +30,17 @@ export interface Conversation {
 export interface ModelMessage {
   readonly role: "user" | "assistant";
   readonly text: string;
-  readonly toolCalls: readonly ToolCall[];
-  readonly toolResults: readonly ToolResult[];
+  readonly toolCalls: readonly ModelToolCall[];
+  readonly toolResults: readonly ModelToolResult[];
 }
 
-export interface ToolCall {
+export interface ModelToolCall {
   readonly id: string;
   readonly name: string;
   readonly input: unknown;
 }
 
-export interface ToolResult {
+export interface ModelToolResult {
   readonly id: string;
   readonly name: string;
   readonly content: string;
@@ -58,8 +58,8 @@ const SECRET_HEADERS = new Set([
 ]);
 
 /** Adds what follows from the messages, and the tool names that some wires leave out of results. */
-export function modelRequest(
-  conversation: Conversation,
+export function toModelRequest(
+  conversation: ModelConversation,
   received: Pick<ModelRequest, "wire" | "path" | "body" | "at" | "headers">,
 ): ModelRequest {
   const messages = withToolNames(conversation.messages);
@@ -74,19 +74,19 @@ export function modelRequest(
   };
 }
 
-export function message(role: ModelMessage["role"], parts: Partial<Omit<ModelMessage, "role">>): ModelMessage {
+export function toModelMessage(role: ModelMessage["role"], parts: Partial<Omit<ModelMessage, "role">>): ModelMessage {
   return { role, text: "", toolCalls: [], toolResults: [], ...parts };
 }
 
 /** The text in a string, in a list of parts, or, for anything else, its JSON. */
-export function textOf(content: unknown): string {
+export function toContentText(content: unknown): string {
   if (content === undefined || content === null) return "";
   if (typeof content === "string") return content;
   if (Array.isArray(content)) return content.map(partText).join("");
   return JSON.stringify(content);
 }
 
-export function withoutSecrets(headers: NodeJS.Dict<string | string[]>): Record<string, string> {
+export function maskSecretHeaders(headers: NodeJS.Dict<string | string[]>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, SECRET_HEADERS.has(name) ? "(present)" : String(value)]),
   );

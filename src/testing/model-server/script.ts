@@ -4,16 +4,17 @@ import type { Fault, StatusFault, StreamFault, StreamFaultKind } from "./faults.
 import type { ModelRequest } from "./request.ts";
 
 /** Replies in order, or a function that sees each request and its number (from 0). */
-export type Script = readonly Reply[] | ((request: ModelRequest, index: number) => Reply | Promise<Reply>);
+export type ModelScript =
+  readonly ScriptedReply[] | ((request: ModelRequest, index: number) => ScriptedReply | Promise<ScriptedReply>);
 
 /** One answer of the model. Its parts are sent in this order: thinking, text, tool calls. */
-export interface Reply {
+export interface ScriptedReply {
   /** Sent whether or not the request asked for thinking; a list is sent in these pieces. */
   readonly thinking?: string | readonly string[];
   /** A list is sent in these pieces. */
   readonly text?: string | readonly string[];
   readonly toolCalls?: readonly ScriptedCall[];
-  readonly usage?: Usage;
+  readonly usage?: ScriptedUsage;
   /** Left out: `tool_calls` when there are any, otherwise `end`. */
   readonly stopReason?: StopReason;
   readonly firstByteDelayMs?: number;
@@ -34,7 +35,7 @@ export interface ScriptedCall {
 }
 
 /** Tokens. `input` includes what was read from and written to the cache, `output` includes reasoning. */
-export interface Usage {
+export interface ScriptedUsage {
   readonly input: number;
   readonly output: number;
   readonly cacheRead?: number;
@@ -45,35 +46,39 @@ export interface Usage {
 export type StopReason = "end" | "tool_calls" | "max_tokens" | "refusal";
 
 /** The model says something and ends its turn. */
-export function say(text: string | readonly string[], more: Omit<Reply, "text"> = {}): Reply {
+export function say(text: string | readonly string[], more: Omit<ScriptedReply, "text"> = {}): ScriptedReply {
   return { ...more, text };
 }
 
 /** The model calls one tool. */
-export function call(name: string, input: unknown = {}, more: Omit<Reply, "toolCalls"> = {}): Reply {
+export function call(name: string, input: unknown = {}, more: Omit<ScriptedReply, "toolCalls"> = {}): ScriptedReply {
   return { ...more, toolCalls: [{ name, input }] };
 }
 
 /** The model calls several tools at once. */
-export function calls(toolCalls: readonly ScriptedCall[], more: Omit<Reply, "toolCalls"> = {}): Reply {
+export function calls(toolCalls: readonly ScriptedCall[], more: Omit<ScriptedReply, "toolCalls"> = {}): ScriptedReply {
   return { ...more, toolCalls };
 }
 
-type Scripted = Omit<Reply, "fault">;
+type Scripted = Omit<ScriptedReply, "fault">;
 
 /** The model fails: with an HTTP status, or while it answers (what it answers meanwhile is given beside the fault). */
-export function fault(status: number, details?: Omit<StatusFault, "kind" | "status">): Reply;
-export function fault(kind: StreamFaultKind, details?: Omit<StreamFault, "kind"> & Scripted): Reply;
+export function fault(status: number, details?: Omit<StatusFault, "kind" | "status">): ScriptedReply;
+export function fault(kind: StreamFaultKind, details?: Omit<StreamFault, "kind"> & Scripted): ScriptedReply;
 export function fault(
   what: number | StreamFaultKind,
   details: Omit<StatusFault, "kind" | "status"> & Omit<StreamFault, "kind"> & Scripted = {},
-): Reply {
+): ScriptedReply {
   if (typeof what === "number") return { fault: { ...details, kind: "status", status: what } };
   const { afterEvents, ...reply } = details;
   return { ...reply, fault: { kind: what, ...(afterEvents === undefined ? {} : { afterEvents }) } };
 }
 
 /** The reply to request number `index`; undefined when a list has none left. */
-export async function replyAt(script: Script, request: ModelRequest, index: number): Promise<Reply | undefined> {
+export async function replyAt(
+  script: ModelScript,
+  request: ModelRequest,
+  index: number,
+): Promise<ScriptedReply | undefined> {
   return typeof script === "function" ? script(request, index) : script[index];
 }

@@ -3,15 +3,15 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { z } from "zod";
-import { bodyOf, BodyTooLarge } from "./body.ts";
-import { deliver, refuse, type Ending } from "./delivery.ts";
-import { unpaired } from "./history.ts";
+import { readRequestBody, BodyTooLarge } from "./body.ts";
+import { deliverReply, sendFailure, type ModelExchangeEnding } from "./delivery.ts";
+import { findUnpairedCalls } from "./history.ts";
 import { modelList } from "./models.ts";
-import { modelRequest, withoutSecrets, type ModelRequest } from "./request.ts";
-import { replyAt, type Reply, type Script } from "./script.ts";
+import { toModelRequest, maskSecretHeaders, type ModelRequest } from "./request.ts";
+import { replyAt, type ScriptedReply, type ModelScript } from "./script.ts";
 import { Waiters } from "./waiters.ts";
 import { WIRES } from "./wires/index.ts";
-import type { Exchange, Failure, Route, Wire } from "./wires/wire.ts";
+import type { ModelExchange, WireError, WireRoute, Wire } from "./wires/wire.ts";
 
 export interface ModelServerOptions {
   /** Another key, or none, is refused as the real API refuses it. */
@@ -25,7 +25,7 @@ export interface ModelServerOptions {
   readonly now?: () => number;
 }
 
-export async function startModelServer(script: Script, options: ModelServerOptions = {}): Promise<ModelServer> {
+export async function startModelServer(script: ModelScript, options: ModelServerOptions = {}): Promise<ModelServer> {
   const server = createServer({ keepAlive: true });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -42,26 +42,26 @@ const CHARACTERS_PER_TOKEN = 4;
 export class ModelServer implements AsyncDisposable {
   readonly url: string;
   readonly #server: Server;
-  readonly #script: Script;
+  readonly #script: ModelScript;
   readonly #options: ModelServerOptions;
   readonly #requests: ModelRequest[] = [];
   readonly #problems: string[] = [];
   readonly #arrivals = new Waiters<ModelRequest>();
-  readonly #endings = new Waiters<Ending>();
+  readonly #endings = new Waiters<ModelExchangeEnding>();
   readonly #closing = new AbortController();
   #closed: Promise<void> | undefined;
   #exchanges = 0;
   #replies = 0;
 
   /** Use `startModelServer`. */
-  constructor(server: Server, script: Script, options: ModelServerOptions) {
+  constructor(server: Server, script: ModelScript, options: ModelServerOptions) {
     this.#server = server;
     this.#script = script;
     this.#options = options;
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     server.on("request", (request, response) => {
       this.#handle(request, response).catch((error: unknown) => {
-        this.#report(`a request could not be answered: ${wordsOf(error)}`);
+        this.#report(`a request could not be answered: ${formatParseError(error)}`);
         response.destroy();
       });
     });
@@ -83,7 +83,7 @@ export class ModelServer implements AsyncDisposable {
   }
 
   /** Waits until the exchange with this index (from 0) is over, and says how it ended. */
-  ended(index: number): Promise<Ending> {
+  ended(index: number): Promise<ModelExchangeEnding> {
     return this.#endings.at(index);
   }
 
@@ -118,25 +118,25 @@ export class ModelServer implements AsyncDisposable {
 
   async #answer(
     wire: Wire,
-    route: Route,
+    route: WireRoute,
     url: URL,
     incoming: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
     const number = ++this.#exchanges;
     const { maxBodyBytes = MAX_BODY_BYTES, maxRequests = MAX_REQUESTS } = this.#options;
-    const refused = (failure: Failure) => refuse(response, wire, { number }, failure);
+    const refused = (failure: WireError) => sendFailure(response, wire, { number }, failure);
     const at = (this.#options.now ?? Date.now)();
 
     let request: ModelRequest;
     try {
-      const body: unknown = JSON.parse(await bodyOf(incoming, maxBodyBytes));
-      const received = { wire: wire.name, path: url.pathname, body, at, headers: withoutSecrets(incoming.headers) };
-      request = modelRequest(wire.read(body, route), received);
+      const body: unknown = JSON.parse(await readRequestBody(incoming, maxBodyBytes));
+      const received = { wire: wire.name, path: url.pathname, body, at, headers: maskSecretHeaders(incoming.headers) };
+      request = toModelRequest(wire.read(body, route), received);
     } catch (error) {
       if (incoming.destroyed && !incoming.complete) return;
-      this.#report(`${wire.name} request ${number}: ${wordsOf(error)}`);
-      refused({ status: error instanceof BodyTooLarge ? 413 : 400, message: wordsOf(error) });
+      this.#report(`${wire.name} request ${number}: ${formatParseError(error)}`);
+      refused({ status: error instanceof BodyTooLarge ? 413 : 400, message: formatParseError(error) });
       return;
     }
 
@@ -162,31 +162,36 @@ export class ModelServer implements AsyncDisposable {
     }
   }
 
-  async #converse(wire: Wire, exchange: Exchange, key: string | undefined, response: ServerResponse): Promise<Ending> {
+  async #converse(
+    wire: Wire,
+    exchange: ModelExchange,
+    key: string | undefined,
+    response: ServerResponse,
+  ): Promise<ModelExchangeEnding> {
     const { requireKey, models } = this.#options;
     const { request } = exchange;
-    const refused = (failure: Failure) => refuse(response, wire, exchange, { ...failure, model: request.model });
+    const refused = (failure: WireError) => sendFailure(response, wire, exchange, { ...failure, model: request.model });
     if (requireKey !== undefined && key !== requireKey) return refused({ status: 401, why: "wrong_key" });
     if (models !== undefined && !models.includes(request.model)) return refused({ status: 404, why: "unknown_model" });
-    const refusal = wire.refusal(unpaired(request.messages));
+    const refusal = wire.refusal(findUnpairedCalls(request.messages));
     if (refusal !== undefined) return this.#testIsWrong(refusal, refused);
 
     const index = this.#replies++;
     const clientGone = new AbortController();
     response.once("close", () => clientGone.abort());
-    let reply: Reply | undefined;
+    let reply: ScriptedReply | undefined;
     try {
       reply = await replyAt(this.#script, request, index);
     } catch (error) {
-      return this.#testIsWrong(`the script failed on request ${index + 1}: ${wordsOf(error)}`, refused);
+      return this.#testIsWrong(`the script failed on request ${index + 1}: ${formatParseError(error)}`, refused);
     }
     if (reply === undefined) return this.#testIsWrong(`the script has no reply number ${index + 1}`, refused);
     const signal = AbortSignal.any([clientGone.signal, this.#closing.signal]);
-    return deliver({ response, wire, exchange, signal }, reply);
+    return deliverReply({ response, wire, exchange, signal }, reply);
   }
 
   /** 400, which no client tries again: a mistake in a test has to be loud. */
-  #testIsWrong(message: string, refused: (failure: Failure) => Ending): Ending {
+  #testIsWrong(message: string, refused: (failure: WireError) => ModelExchangeEnding): ModelExchangeEnding {
     this.#report(message);
     return refused({ status: 400, message });
   }
@@ -201,7 +206,7 @@ function sendJson(response: ServerResponse, status: number, body: unknown, heade
   response.end(JSON.stringify(body));
 }
 
-function wordsOf(error: unknown): string {
+function formatParseError(error: unknown): string {
   if (error instanceof z.ZodError) {
     return error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ");
   }

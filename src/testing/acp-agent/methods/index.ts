@@ -1,25 +1,25 @@
-/** Every method that the agent knows beside `session/prompt`. */
+/** The handlers of all methods except `session/prompt`. */
 
-import { authenticate, initialize, logout } from "./introduction.ts";
-import type { Method } from "./office.ts";
-import { close, fork, list, load, open, remove, resume } from "./sessions.ts";
-import { setConfigOption, setMode, setModel } from "./settings.ts";
+import { handleAuthenticate, handleInitialize, handleLogout } from "./initialize.ts";
+import type { MethodHandler } from "./method.ts";
+import { handleClose, handleFork, handleList, handleLoad, handleNew, handleDelete, handleResume } from "./sessions.ts";
+import { handleSetConfigOption, handleSetMode, handleSetModel } from "./settings.ts";
 
-export { admit, offers } from "./introduction.ts";
-export type { Office, Usual } from "./office.ts";
+export { requireAuthentication, offersMethod } from "./initialize.ts";
+export type { MethodContext, DefaultResponse } from "./method.ts";
 
-export const METHODS: Readonly<Record<string, Method>> = {
-  initialize,
-  authenticate,
-  logout,
-  "session/new": open,
-  "session/load": load,
-  "session/resume": resume,
-  "session/fork": fork,
-  "session/list": list,
-  "session/delete": remove,
-  "session/close": close,
-  "session/set_mode": setMode,
-  "session/set_model": setModel,
-  "session/set_config_option": setConfigOption,
+export const METHODS: Readonly<Record<string, MethodHandler>> = {
+  initialize: handleInitialize,
+  authenticate: handleAuthenticate,
+  logout: handleLogout,
+  "session/new": handleNew,
+  "session/load": handleLoad,
+  "session/resume": handleResume,
+  "session/fork": handleFork,
+  "session/list": handleList,
+  "session/delete": handleDelete,
+  "session/close": handleClose,
+  "session/set_mode": handleSetMode,
+  "session/set_model": handleSetModel,
+  "session/set_config_option": handleSetConfigOption,
 };

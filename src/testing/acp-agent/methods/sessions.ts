@@ -1,66 +1,65 @@
-/** Sessions are opened, found again, listed, copied and given up. */
+/** Handles the session methods: new, load, resume, fork, list, delete and close. */
 
-import { CODE, Refusal } from "../rpc.ts";
-import type { JsonObject } from "../script.ts";
-import type { Session } from "../sessions.ts";
-import { admit } from "./introduction.ts";
-import type { Method } from "./office.ts";
-import { settingsOf } from "./settings.ts";
+import { RPC_ERROR, RpcFailure, type JsonObject } from "../rpc.ts";
+import type { ScriptedSession } from "../sessions.ts";
+import { requireAuthentication } from "./initialize.ts";
+import type { MethodHandler } from "./method.ts";
+import { sessionSettings } from "./settings.ts";
 
 const PAGE_SIZE = 50;
 
-export const open: Method = (params, office) => {
-  admit(office);
-  const session = office.sessions.create(params);
-  return { result: { sessionId: session.sessionId, ...settingsOf(session, office) }, session };
+export const handleNew: MethodHandler = (params, context) => {
+  requireAuthentication(context);
+  const session = context.sessions.create(params);
+  return { result: { sessionId: session.sessionId, ...sessionSettings(session, context) }, session };
 };
 
-export const load: Method = (params, office) => {
-  admit(office);
-  const session = office.sessions.get(params["sessionId"]);
-  office.sessions.setUp(session, params);
-  return { result: settingsOf(session, office), session, replays: true };
+export const handleLoad: MethodHandler = (params, context) => {
+  requireAuthentication(context);
+  const session = context.sessions.get(params["sessionId"]);
+  context.sessions.setUp(session, params);
+  return { result: sessionSettings(session, context), session, replays: true };
 };
 
-export const resume: Method = (params, office) => ({
-  ...load({ mcpServers: [], ...params }, office),
+export const handleResume: MethodHandler = (params, context) => ({
+  ...handleLoad({ mcpServers: [], ...params }, context),
   replays: false,
 });
 
-export const fork: Method = (params, office) => {
-  admit(office);
-  const { history } = office.sessions.get(params["sessionId"]);
-  const session = office.sessions.create({ mcpServers: [], ...params }, history);
-  return { result: { sessionId: session.sessionId, ...settingsOf(session, office) }, session };
+export const handleFork: MethodHandler = (params, context) => {
+  requireAuthentication(context);
+  const { history } = context.sessions.get(params["sessionId"]);
+  const session = context.sessions.create({ mcpServers: [], ...params }, history);
+  return { result: { sessionId: session.sessionId, ...sessionSettings(session, context) }, session };
 };
 
-export const list: Method = (params, office) => {
-  admit(office);
-  const { pageSize = PAGE_SIZE } = office.script;
+export const handleList: MethodHandler = (params, context) => {
+  requireAuthentication(context);
+  const { pageSize = PAGE_SIZE } = context.script;
   const { cwd } = params;
-  const wanted = office.sessions.all().filter((session) => typeof cwd !== "string" || session.cwd === cwd);
-  const start = startOf(params["cursor"], wanted.length);
+  const wanted = context.sessions.all().filter((session) => typeof cwd !== "string" || session.cwd === cwd);
+  const start = parseCursor(params["cursor"], wanted.length);
   const next = start + pageSize;
-  const sessions = wanted.slice(start, next).map(infoOf);
-  return { result: { sessions, ...(next < wanted.length && { nextCursor: cursorAt(next) }) } };
+  const sessions = wanted.slice(start, next).map(toSessionInfo);
+  return { result: { sessions, ...(next < wanted.length && { nextCursor: formatCursor(next) }) } };
 };
 
-/** A session that never was is deleted too: the protocol wants no error there. */
-export const remove: Method = (params, office) => {
-  admit(office);
-  const session = office.sessions.find(params["sessionId"]);
+/** Deleting an unknown session succeeds, as the protocol requires. */
+export const handleDelete: MethodHandler = (params, context) => {
+  requireAuthentication(context);
+  const session = context.sessions.find(params["sessionId"]);
   if (session === undefined) return { result: {} };
-  office.sessions.delete(session);
-  return { result: {}, first: office.endTurn(session.sessionId) };
+  context.sessions.delete(session);
+  return { result: {}, waitFor: context.endTurn(session.sessionId) };
 };
 
-export const close: Method = (params, office) => {
-  const session = office.sessions.active(params["sessionId"]);
+export const handleClose: MethodHandler = (params, context) => {
+  const session = context.sessions.active(params["sessionId"]);
   session.active = false;
-  return { result: {}, session, first: office.endTurn(session.sessionId) };
+  return { result: {}, session, waitFor: context.endTurn(session.sessionId) };
 };
 
-function infoOf({ sessionId, cwd, title, updatedAt, additionalDirectories }: Session): JsonObject {
+function toSessionInfo({ sessionId, cwd, title, updatedAt, additionalDirectories }: ScriptedSession): JsonObject {
   return {
     sessionId,
     cwd,
@@ -70,14 +69,15 @@ function infoOf({ sessionId, cwd, title, updatedAt, additionalDirectories }: Ses
   };
 }
 
-function cursorAt(index: number): string {
+function formatCursor(index: number): string {
   return Buffer.from(`from ${index}`).toString("base64url");
 }
 
-function startOf(cursor: unknown, length: number): number {
+function parseCursor(cursor: unknown, length: number): number {
   if (cursor === undefined || cursor === null) return 0;
   const place = typeof cursor === "string" ? Buffer.from(cursor, "base64url").toString() : "";
   const start = Number(/^from (\d+)$/.exec(place)?.[1]);
-  if (!(start < length)) throw new Refusal(CODE.invalidParams, "the cursor is not one of this list", { cursor });
+  if (!(start < length))
+    throw new RpcFailure(RPC_ERROR.invalidParams, "the cursor is not valid for this list", { cursor });
   return start;
 }

@@ -1,61 +1,66 @@
-/** What a session is set to: its mode, its options, and, as old agents have it, its model. */
+/** Handles the settings of a session: mode, configuration options and, for old agents, the model. */
 
-import { CODE, isObject, Refusal, textIn } from "../rpc.ts";
-import type { ConfigOptionScript, JsonObject } from "../script.ts";
-import type { Session } from "../sessions.ts";
-import type { Method, Office } from "./office.ts";
+import { RPC_ERROR, isObject, RpcFailure, requireString, type JsonObject } from "../rpc.ts";
+import type { AcpConfigOptionScript } from "../script.ts";
+import type { ScriptedSession } from "../sessions.ts";
+import type { MethodHandler, MethodContext } from "./method.ts";
 
-/** What every set-up of a session answers with. */
-export function settingsOf(session: Session, office: Office): JsonObject {
-  const { modes, models, configOptions } = office.script;
+/** Returns the settings fields of the response to new, load, resume and fork. */
+export function sessionSettings(session: ScriptedSession, context: MethodContext): JsonObject {
+  const { modes, models, configOptions } = context.script;
   return {
     ...(modes !== undefined && { modes: { ...modes, currentModeId: session.currentModeId } }),
     ...(models !== undefined && { models: { ...models, currentModelId: session.currentModelId } }),
-    ...(configOptions !== undefined && { configOptions: shown(session, office) }),
+    ...(configOptions !== undefined && { configOptions: visibleConfigOptions(session, context) }),
   };
 }
 
-export const setMode: Method = (params, office) => {
-  const session = office.sessions.active(params["sessionId"]);
-  const id = textIn(params, "modeId");
-  if (!office.script.modes?.availableModes.some((mode) => mode.id === id)) {
-    throw new Refusal(CODE.invalidParams, `there is no mode ${id}`);
+export const handleSetMode: MethodHandler = (params, context) => {
+  const session = context.sessions.active(params["sessionId"]);
+  const id = requireString(params, "modeId");
+  if (!context.script.modes?.availableModes.some((mode) => mode.id === id)) {
+    throw new RpcFailure(RPC_ERROR.invalidParams, `unknown mode ${id}`);
   }
   session.currentModeId = id;
   return { result: {}, session };
 };
 
-export const setModel: Method = (params, office) => {
-  const session = office.sessions.active(params["sessionId"]);
-  const id = textIn(params, "modelId");
-  if (!office.script.models?.availableModels.some((model) => model["modelId"] === id)) {
-    throw new Refusal(CODE.invalidParams, `there is no model ${id}`);
+export const handleSetModel: MethodHandler = (params, context) => {
+  const session = context.sessions.active(params["sessionId"]);
+  const id = requireString(params, "modelId");
+  if (!context.script.models?.availableModels.some((model) => model["modelId"] === id)) {
+    throw new RpcFailure(RPC_ERROR.invalidParams, `unknown model ${id}`);
   }
   session.currentModelId = id;
   return { result: {}, session };
 };
 
-export const setConfigOption: Method = (params, office) => {
-  const session = office.sessions.active(params["sessionId"]);
-  const id = textIn(params, "configId");
+export const handleSetConfigOption: MethodHandler = (params, context) => {
+  const session = context.sessions.active(params["sessionId"]);
+  const id = requireString(params, "configId");
   const { value } = params;
   const option = session.configOptions.find((known) => known.id === id);
-  if (option === undefined) throw new Refusal(CODE.invalidParams, `there is no option ${id}`);
-  if (!takes(option, value)) {
-    throw new Refusal(CODE.invalidParams, `option ${id} cannot be ${JSON.stringify(value)}`);
+  if (option === undefined) throw new RpcFailure(RPC_ERROR.invalidParams, `unknown option ${id}`);
+  if (!acceptsValue(option, value)) {
+    throw new RpcFailure(RPC_ERROR.invalidParams, `option ${id} cannot be ${JSON.stringify(value)}`);
   }
   session.configOptions = session.configOptions.map((known) =>
     known.id === id ? { ...known, currentValue: value } : known,
   );
-  return { result: { configOptions: shown(session, office) }, session };
+  return { result: { configOptions: visibleConfigOptions(session, context) }, session };
 };
 
-/** A boolean is shown only to those who said that they know what it is. */
-function shown({ configOptions }: Session, { client }: Office): readonly ConfigOptionScript[] {
-  return configOptions.filter(({ type }) => type !== "boolean" || client.offers("session", "configOptions", "boolean"));
+/** Hides boolean options from clients that do not support them. */
+function visibleConfigOptions(
+  { configOptions }: ScriptedSession,
+  { client }: MethodContext,
+): readonly AcpConfigOptionScript[] {
+  return configOptions.filter(
+    ({ type }) => type !== "boolean" || client.supports("session", "configOptions", "boolean"),
+  );
 }
 
-function takes({ type, options = [] }: ConfigOptionScript, value: unknown): value is string | boolean {
+function acceptsValue({ type, options = [] }: AcpConfigOptionScript, value: unknown): value is string | boolean {
   if (type === "boolean") return typeof value === "boolean";
   return options
     .flatMap((entry) => (Array.isArray(entry["options"]) ? (entry["options"] as unknown[]) : [entry]))

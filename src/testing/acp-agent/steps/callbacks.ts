@@ -1,12 +1,10 @@
-/** Steps in which the agent asks something of the client; what comes back is recorded, and said unless a step is quiet. */
+/** Steps that send a request to the client. The agent says the response, unless `echo` is false. */
 
-import type { Reply } from "../client.ts";
-import { objectOr } from "../rpc.ts";
-import { Cancelled, type Scene } from "../scene.ts";
-import type { JsonObject } from "../script.ts";
+import { type RpcOutcome, toObject, type JsonObject } from "../rpc.ts";
+import { RequestCancelled, type StepContext } from "../step-context.ts";
 import { agentText } from "../updates.ts";
-import type { Players } from "./play.ts";
-import { sendUpdate } from "./speech.ts";
+import type { StepHandlers } from "./step-handlers.ts";
+import { sendUpdate } from "./say.ts";
 
 const EVERY_OPTION = ["allow_once", "allow_always", "reject_once", "reject_always"].map((kind) => ({
   optionId: kind,
@@ -17,88 +15,91 @@ const ONE_TEXT = { type: "object", properties: { answer: { type: "string" } }, r
 
 type Callback = "permission" | "readFile" | "writeFile" | "terminal" | "elicit" | "request" | "notify";
 
-export const CALLBACKS: Pick<Players, Callback> = {
-  async permission({ toolCall, options = EVERY_OPTION, on = {}, ...echo }, scene) {
+export const CALLBACK_STEPS: Pick<StepHandlers, Callback> = {
+  async permission({ toolCall, options = EVERY_OPTION, on = {}, ...echo }, context) {
     const asked = { toolCall: { toolCallId: "call-1", title: "Do it", ...toolCall }, options };
-    const chosen = chosenIn(await ask(scene, "session/request_permission", asked, echo, scene.owed));
-    if (chosen !== undefined && on[chosen] !== undefined) await scene.play(on[chosen]);
+    const chosen = chosenOption(
+      await requestFromClient(context, "session/request_permission", asked, echo, context.owedSignal),
+    );
+    if (chosen !== undefined && on[chosen] !== undefined) await context.play(on[chosen]);
   },
 
-  async readFile({ echo, ...params }, scene) {
-    if (!(await offered(scene, "fs/read_text_file", "fs", "readTextFile"))) return;
-    await ask(scene, "fs/read_text_file", params, { echo });
+  async readFile({ echo, ...params }, context) {
+    if (!(await isSupported(context, "fs/read_text_file", "fs", "readTextFile"))) return;
+    await requestFromClient(context, "fs/read_text_file", params, { echo });
   },
 
-  async writeFile({ echo, ...params }, scene) {
-    if (!(await offered(scene, "fs/write_text_file", "fs", "writeTextFile"))) return;
-    await ask(scene, "fs/write_text_file", params, { echo });
+  async writeFile({ echo, ...params }, context) {
+    if (!(await isSupported(context, "fs/write_text_file", "fs", "writeTextFile"))) return;
+    await requestFromClient(context, "fs/write_text_file", params, { echo });
   },
 
-  async terminal({ then = ["wait_for_exit", "output", "release"], toolCallId, echo, ...params }, scene) {
-    if (!(await offered(scene, "terminal/create", "terminal"))) return;
-    const { terminalId } = resultOf(await ask(scene, "terminal/create", params, { echo }));
+  async terminal({ then = ["wait_for_exit", "output", "release"], toolCallId, echo, ...params }, context) {
+    if (!(await isSupported(context, "terminal/create", "terminal"))) return;
+    const { terminalId } = toResultObject(await requestFromClient(context, "terminal/create", params, { echo }));
     if (terminalId === undefined) return;
     if (toolCallId !== undefined) {
       const content = [{ type: "terminal", terminalId }];
-      await sendUpdate(scene, { sessionUpdate: "tool_call_update", toolCallId, content });
+      await sendUpdate(context, { sessionUpdate: "tool_call_update", toolCallId, content });
     }
     try {
-      for (const what of then) await ask(scene, `terminal/${what}`, { terminalId }, { echo });
+      for (const what of then) await requestFromClient(context, `terminal/${what}`, { terminalId }, { echo });
     } catch (error) {
-      // A cancelled agent gives its terminal back, which ends what runs in it.
+      // A cancelled agent releases its terminal, which ends the command in it.
       const quiet = { echo: false };
-      if (error instanceof Cancelled) await ask(scene, "terminal/release", { terminalId }, quiet, scene.owed);
+      if (error instanceof RequestCancelled)
+        await requestFromClient(context, "terminal/release", { terminalId }, quiet, context.owedSignal);
       throw error;
     }
   },
 
-  async elicit({ message, url, requestedSchema = ONE_TEXT, ...echo }, scene) {
+  async elicit({ message, url, requestedSchema = ONE_TEXT, ...echo }, context) {
     const mode = url === undefined ? "form" : "url";
-    if (!(await offered(scene, "elicitation/create", "elicitation", mode))) return;
+    if (!(await isSupported(context, "elicitation/create", "elicitation", mode))) return;
     const elicitationId = "elicitation-1";
     const asked = url === undefined ? { mode, message, requestedSchema } : { mode, message, elicitationId, url };
-    await ask(scene, "elicitation/create", asked, echo);
-    if (url !== undefined) await scene.stage.client.notify("elicitation/complete", { elicitationId });
+    await requestFromClient(context, "elicitation/create", asked, echo);
+    if (url !== undefined) await context.agent.client.notify("elicitation/complete", { elicitationId });
   },
 
-  async request({ method, params = {}, ...echo }, scene) {
-    await ask(scene, method, params, echo);
+  async request({ method, params = {}, ...echo }, context) {
+    await requestFromClient(context, method, params, echo);
   },
 
-  notify: ({ method, params }, { stage }) => stage.client.notify(method, params),
+  notify: ({ method, params }, { agent }) => agent.client.notify(method, params),
 };
 
-/** One request in the name of the scene's session. */
-async function ask(
-  scene: Scene,
+/** Sends a request for the current session. */
+async function requestFromClient(
+  context: StepContext,
   method: string,
   params: JsonObject,
   { echo = true }: { readonly echo?: boolean | undefined },
-  signal = scene.waiting,
-): Promise<Reply> {
-  const { stage, sessionId } = scene;
-  const reply = await stage.client.request(method, sessionId === undefined ? params : { sessionId, ...params }, signal);
+  signal = context.waitSignal,
+): Promise<RpcOutcome> {
+  const { agent, sessionId } = context;
+  const reply = await agent.client.request(method, sessionId === undefined ? params : { sessionId, ...params }, signal);
   const words =
     "error" in reply
       ? `${method} failed: ${JSON.stringify(reply.error)}`
       : `${method}: ${JSON.stringify(reply.result)}`;
-  if (echo) await sendUpdate(scene, agentText(words));
+  if (echo) await sendUpdate(context, agentText(words));
   return reply;
 }
 
-/** A well-behaved agent does not ask for what the client cannot do; it says so instead. */
-async function offered(scene: Scene, method: string, ...path: readonly string[]): Promise<boolean> {
-  if (scene.stage.client.offers(...path)) return true;
-  await sendUpdate(scene, agentText(`${method} is not offered`));
+/** True if the client supports the method. If not, the agent says so, as a well-behaved agent does not call it. */
+async function isSupported(context: StepContext, method: string, ...path: readonly string[]): Promise<boolean> {
+  if (context.agent.client.supports(...path)) return true;
+  await sendUpdate(context, agentText(`${method} is not offered`));
   return false;
 }
 
-function resultOf(reply: Reply): JsonObject {
-  return "result" in reply ? objectOr(reply.result) : {};
+function toResultObject(reply: RpcOutcome): JsonObject {
+  return "result" in reply ? toObject(reply.result) : {};
 }
 
-function chosenIn(reply: Reply): string | undefined {
-  const { outcome, optionId } = objectOr(resultOf(reply)["outcome"]);
+function chosenOption(reply: RpcOutcome): string | undefined {
+  const { outcome, optionId } = toObject(toResultObject(reply)["outcome"]);
   const chosen = outcome === "selected" ? optionId : outcome;
   return typeof chosen === "string" ? chosen : undefined;
 }

@@ -1,53 +1,61 @@
-/** Plays the steps of a script one after the other. */
+/** Runs the steps of a script in order. */
 
-import type { Step } from "../script.ts";
-import type { Entry } from "../record.ts";
-import type { Scene, Stage } from "../scene.ts";
-import { CALLBACKS } from "./callbacks.ts";
-import { FAULTS } from "./faults.ts";
-import { GATES } from "./gates.ts";
-import { MCP } from "./mcp/index.ts";
-import { SPEECH } from "./speech.ts";
-import type { Steps } from "./steps.ts";
+import type { AcpStep, AcpSteps } from "./steps.ts";
+import type { AcpRecordEntry } from "../record.ts";
+import type { StepContext, ScriptedAgentContext } from "../step-context.ts";
+import { CALLBACK_STEPS } from "./callbacks.ts";
+import { FAULT_STEPS } from "./faults.ts";
+import { WAIT_STEPS } from "./waits.ts";
+import { MCP_STEPS } from "./mcp/index.ts";
+import { MESSAGE_STEPS } from "./say.ts";
+import type { StepHandlers } from "./step-handlers.ts";
 
-export type Players = {
-  readonly [Name in keyof Steps]: (what: Steps[Name], scene: Scene) => Promise<void>;
+const STEP_HANDLERS: StepHandlers = {
+  ...MESSAGE_STEPS,
+  ...CALLBACK_STEPS,
+  ...MCP_STEPS,
+  ...WAIT_STEPS,
+  ...FAULT_STEPS,
 };
 
-const PLAYERS: Players = { ...SPEECH, ...CALLBACKS, ...MCP, ...GATES, ...FAULTS };
-
-export interface SceneOptions {
+export interface StepContextOptions {
   readonly sessionId: string | undefined;
   readonly signal: AbortSignal;
   readonly owed: AbortSignal;
 }
 
-export function openScene(stage: Stage, { sessionId, signal, owed }: SceneOptions): Scene {
+export function openStepContext(
+  agent: ScriptedAgentContext,
+  { sessionId, signal, owed }: StepContextOptions,
+): StepContext {
   const around = {
-    stage,
+    agent,
     signal,
-    waiting: AbortSignal.any([signal, stage.gone]),
-    owed: AbortSignal.any([owed, stage.gone]),
-    heard: { since: stage.record.entries.length, taken: new Set<Entry>() },
+    waitSignal: AbortSignal.any([signal, agent.gone]),
+    owedSignal: AbortSignal.any([owed, agent.gone]),
+    consumed: { since: agent.record.entries.length, taken: new Set<AcpRecordEntry>() },
   };
-  const sceneOf = (session: string | undefined): Scene => ({
+  const contextFor = (session: string | undefined): StepContext => ({
     ...around,
     sessionId: session,
-    play: (steps, other = session) => play(steps, sceneOf(other)),
+    play: (steps, other = session) => play(steps, contextFor(other)),
   });
-  return sceneOf(sessionId);
+  return contextFor(sessionId);
 }
 
-/** Whether a step has one name, and a known one. */
-export function isStep(step: object): step is Step {
+/** True if the step has exactly one key and the key is known. */
+export function isStep(step: object): step is AcpStep {
   const [name = "", ...more] = Object.keys(step);
-  return more.length === 0 && Object.hasOwn(PLAYERS, name);
+  return more.length === 0 && Object.hasOwn(STEP_HANDLERS, name);
 }
 
-async function play(steps: readonly Step[], scene: Scene): Promise<void> {
+async function play(steps: readonly AcpStep[], context: StepContext): Promise<void> {
   for (const step of steps) {
-    scene.signal.throwIfAborted();
+    context.signal.throwIfAborted();
     const [[name, what] = ["", undefined]] = Object.entries(step);
-    await (PLAYERS[name as keyof Steps] as (what: unknown, scene: Scene) => Promise<void>)(what, scene);
+    await (STEP_HANDLERS[name as keyof AcpSteps] as (what: unknown, context: StepContext) => Promise<void>)(
+      what,
+      context,
+    );
   }
 }

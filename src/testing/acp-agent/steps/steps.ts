@@ -1,109 +1,112 @@
-/** The words of a script: each step is an object with one of these keys. */
+/** The steps of a script, by name: each step is an object with one of these keys. */
 
-import type { JsonObject, RpcError, Step } from "../script.ts";
-import type { Update } from "../updates.ts";
+import type { JsonObject, RpcError } from "../rpc.ts";
+import type { AcpUpdate } from "../updates.ts";
 
-export interface Steps {
-  /** A text of the agent; a list is sent in these pieces. */
+/** A step: an object with exactly one key of `AcpSteps`. */
+export type AcpStep = { [Name in keyof AcpSteps]: { readonly [Key in Name]: AcpSteps[Key] } }[keyof AcpSteps];
+
+export interface AcpSteps {
+  /** Sends text of the agent. A list is sent as separate chunks. */
   say: string | readonly string[];
   think: string | readonly string[];
-  /** Any session update, sent as it is. */
-  update: Update;
-  /** The steps in the name of another session. */
-  in: { readonly session: string; readonly steps: readonly Step[] };
-  /** The lists side by side; done when all are. */
-  atOnce: readonly (readonly Step[])[];
+  /** Sends any session update unchanged. */
+  update: AcpUpdate;
+  /** Runs the steps for another session. */
+  in: { readonly session: string; readonly steps: readonly AcpStep[] };
+  /** Runs the lists concurrently. Done when all are done. */
+  atOnce: readonly (readonly AcpStep[])[];
   /** Ends the prompt with this stop reason. */
   stop: string;
   /** Ends the request with this error. */
   fail: RpcError;
 
-  permission: PermissionStep;
-  /** Only when the client offers it, as with the next three; `request` asks whatever was offered. */
+  permission: AcpPermissionStep;
+  /** Sent only if the client supports it, like the next three steps. `request` ignores capabilities. */
   readFile: Echo & { readonly path: string; readonly line?: number; readonly limit?: number };
   writeFile: Echo & { readonly path: string; readonly content: string };
-  terminal: TerminalStep;
-  elicit: ElicitStep;
-  /** Any request, as it is but for `sessionId`, which is added when the params have none. */
+  terminal: AcpTerminalStep;
+  elicit: AcpElicitStep;
+  /** Sends any request. Adds `sessionId` if the params have none. */
   request: Echo & { readonly method: string; readonly params?: JsonObject };
-  /** Any notification, as it is. */
+  /** Sends any notification unchanged. */
   notify: { readonly method: string; readonly params?: unknown };
-  callMcp: McpStep;
+  callMcp: AcpMcpStep;
 
-  /** Milliseconds. */
+  /** Waits this many milliseconds. */
   pause: number;
-  /** Until a file with this path is there. */
+  /** Waits until a file with this path exists. */
   waitForFile: string;
-  /** Creates the file, so that a test sees how far the agent is. */
+  /** Creates an empty file that a test can wait for. */
   touch: string;
-  /** Until a message with this method arrives, or has since the request began. */
+  /** Waits for a message with this method that arrives after the start of the request. */
   waitForMessage: string;
-  /** Until the request is cancelled. */
+  /** Waits until the request is cancelled. */
   waitForCancel: true;
-  /** For ever: not even a cancel ends it. */
+  /** Never ends, not even when the request is cancelled. */
   hang: true;
-  /** Says `NAME=value`, or that it is not set. */
+  /** Says `NAME=value`, or that the variable is not set. */
   environment: string;
 
-  /** Bytes as they are, with no line end of their own. */
+  /** Writes these bytes unchanged, without adding a newline. */
   write: string | { readonly base64: string };
-  /** Any JSON value as a line: a list, a response that nobody asked for. */
+  /** Writes any JSON value as a line, such as an array or an unexpected response. */
   send: unknown;
-  /** A text of the agent that is cut in the middle of its first character of several bytes. */
+  /** Sends text in two writes, split inside its first multi-byte character. */
   cut: { readonly text: string; readonly pauseMs?: number };
-  /** A text of the agent whose line is this many bytes long without its end. */
+  /** Sends text whose line has this many bytes, without the newline. */
   oversize: number;
-  /** That many numbered texts of the agent, as fast as the client reads. */
+  /** Sends `count` numbered texts as fast as the client reads. */
   flood: { readonly count: number; readonly padding?: string };
-  /** Stops reading the input, or goes on with it. */
+  /** Pauses (`false`) or resumes (`true`) reading the input. */
   listen: boolean;
   stderr: string;
   exit: ExitStep;
-  grandchild: GrandchildStep;
+  grandchild: AcpGrandchildStep;
 }
 
 export interface Echo {
-  /** Whether what came back is said by the agent, as `method: result as JSON`. Default: true. */
+  /** Whether the agent says the response, as `method: result as JSON`. Default: true. */
   readonly echo?: boolean;
 }
 
-export interface PermissionStep extends Echo {
-  /** Laid over `{ toolCallId: "call-1", title: "Do it" }`. */
+export interface AcpPermissionStep extends Echo {
+  /** Merged into `{ toolCallId: "call-1", title: "Do it" }`. */
   readonly toolCall?: JsonObject;
-  /** Default: one of each of the four kinds, each with its kind as id. */
+  /** Default: one option of each of the four kinds, with the kind as id. */
   readonly options?: readonly JsonObject[];
-  /** Steps by the option chosen, or for `cancelled`. */
-  readonly on?: Readonly<Record<string, readonly Step[]>>;
+  /** Steps to run, by chosen option id or `cancelled`. */
+  readonly on?: Readonly<Record<string, readonly AcpStep[]>>;
 }
 
-export interface TerminalStep extends Echo {
+export interface AcpTerminalStep extends Echo {
   readonly command: string;
   readonly args?: readonly string[];
   readonly env?: readonly { readonly name: string; readonly value: string }[];
   readonly cwd?: string;
   readonly outputByteLimit?: number;
-  /** What is asked of it in turn. Default: `wait_for_exit`, `output`, `release`. */
+  /** Requests to send for the terminal, in order. Default: `wait_for_exit`, `output`, `release`. */
   readonly then?: readonly ("output" | "wait_for_exit" | "kill" | "release")[];
-  /** Shows the terminal in an update of this tool call first. */
+  /** First sends an update of this tool call that shows the terminal. */
   readonly toolCallId?: string;
 }
 
-export interface ElicitStep extends Echo {
+export interface AcpElicitStep extends Echo {
   readonly message: string;
-  /** A form. Default: one text called `answer`. */
+  /** The schema of the form. Default: one string called `answer`. */
   readonly requestedSchema?: JsonObject;
-  /** A page instead of a form; `elicitation/complete` follows the answer. */
+  /** Asks the user to open this page instead of a form. The agent sends `elicitation/complete` after the answer. */
   readonly url?: string;
 }
 
-export interface McpStep extends Echo {
-  /** The name of a server that the session was set up with. */
+export interface AcpMcpStep extends Echo {
+  /** The name of an MCP server of the session. */
   readonly server: string;
-  /** Left out: the tools are listed. */
+  /** Default: lists the tools. */
   readonly tool?: string;
   readonly arguments?: JsonObject;
   /**
-   * How a server that is reached over ACP is spoken to. Default: by its declaration.
+   * The dialect for a server over ACP. Default: `stateless` for a server of type `acp`, else `underscored`.
    * - `stateless`: `mcp/message` alone, by `serverId`
    * - `stateful`: `mcp/connect`, `mcp/message` and `mcp/disconnect`, by `connectionId`
    * - `underscored`: the same as `_mcp/*`, for a server whose `url` starts with `acp:`
@@ -114,17 +117,17 @@ export interface McpStep extends Echo {
 export interface ExitStep {
   /** Default: 0. */
   readonly code?: number;
-  /** Instead of a code. */
+  /** Exits by this signal instead of a code. */
   readonly signal?: string;
 }
 
-/** A process that the agent starts and forgets. It ends by itself after a minute. */
-export interface GrandchildStep {
-  /** Written when it is ready. */
+/** A process that the agent starts and does not wait for. It exits by itself after 60 s. */
+export interface AcpGrandchildStep {
+  /** The process writes its id to this file when it is ready. */
   readonly pidFile: string;
-  /** Keeps the agent's output open. */
+  /** Inherits the agent's stdout and stderr. Default: false. */
   readonly holdsOutput?: boolean;
   readonly ignoresSigterm?: boolean;
-  /** In a process group of its own. */
+  /** Starts in a new process group. Default: false. */
   readonly ownGroup?: boolean;
 }

@@ -1,11 +1,11 @@
 /** Anthropic Messages, version 2023-06-01. */
 
 import { z } from "zod";
-import type { Answer } from "../answer.ts";
-import { message, textOf, type ModelMessage } from "../request.ts";
+import type { ModelAnswer } from "../answer.ts";
+import { toModelMessage, toContentText, type ModelMessage } from "../request.ts";
 import type { StopReason } from "../script.ts";
 import { namedEvent } from "../sse.ts";
-import { id, type Exchange, type Wire } from "./wire.ts";
+import { formatWireId, type ModelExchange, type Wire } from "./wire.ts";
 
 export const anthropic: Wire = {
   name: "anthropic",
@@ -19,18 +19,18 @@ export const anthropic: Wire = {
     return {
       model: request.model,
       stream: request.stream ?? false,
-      system: textOf(request.system),
+      system: toContentText(request.system),
       toolNames: (request.tools ?? []).map((tool) => tool.name),
       messages: request.messages.map(readMessage),
     };
   },
 
-  refusal({ unanswered, unasked }) {
+  refusal({ unanswered, unexpected }) {
     if (unanswered.length > 0) {
       return `messages: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${unanswered.join(", ")}`;
     }
-    if (unasked.length === 0) return undefined;
-    return `messages: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${unasked.join(", ")}`;
+    if (unexpected.length === 0) return undefined;
+    return `messages: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${unexpected.join(", ")}`;
   },
 
   key: (headers) => {
@@ -56,8 +56,8 @@ export const anthropic: Wire = {
     const text =
       failure.message ?? overflow ?? (failure.status === 404 ? `model: ${failure.model ?? ""}` : ERROR_TEXT[type]);
     const error = { type, message: text ?? "Internal server error" };
-    const body = JSON.stringify({ type: "error", error, request_id: id("req", number) });
-    return { status: failure.status, body, headers: failure.why === "quota" ? usedUp(failure.resetsAt) : {} };
+    const body = JSON.stringify({ type: "error", error, request_id: formatWireId("req", number) });
+    return { status: failure.status, body, headers: failure.why === "quota" ? limitHeaders(failure.resetsAt) : {} };
   },
 
   errorEvent: () =>
@@ -69,7 +69,7 @@ export const anthropic: Wire = {
   headers: (kind, { number }) => ({
     "content-type": kind === "stream" ? "text/event-stream; charset=utf-8" : "application/json",
     "cache-control": "no-cache",
-    "request-id": id("req", number),
+    "request-id": formatWireId("req", number),
     "anthropic-organization-id": "00000000-0000-4000-8000-000000000000",
   }),
 };
@@ -133,7 +133,7 @@ const ERROR_TEXT: Record<string, string> = {
 const TOO_LONG = "prompt is too long: 205123 tokens > 200000 maximum";
 
 /** What an account with a plan is told. */
-function usedUp(resetsAt: Date | undefined): Record<string, string> {
+function limitHeaders(resetsAt: Date | undefined): Record<string, string> {
   const reset = resetsAt === undefined ? undefined : String(Math.floor(resetsAt.getTime() / 1000));
   return {
     "anthropic-ratelimit-unified-status": "rejected",
@@ -147,23 +147,23 @@ function usedUp(resetsAt: Date | undefined): Record<string, string> {
 function readMessage({ role, content }: Message): ModelMessage {
   const parts = typeof content === "string" ? [{ type: "text", text: content }] : content;
   const of = (type: string): z.infer<typeof Block>[] => parts.filter((part) => part.type === type);
-  return message(role === "assistant" ? "assistant" : "user", {
-    text: textOf(of("text")),
+  return toModelMessage(role === "assistant" ? "assistant" : "user", {
+    text: toContentText(of("text")),
     toolCalls: of("tool_use").map((part) => ({ id: part.id ?? "", name: part.name ?? "", input: part.input })),
     toolResults: of("tool_result").map((part) => ({
       id: part.tool_use_id ?? "",
       name: "",
-      content: textOf(part.content),
+      content: toContentText(part.content),
       isError: part.is_error ?? false,
     })),
   });
 }
 
-function envelope({ request, number }: Exchange) {
-  return { id: id("msg", number), type: "message", role: "assistant", model: request.model };
+function envelope({ request, number }: ModelExchange) {
+  return { id: formatWireId("msg", number), type: "message", role: "assistant", model: request.model };
 }
 
-function inputUsage({ usage }: Answer) {
+function inputUsage({ usage }: ModelAnswer) {
   return {
     input_tokens: usage.input - usage.cacheRead - usage.cacheWrite,
     cache_creation_input_tokens: usage.cacheWrite,
@@ -172,7 +172,7 @@ function inputUsage({ usage }: Answer) {
   };
 }
 
-function outputUsage({ usage }: Answer) {
+function outputUsage({ usage }: ModelAnswer) {
   const details = usage.reasoning > 0 ? { output_tokens_details: { thinking_tokens: usage.reasoning } } : {};
   return { output_tokens: usage.output, ...details };
 }
@@ -183,7 +183,7 @@ interface ContentBlock {
   readonly deltas: readonly object[];
 }
 
-function blocks({ thinking, text, toolCalls }: Answer, { number }: Exchange): ContentBlock[] {
+function blocks({ thinking, text, toolCalls }: ModelAnswer, { number }: ModelExchange): ContentBlock[] {
   const signature = Buffer.from(`signature of message ${number}`).toString("base64");
   const made: ContentBlock[] = [];
   if (thinking.length > 0) {
@@ -204,7 +204,7 @@ function blocks({ thinking, text, toolCalls }: Answer, { number }: Exchange): Co
     });
   }
   for (const [at, { name, input, pieces, ...call }] of toolCalls.entries()) {
-    const use = { type: "tool_use", id: call.id ?? id("toolu", number, at), name };
+    const use = { type: "tool_use", id: call.id ?? formatWireId("toolu", number, at), name };
     made.push({
       whole: { ...use, input: input ?? {} },
       start: { ...use, input: {} },
@@ -220,7 +220,7 @@ interface WireEvent {
   readonly [field: string]: unknown;
 }
 
-function* events(answer: Answer, exchange: Exchange): Generator<WireEvent> {
+function* events(answer: ModelAnswer, exchange: ModelExchange): Generator<WireEvent> {
   const opening = { content: [], stop_reason: null, stop_sequence: null };
   const usage = { ...inputUsage(answer), output_tokens: 1, service_tier: "standard" };
   yield { type: "message_start", message: { ...envelope(exchange), ...opening, usage } };

@@ -1,11 +1,11 @@
 /** The Gemini API, v1beta. */
 
 import { z } from "zod";
-import type { Answer } from "../answer.ts";
-import { message, textOf, type ModelMessage } from "../request.ts";
+import type { ModelAnswer } from "../answer.ts";
+import { toModelMessage, toContentText, type ModelMessage } from "../request.ts";
 import type { StopReason } from "../script.ts";
 import { dataEvent } from "../sse.ts";
-import { id, type Exchange, type Failure, type Wire } from "./wire.ts";
+import { formatWireId, type ModelExchange, type WireError, type Wire } from "./wire.ts";
 
 export const gemini: Wire = {
   name: "gemini",
@@ -32,14 +32,14 @@ export const gemini: Wire = {
     return {
       model: route.model ?? "",
       stream: route.stream ?? false,
-      system: textOf(request.systemInstruction?.parts),
+      system: toContentText(request.systemInstruction?.parts),
       toolNames: (request.tools ?? []).flatMap((tool) => (tool.functionDeclarations ?? []).map(({ name }) => name)),
       messages: request.contents.map(readContent),
     };
   },
 
-  refusal({ unanswered, unasked }) {
-    if (unanswered.length + unasked.length === 0) return undefined;
+  refusal({ unanswered, unexpected }) {
+    if (unanswered.length + unexpected.length === 0) return undefined;
     return "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.";
   },
 
@@ -54,7 +54,7 @@ export const gemini: Wire = {
       return response(
         content,
         last ? answer.stopReason : undefined,
-        last ? usageOf(answer) : inputOf(answer),
+        last ? formatUsage(answer) : formatInputUsage(answer),
         exchange,
       );
     });
@@ -62,7 +62,7 @@ export const gemini: Wire = {
     return [...chunks.map((chunk, at) => `${at === 0 ? "[" : ",\r\n"}${JSON.stringify(chunk, null, 2)}`), "\n]\n"];
   },
 
-  whole: (answer, exchange) => response(joined(answer, exchange), answer.stopReason, usageOf(answer), exchange),
+  whole: (answer, exchange) => response(joined(answer, exchange), answer.stopReason, formatUsage(answer), exchange),
 
   tokenCount: (tokens) => ({
     totalTokens: tokens,
@@ -73,8 +73,8 @@ export const gemini: Wire = {
     // The real API calls a wrong key a bad request.
     const code = failure.why === "wrong_key" ? 400 : failure.status;
     const [status, words] = ERRORS[code] ?? ERRORS[code < 500 ? 400 : 500]!;
-    const text = failure.message ?? WORDS[failure.why ?? "unknown_model"] ?? words(failure.model ?? "");
-    const details = detailsOf(failure);
+    const text = failure.message ?? ERROR_MESSAGES[failure.why ?? "unknown_model"] ?? words(failure.model ?? "");
+    const details = errorDetails(failure);
     const error = { code, message: text, status, ...(details.length > 0 ? { details } : {}) };
     return { status: code, body: `${JSON.stringify({ error }, null, 2)}\n` };
   },
@@ -117,7 +117,7 @@ const FINISH_REASON: Record<StopReason, string> = {
   refusal: "SAFETY",
 };
 
-const WORDS: Partial<Record<NonNullable<Failure["why"]>, string>> = {
+const ERROR_MESSAGES: Partial<Record<NonNullable<WireError["why"]>, string>> = {
   wrong_key: "API key not valid. Please pass a valid API key.",
   overflow: "The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).",
   quota: "You exceeded your current quota, please check your plan and billing details.",
@@ -139,7 +139,7 @@ const ERRORS: Record<number, [status: string, words: (model: string) => string]>
   504: ["DEADLINE_EXCEEDED", () => "The request timed out. Please try again."],
 };
 
-function detailsOf({ why, retryAfter }: Failure): object[] {
+function errorDetails({ why, retryAfter }: WireError): object[] {
   const domain = "googleapis.com";
   if (why === "wrong_key") {
     return [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "API_KEY_INVALID", domain }];
@@ -152,8 +152,8 @@ function detailsOf({ why, retryAfter }: Failure): object[] {
 }
 
 function readContent({ role, parts }: Content): ModelMessage {
-  return message(role === "model" ? "assistant" : "user", {
-    text: textOf(parts.filter((part) => part.thought !== true)),
+  return toModelMessage(role === "model" ? "assistant" : "user", {
+    text: toContentText(parts.filter((part) => part.thought !== true)),
     toolCalls: parts.flatMap(({ functionCall: made }) =>
       made === undefined ? [] : [{ id: made.id ?? "", name: made.name, input: made.args ?? {} }],
     ),
@@ -166,11 +166,11 @@ function readContent({ role, parts }: Content): ModelMessage {
 /** By convention the result is under `output` or `content`, and a failure under `error`. */
 function readResponse(response: Record<string, unknown>): { content: string; isError: boolean } {
   const { error, output, content } = response;
-  return { content: textOf(error ?? output ?? content ?? response), isError: error !== undefined };
+  return { content: toContentText(error ?? output ?? content ?? response), isError: error !== undefined };
 }
 
 /** Thinking and text are one chunk for each piece; all calls come in one. */
-function parts(answer: Answer, exchange: Exchange): object[][] {
+function parts(answer: ModelAnswer, exchange: ModelExchange): object[][] {
   const calls = callParts(answer, exchange);
   const chunks = [
     ...answer.thinking.map((text) => [{ text, thought: true }]),
@@ -180,32 +180,37 @@ function parts(answer: Answer, exchange: Exchange): object[][] {
   return chunks.length > 0 ? chunks : [[{ text: "" }]];
 }
 
-function joined(answer: Answer, exchange: Exchange): object[] {
+function joined(answer: ModelAnswer, exchange: ModelExchange): object[] {
   const whole = (pieces: readonly string[]) => (pieces.length > 0 ? [pieces.join("")] : []);
   return parts({ ...answer, thinking: whole(answer.thinking), text: whole(answer.text) }, exchange).flat();
 }
 
 /** Only the first of several calls carries the signature of the thinking that led to them. */
-function callParts({ toolCalls }: Answer, { number }: Exchange): object[] {
+function callParts({ toolCalls }: ModelAnswer, { number }: ModelExchange): object[] {
   const thoughtSignature = Buffer.from(`signature of message ${number}`).toString("base64");
   return toolCalls.map(({ name, input, ...made }, at) => ({
-    functionCall: { name, args: input ?? {}, id: made.id ?? id("call", number, at) },
+    functionCall: { name, args: input ?? {}, id: made.id ?? formatWireId("call", number, at) },
     ...(at === 0 ? { thoughtSignature } : {}),
   }));
 }
 
-function response(content: object[], stopReason: StopReason | undefined, usageMetadata: object, exchange: Exchange) {
+function response(
+  content: object[],
+  stopReason: StopReason | undefined,
+  usageMetadata: object,
+  exchange: ModelExchange,
+) {
   const finished = stopReason === undefined ? {} : { finishReason: FINISH_REASON[stopReason] };
   return {
     candidates: [{ content: { parts: content, role: "model" }, ...finished, index: 0 }],
     usageMetadata,
     modelVersion: exchange.request.model,
-    responseId: id("response", exchange.number),
+    responseId: formatWireId("response", exchange.number),
   };
 }
 
 /** What is known before the model answered. */
-function inputOf({ usage }: Answer) {
+function formatInputUsage({ usage }: ModelAnswer) {
   return {
     promptTokenCount: usage.input,
     totalTokenCount: usage.input,
@@ -214,10 +219,10 @@ function inputOf({ usage }: Answer) {
 }
 
 /** `candidatesTokenCount` leaves out the thoughts. What was written to the cache is not said on this wire. */
-function usageOf(answer: Answer) {
+function formatUsage(answer: ModelAnswer) {
   const { input, output, reasoning, cacheRead } = answer.usage;
   return {
-    ...inputOf(answer),
+    ...formatInputUsage(answer),
     candidatesTokenCount: output - reasoning,
     totalTokenCount: input + output,
     ...(cacheRead > 0

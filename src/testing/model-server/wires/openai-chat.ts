@@ -1,12 +1,12 @@
 /** OpenAI Chat Completions, which is also what every OpenAI-compatible server speaks. */
 
 import { z } from "zod";
-import type { Answer } from "../answer.ts";
-import { message, textOf, type ModelMessage } from "../request.ts";
+import type { ModelAnswer } from "../answer.ts";
+import { toModelMessage, toContentText, type ModelMessage } from "../request.ts";
 import type { StopReason } from "../script.ts";
 import { dataEvent } from "../sse.ts";
-import { argumentsOf, openaiFailure, openaiHeaders, openaiKey, SERVER_ERROR } from "./openai.ts";
-import { id, type Exchange, type Wire } from "./wire.ts";
+import { parseArguments, openaiFailure, openaiHeaders, openaiKey, SERVER_ERROR } from "./openai.ts";
+import { formatWireId, type ModelExchange, type Wire } from "./wire.ts";
 
 export const openaiChat: Wire = {
   name: "openai-chat",
@@ -22,18 +22,18 @@ export const openaiChat: Wire = {
       stream: request.stream ?? false,
       system: request.messages
         .filter(isSystem)
-        .map(({ content }) => textOf(content))
+        .map(({ content }) => toContentText(content))
         .join("\n"),
       toolNames: (request.tools ?? []).map((tool) => tool.function.name),
       messages: request.messages.filter((said) => !isSystem(said)).map(readMessage),
     };
   },
 
-  refusal({ unanswered, unasked }) {
+  refusal({ unanswered, unexpected }) {
     if (unanswered.length > 0) {
       return `The following tool_call_ids did not have response messages: ${unanswered.join(", ")}`;
     }
-    if (unasked.length === 0) return undefined;
+    if (unexpected.length === 0) return undefined;
     return "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.";
   },
 
@@ -48,7 +48,7 @@ export const openaiChat: Wire = {
     return [
       ...deltas(answer, exchange).map((delta) => chunk(delta)),
       chunk({}, FINISH_REASON[answer.stopReason]),
-      ...(withUsage ? [dataEvent({ ...common, choices: [], usage: usageOf(answer) })] : []),
+      ...(withUsage ? [dataEvent({ ...common, choices: [], usage: formatUsage(answer) })] : []),
       dataEvent("[DONE]"),
     ];
   },
@@ -70,7 +70,7 @@ export const openaiChat: Wire = {
         finish_reason: FINISH_REASON[answer.stopReason],
       },
     ],
-    usage: usageOf(answer),
+    usage: formatUsage(answer),
   }),
 
   tokenCount: (tokens) => ({ input_tokens: tokens }),
@@ -105,22 +105,22 @@ const FINISH_REASON: Record<StopReason, string> = {
 
 function readMessage({ role, content, tool_calls, tool_call_id }: Message): ModelMessage {
   if (role === "tool") {
-    const result = { id: tool_call_id ?? "", name: "", content: textOf(content), isError: false };
-    return message("user", { toolResults: [result] });
+    const result = { id: tool_call_id ?? "", name: "", content: toContentText(content), isError: false };
+    return toModelMessage("user", { toolResults: [result] });
   }
-  return message(role === "assistant" ? "assistant" : "user", {
-    text: textOf(content),
+  return toModelMessage(role === "assistant" ? "assistant" : "user", {
+    text: toContentText(content),
     toolCalls: (tool_calls ?? []).map((made) => ({
       id: made.id,
       name: made.function.name,
-      input: argumentsOf(made.function.arguments),
+      input: parseArguments(made.function.arguments),
     })),
   });
 }
 
-function envelope(object: string, { request, number, created }: Exchange) {
+function envelope(object: string, { request, number, created }: ModelExchange) {
   return {
-    id: id("chatcmpl", number).replace("_", "-"),
+    id: formatWireId("chatcmpl", number).replace("_", "-"),
     object,
     created,
     model: request.model,
@@ -129,7 +129,7 @@ function envelope(object: string, { request, number, created }: Exchange) {
   };
 }
 
-function usageOf({ usage }: Answer) {
+function formatUsage({ usage }: ModelAnswer) {
   const written = usage.cacheWrite > 0 ? { cache_write_tokens: usage.cacheWrite } : {};
   return {
     prompt_tokens: usage.input,
@@ -145,16 +145,16 @@ function usageOf({ usage }: Answer) {
   };
 }
 
-function wholeCalls({ toolCalls }: Answer, { number }: Exchange) {
+function wholeCalls({ toolCalls }: ModelAnswer, { number }: ModelExchange) {
   return toolCalls.map((made, at) => ({
-    id: made.id ?? id("call", number, at),
+    id: made.id ?? formatWireId("call", number, at),
     type: "function",
     function: { name: made.name, arguments: made.pieces.join("") },
   }));
 }
 
 /** `reasoning_content` is not OpenAI's: compatible servers (DeepSeek, vLLM, llama.cpp) stream their thinking there. */
-function deltas(answer: Answer, exchange: Exchange): object[] {
+function deltas(answer: ModelAnswer, exchange: ModelExchange): object[] {
   const silent = answer.text.length === 0 && answer.toolCalls.length > 0;
   return [
     { role: "assistant", content: silent ? null : "", refusal: null },

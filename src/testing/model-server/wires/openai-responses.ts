@@ -1,11 +1,11 @@
 /** The OpenAI Responses API. */
 
 import { z } from "zod";
-import type { Answer } from "../answer.ts";
-import { message, textOf, type ModelMessage } from "../request.ts";
+import type { ModelAnswer } from "../answer.ts";
+import { toModelMessage, toContentText, type ModelMessage } from "../request.ts";
 import { namedEvent } from "../sse.ts";
-import { argumentsOf, openaiFailure, openaiHeaders, openaiKey, SERVER_ERROR } from "./openai.ts";
-import { id, type Exchange, type Wire } from "./wire.ts";
+import { parseArguments, openaiFailure, openaiHeaders, openaiKey, SERVER_ERROR } from "./openai.ts";
+import { formatWireId, type ModelExchange, type Wire } from "./wire.ts";
 
 export const openaiResponses: Wire = {
   name: "openai-responses",
@@ -25,7 +25,7 @@ export const openaiResponses: Wire = {
     return {
       model: request.model,
       stream: request.stream ?? false,
-      system: [request.instructions, ...items.filter(isSystem).map(({ content }) => textOf(content))]
+      system: [request.instructions, ...items.filter(isSystem).map(({ content }) => toContentText(content))]
         .filter(Boolean)
         .join("\n"),
       toolNames: (request.tools ?? []).flatMap(({ name }) => (name === undefined ? [] : [name])),
@@ -82,22 +82,22 @@ const Body = z.looseObject({
 /** Items that only refer to what the model said before (`reasoning`, `item_reference`) are its silent messages. */
 function readItem(item: Item): ModelMessage {
   if (item.type === "function_call_output") {
-    const result = { id: item.call_id ?? "", name: "", content: textOf(item.output), isError: false };
-    return message("user", { toolResults: [result] });
+    const result = { id: item.call_id ?? "", name: "", content: toContentText(item.output), isError: false };
+    return toModelMessage("user", { toolResults: [result] });
   }
   if (item.type === "function_call") {
-    const made = { id: item.call_id ?? "", name: item.name ?? "", input: argumentsOf(item.arguments ?? "") };
-    return message("assistant", { toolCalls: [made] });
+    const made = { id: item.call_id ?? "", name: item.name ?? "", input: parseArguments(item.arguments ?? "") };
+    return toModelMessage("assistant", { toolCalls: [made] });
   }
-  return message(item.role === "user" ? "user" : "assistant", { text: textOf(item.content) });
+  return toModelMessage(item.role === "user" ? "user" : "assistant", { text: toContentText(item.content) });
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function envelope({ request, number, created }: Exchange): Fields {
+function envelope({ request, number, created }: ModelExchange): Fields {
   const asked = z.record(z.string(), z.unknown()).parse(request.body);
   return {
-    id: id("resp", number),
+    id: formatWireId("resp", number),
     object: "response",
     created_at: created,
     status: "in_progress",
@@ -125,7 +125,7 @@ function envelope({ request, number, created }: Exchange): Fields {
   };
 }
 
-function finished(answer: Answer, exchange: Exchange): Fields {
+function finished(answer: ModelAnswer, exchange: ModelExchange): Fields {
   const reason = { max_tokens: "max_output_tokens", refusal: "content_filter", end: undefined, tool_calls: undefined }[
     answer.stopReason
   ];
@@ -134,11 +134,11 @@ function finished(answer: Answer, exchange: Exchange): Fields {
     status: reason === undefined ? "completed" : "incomplete",
     incomplete_details: reason === undefined ? null : { reason },
     output: items(answer, exchange).map((item) => item.done),
-    usage: usageOf(answer),
+    usage: formatUsage(answer),
   };
 }
 
-function usageOf({ usage }: Answer): Fields {
+function formatUsage({ usage }: ModelAnswer): Fields {
   const written = usage.cacheWrite > 0 ? { cache_write_tokens: usage.cacheWrite } : {};
   return {
     input_tokens: usage.input,
@@ -160,14 +160,14 @@ interface OutputItem {
   readonly done: Fields & { readonly id: string };
 }
 
-function items({ thinking, text, toolCalls }: Answer, { number, request }: Exchange): OutputItem[] {
+function items({ thinking, text, toolCalls }: ModelAnswer, { number, request }: ModelExchange): OutputItem[] {
   const asked = JSON.stringify(z.record(z.string(), z.unknown()).parse(request.body)["include"] ?? []);
   const encrypted = asked.includes("reasoning.encrypted_content");
   return [
-    ...(thinking.length > 0 ? [reasoningItem(id("rs", number), thinking, encrypted)] : []),
-    ...(text.length > 0 ? [messageItem(id("msg", number), text)] : []),
+    ...(thinking.length > 0 ? [reasoningItem(formatWireId("rs", number), thinking, encrypted)] : []),
+    ...(text.length > 0 ? [messageItem(formatWireId("msg", number), text)] : []),
     ...toolCalls.map(({ name, namespace, pieces, ...made }, at) => {
-      const ids = { id: id("fc", number, at), call_id: made.id ?? id("call", number, at) };
+      const ids = { id: formatWireId("fc", number, at), call_id: made.id ?? formatWireId("call", number, at) };
       return callItem({ ...ids, name, ...(namespace === undefined ? {} : { namespace }) }, pieces);
     }),
   ];
@@ -230,7 +230,7 @@ function callItem(made: CallShape, pieces: readonly string[]): OutputItem {
   };
 }
 
-function* events(answer: Answer, exchange: Exchange): Generator<WireEvent> {
+function* events(answer: ModelAnswer, exchange: ModelExchange): Generator<WireEvent> {
   yield { type: "response.created", response: envelope(exchange) };
   yield { type: "response.in_progress", response: envelope(exchange) };
   for (const [output_index, item] of items(answer, exchange).entries()) {

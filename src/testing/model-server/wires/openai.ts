@@ -1,14 +1,14 @@
 /** What the two OpenAI wires share: the key, the headers, the errors and arguments as text. */
 
 import type { IncomingHttpHeaders } from "node:http";
-import { id, type Exchange, type Failure, type WireFailure } from "./wire.ts";
+import { formatWireId, type ModelExchange, type WireError, type WireFailure } from "./wire.ts";
 
 export function openaiKey(headers: IncomingHttpHeaders): string | undefined {
   return headers.authorization?.replace(/^Bearer /i, "");
 }
 
 /** Arguments are whatever the model once wrote; what is not JSON stays text. */
-export function argumentsOf(json: string): unknown {
+export function parseArguments(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
@@ -16,28 +16,31 @@ export function argumentsOf(json: string): unknown {
   }
 }
 
-export function openaiHeaders(kind: "json" | "stream", { number }: Pick<Exchange, "number">): Record<string, string> {
+export function openaiHeaders(
+  kind: "json" | "stream",
+  { number }: Pick<ModelExchange, "number">,
+): Record<string, string> {
   return {
     "content-type": kind === "stream" ? "text/event-stream; charset=utf-8" : "application/json",
     "openai-organization": "rookery-test",
     "openai-processing-ms": "1",
     "openai-version": "2020-10-01",
-    "x-request-id": id("req", number),
+    "x-request-id": formatWireId("req", number),
   };
 }
 
-export function openaiFailure(failure: Failure): WireFailure {
+export function openaiFailure(failure: WireError): WireFailure {
   const error = { message: failure.message ?? "", type: "invalid_request_error", param: null, code: null };
   const known = ERRORS[failure.status]?.(failure.model ?? "") ?? (failure.status >= 500 ? SERVER_ERROR : {});
   const message = failure.message === undefined ? {} : { message: failure.message };
-  const why = reasonOf(failure);
+  const why = errorFields(failure);
   return {
     status: failure.status,
     body: JSON.stringify({ error: { ...error, ...known, ...why, ...message } }, null, 2),
   };
 }
 
-function reasonOf({ why, resetsAt }: Failure): object {
+function errorFields({ why, resetsAt }: WireError): object {
   if (why === "overflow") {
     return { message: "Your input exceeds the context window of this model.", code: "context_length_exceeded" };
   }

@@ -1,37 +1,35 @@
-/** The step that uses an MCP server which the session was set up with, whatever way leads to it. */
+/** The step that calls an MCP server of the session, directly or over ACP. */
 
-import type { Scene } from "../../scene.ts";
-import type { JsonObject } from "../../script.ts";
-import { isObject, objectOr } from "../../rpc.ts";
+import type { StepContext } from "../../step-context.ts";
+import { type JsonObject, isObject, toObject } from "../../rpc.ts";
 import { agentText } from "../../updates.ts";
-import type { Players } from "../play.ts";
-import { sendUpdate } from "../speech.ts";
-import type { McpStep } from "../steps.ts";
+import type { StepHandlers } from "../step-handlers.ts";
+import { sendUpdate } from "../say.ts";
+import type { AcpMcpStep } from "../steps.ts";
 import { callOverAcp } from "./over-acp.ts";
+import type { McpCall } from "./call.ts";
 
-export type McpCall = { readonly tool: string | undefined; readonly arguments: JsonObject };
-
-export const MCP: Pick<Players, "callMcp"> = {
-  async callMcp(step, scene) {
-    const words = await callMcp(step, scene);
-    if (step.echo !== false) await sendUpdate(scene, agentText(words));
+export const MCP_STEPS: Pick<StepHandlers, "callMcp"> = {
+  async callMcp(step, context) {
+    const words = await callMcp(step, context);
+    if (step.echo !== false) await sendUpdate(context, agentText(words));
   },
 };
 
-/** What the server answered, or what went wrong, as the agent would say it. */
-async function callMcp(step: McpStep, scene: Scene): Promise<string> {
+/** Returns the result of the call, or its failure, as the text that the agent says. */
+async function callMcp(step: AcpMcpStep, context: StepContext): Promise<string> {
   const { server: name, tool } = step;
-  const server = scene.stage.sessions.find(scene.sessionId)?.mcpServers.find((given) => given["name"] === name);
+  const server = context.agent.sessions.find(context.sessionId)?.mcpServers.find((given) => given["name"] === name);
   const called = tool === undefined ? name : `${name}.${tool}`;
   if (server === undefined) return `${called} failed: the session has no MCP server ${name}`;
   const call: McpCall = { tool, arguments: step.arguments ?? {} };
   try {
     const result = isOverAcp(server)
-      ? await callOverAcp(server, call, step.dialect, scene)
-      : await (await import("./connected.ts")).callConnected(server, call, scene.waiting);
-    return `${called}: ${tool === undefined ? toolNames(result) : textOf(result)}`;
+      ? await callOverAcp(server, call, step.dialect, context)
+      : await (await import("./direct.ts")).callDirectServer(server, call, context.waitSignal);
+    return `${called}: ${tool === undefined ? toolNames(result) : formatToolResult(result)}`;
   } catch (error) {
-    scene.waiting.throwIfAborted();
+    context.waitSignal.throwIfAborted();
     return `${called} failed: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
@@ -41,8 +39,8 @@ function isOverAcp(server: JsonObject): boolean {
   return type === "acp" || (typeof url === "string" && url.startsWith("acp:"));
 }
 
-function textOf({ content, isError }: JsonObject): string {
-  const parts = Array.isArray(content) ? content.map((part) => objectOr(part)["text"]) : [];
+function formatToolResult({ content, isError }: JsonObject): string {
+  const parts = Array.isArray(content) ? content.map((part) => toObject(part)["text"]) : [];
   const text = parts.filter((part) => typeof part === "string").join("");
   return isError === true ? `error: ${text}` : text;
 }

@@ -1,14 +1,13 @@
-/** MCP over the ACP connection itself, in the three dialects that are spoken. */
+/** Calls MCP servers over the ACP connection, in the three dialects that exist. */
 
-import { CODE, isObject, objectOr, Refusal, textIn } from "../../rpc.ts";
-import type { Scene } from "../../scene.ts";
-import type { JsonObject } from "../../script.ts";
-import type { McpStep } from "../steps.ts";
-import type { McpCall } from "./index.ts";
+import { RPC_ERROR, isObject, toObject, RpcFailure, requireString, type JsonObject } from "../../rpc.ts";
+import type { StepContext } from "../../step-context.ts";
+import type { AcpMcpStep } from "../steps.ts";
+import type { McpCall } from "./call.ts";
 
 const ME = { name: "scripted-agent", version: "1.0.0" };
 const STATEFUL_REVISION = "2025-06-18";
-/** The official SDK 2.4.0 refuses a stateless request that does not say all of this. */
+/** The official SDK 2.4.0 rejects a stateless request without all of these. */
 const STATELESS_META = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",
   "io.modelcontextprotocol/clientCapabilities": {},
@@ -20,12 +19,13 @@ let requests = 0;
 export async function callOverAcp(
   server: JsonObject,
   call: McpCall,
-  dialect: McpStep["dialect"] = server["type"] === "acp" ? "stateless" : "underscored",
-  scene: Scene,
+  dialect: AcpMcpStep["dialect"] = server["type"] === "acp" ? "stateless" : "underscored",
+  context: StepContext,
 ): Promise<JsonObject> {
   const [method, params] = innerCall(call);
-  if (dialect === "stateless") return stateless(textIn(server, "serverId"), method, params, scene);
-  const connection = dialect === "stateful" ? await connect(server, scene) : await connectUnderscored(server, scene);
+  if (dialect === "stateless") return stateless(requireString(server, "serverId"), method, params, context);
+  const connection =
+    dialect === "stateful" ? await connect(server, context) : await connectUnderscored(server, context);
   try {
     await connection.request("initialize", { protocolVersion: STATEFUL_REVISION, capabilities: {}, clientInfo: ME });
     await connection.notify("notifications/initialized");
@@ -45,43 +45,49 @@ function innerCall({ tool, arguments: given }: McpCall): [method: string, params
   return tool === undefined ? ["tools/list", {}] : ["tools/call", { name: tool, arguments: given }];
 }
 
-/** The inner outcome lies inside a successful outer one. */
-async function stateless(serverId: string, method: string, params: JsonObject, scene: Scene): Promise<JsonObject> {
+/** The result of the outer request contains the inner result or error. */
+async function stateless(
+  serverId: string,
+  method: string,
+  params: JsonObject,
+  context: StepContext,
+): Promise<JsonObject> {
   const inner = { ...params, _meta: STATELESS_META };
   const asked = { serverId, requestId: `mcp-${++requests}`, method, params: inner };
-  const { result, error } = await outer(scene, "mcp/message", asked);
+  const { result, error } = await outer(context, "mcp/message", asked);
   if (error !== undefined) throw new Error(JSON.stringify(error));
-  return objectOr(result);
+  return toObject(result);
 }
 
-/** The outer outcome is the inner one. */
-async function connect(server: JsonObject, scene: Scene): Promise<Connection> {
-  const serverId = textIn(server, "serverId");
-  const connectionId = textIn(await outer(scene, "mcp/connect", { serverId }), "connectionId");
+/** The result of the outer request is the inner result. */
+async function connect(server: JsonObject, context: StepContext): Promise<Connection> {
+  const serverId = requireString(server, "serverId");
+  const connectionId = requireString(await outer(context, "mcp/connect", { serverId }), "connectionId");
   return {
-    request: (method, params) => outer(scene, "mcp/message", { connectionId, method, params }),
-    notify: (method) => scene.stage.client.notify("mcp/message", { connectionId, method }),
+    request: (method, params) => outer(context, "mcp/message", { connectionId, method, params }),
+    notify: (method) => context.agent.client.notify("mcp/message", { connectionId, method }),
     async disconnect() {
-      await outer(scene, "mcp/disconnect", { connectionId });
+      await outer(context, "mcp/disconnect", { connectionId });
     },
   };
 }
 
-/** As the Rust SDK's conductor has it, down to the field that is written differently from the others. */
-async function connectUnderscored(server: JsonObject, scene: Scene): Promise<Connection> {
-  const { client } = scene.stage;
-  const acpId = textIn(server, typeof server["url"] === "string" ? "url" : "serverId");
-  const connectionId = textIn(await outer(scene, "_mcp/connect", { acp_id: acpId }), "connection_id");
+/** The dialect of the Rust SDK's conductor, which mixes `connection_id` and `connectionId`. */
+async function connectUnderscored(server: JsonObject, context: StepContext): Promise<Connection> {
+  const { client } = context.agent;
+  const acpId = requireString(server, typeof server["url"] === "string" ? "url" : "serverId");
+  const connectionId = requireString(await outer(context, "_mcp/connect", { acp_id: acpId }), "connection_id");
   return {
-    request: (method, params) => outer(scene, "_mcp/message", { connectionId, method, params }),
+    request: (method, params) => outer(context, "_mcp/message", { connectionId, method, params }),
     notify: (method) => client.notify("_mcp/message", { connectionId, method }),
     disconnect: () => client.notify("_mcp/disconnect", { connection_id: connectionId }),
   };
 }
 
-async function outer({ stage, waiting }: Scene, method: string, params: JsonObject): Promise<JsonObject> {
-  const reply = await stage.client.request(method, params, waiting);
+async function outer({ agent, waitSignal }: StepContext, method: string, params: JsonObject): Promise<JsonObject> {
+  const reply = await agent.client.request(method, params, waitSignal);
   if ("error" in reply) throw new Error(JSON.stringify(reply.error));
-  if (!isObject(reply.result)) throw new Refusal(CODE.invalidParams, `${method} gave ${JSON.stringify(reply.result)}`);
+  if (!isObject(reply.result))
+    throw new RpcFailure(RPC_ERROR.invalidParams, `${method} returned ${JSON.stringify(reply.result)}`);
   return reply.result;
 }

@@ -9,10 +9,8 @@ import { openScene } from "./test-scene.ts";
 
 type Scene = Awaited<ReturnType<typeof openScene>>;
 
-/** What a person says to the agent of a task that runs. */
-
 const TOLD = "run: touch told";
-/** It works until the test lets it end. */
+/** Runs until the test creates the file `go`. */
 const WORK = "run: until [ -e go ]; do sleep 0.02; done";
 
 function letEnd({ repository }: Scene, id: string): Promise<void> {
@@ -23,7 +21,7 @@ async function eventsOf({ rookery }: Scene, sessionId: string): Promise<readonly
   return (await rookery.store.read({ sessionId })).events;
 }
 
-/** The id of its session, once its own turn runs there. */
+/** Waits until the turn of the task runs, and returns the id of its session. */
 async function working(s: Scene, id: string): Promise<string> {
   return vi.waitFor(async () => {
     const [session] = (await s.tasks.show(id)).sessions;
@@ -33,7 +31,7 @@ async function working(s: Scene, id: string): Promise<string> {
   }, 20_000);
 }
 
-it("reaches the built-in agent in the turn that runs", async () => {
+it("delivers user input to the built-in agent during its turn", async () => {
   const model = await startModelServer([call("bash", { command: "true" }), say("As you wish.")]);
   await using s = await openScene({
     toml: '[agents.own]\nbackend = "api"\nmodel = "anthropic/x"\n',
@@ -55,7 +53,7 @@ it("reaches the built-in agent in the turn that runs", async () => {
   await model.close();
 });
 
-it("is a turn of its own for a program, and the stage waits for its end", async () => {
+it("runs user input for a program as a separate turn, which the stage waits for", async () => {
   await using s = await openScene();
   s.run();
   await s.tasks.start({ id: "t", prompt: WORK });
@@ -65,7 +63,7 @@ it("is a turn of its own for a program, and the stage waits for its end", async 
   expect(await s.repository.git("ls-tree", "--name-only", "rookery/t")).toContain("told");
 });
 
-it("waits on where the task is stopped, and is heard when it goes on", async () => {
+it("keeps queued user input while the task is stopped, and runs it after the resume", async () => {
   await using s = await openScene();
   s.run();
   await s.tasks.start({ id: "t", prompt: WORK });
@@ -79,7 +77,7 @@ it("waits on where the task is stopped, and is heard when it goes on", async () 
   expect(await s.repository.git("ls-tree", "--name-only", "rookery/t")).toContain("told");
 });
 
-it("goes first where it comes when the agent is about to be given its task", async () => {
+it("runs user input first if it arrives just before the task's prompt", async () => {
   await using s = await openScene();
   await using real = await openSqliteStore({ path: join(s.home, "rookery.db") });
   const store = telling(real, "run: until [ -e go ]; do sleep 0.02; done; touch told", () => void letEnd(s, "t"));
@@ -92,7 +90,7 @@ it("goes first where it comes when the agent is about to be given its task", asy
   expect(files).toContain("own");
 });
 
-/** Its session is told this, and hears it, while its task writes down that it is about to prompt it. */
+/** Wraps a store: queues `input` in the session, and waits for its turn, while the task records that it starts its own turn. */
 function telling(real: Store, input: string, prompted: () => void): Store {
   const tell = async (sessionId: string): Promise<void> => {
     const at = new Date().toISOString();

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Stage, TaskState } from "../../domain/index.ts";
-import { firstWords, goOnWords } from "./words.ts";
+import { stagePrompt, resumePrompt } from "./prompts.ts";
 
 const CODE = { kind: "agent", name: "code", agent: "robin", tries: 1 } as const;
 const REVIEW = { ...CODE, name: "review", agent: "wren", prompt: "Review {prompt} since {base}" } as const;
@@ -41,24 +41,28 @@ function state(over: Partial<TaskState> = {}): TaskState {
 type AgentStage = Extract<Stage, { kind: "agent" }>;
 
 it.each<[string, Partial<TaskState>, AgentStage, boolean, string]>([
-  ["begins", {}, CODE, false, "do it"],
+  ["starts", {}, CODE, false, "do it"],
   ["reviews", { stage: 1 }, REVIEW, false, "Review do it since c0"],
-  ["reviews again what was mended", { stage: 1, feedback: "no" }, REVIEW, true, "Review do it since c0"],
-  ["knows the task, and is spoken to", { said: "so" }, CODE, true, "so"],
-  ["does not know the task, and is spoken to", { said: "so" }, CODE, false, "do it\n\nso"],
-])("an agent that %s is told what it needs", (_, over, stage, hasWorked, words) => {
-  expect(firstWords(state(over), stage, hasWorked)).toBe(words);
+  ["reviews a fix", { stage: 1, feedback: "no" }, REVIEW, true, "Review do it since c0"],
+  ["knows the task and gets a user prompt", { said: "so" }, CODE, true, "so"],
+  ["does not know the task and gets a user prompt", { said: "so" }, CODE, false, "do it\n\nso"],
+])("builds the prompt for an agent that %s", (_, over, stage, hasWorked, words) => {
+  expect(stagePrompt(state(over), stage, hasWorked)).toBe(words);
 });
 
-it("an agent that was gone back to is told why, in its own words where it has a place for it", () => {
+it("adds the feedback of a failed stage, in the {feedback} placeholder if the prompt has one", () => {
   const back = state({ feedback: "too slow", mends: 0, said: "hurry" });
-  expect(firstWords(back, CODE, true)).toMatch(/^It did not pass.*too slow.*Mend it.*\n\nhurry$/s);
+  expect(stagePrompt(back, CODE, true)).toMatch(
+    /^Your work did not pass a later stage.*too slow.*Fix the problem.*\n\nhurry$/s,
+  );
   const own = { ...CODE, prompt: "{prompt}, mind: {feedback}" };
-  expect(firstWords({ ...back, said: undefined }, own, true)).toBe("do it, mind: too slow");
+  expect(stagePrompt({ ...back, said: undefined }, own, true)).toBe("do it, mind: too slow");
 });
 
-it("an agent that was interrupted is told what its own stage was, and not that of another", () => {
-  expect(goOnWords(state({ stage: 1 }), REVIEW, false)).toMatch(/^You were interrupted.*\n\nReview do it since c0$/s);
-  expect(goOnWords(state({ feedback: "too slow", mends: 0 }), CODE, true)).toMatch(/interrupted.*too slow/s);
-  expect(goOnWords(state({ said: "so" }), CODE, true)).toMatch(/interrupted.*\n\nso$/s);
+it("repeats the prompt of the interrupted stage, not of another one", () => {
+  expect(resumePrompt(state({ stage: 1 }), REVIEW, false)).toMatch(
+    /^You were interrupted.*\n\nReview do it since c0$/s,
+  );
+  expect(resumePrompt(state({ feedback: "too slow", mends: 0 }), CODE, true)).toMatch(/interrupted.*too slow/s);
+  expect(resumePrompt(state({ said: "so" }), CODE, true)).toMatch(/interrupted.*\n\nso$/s);
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import { openScene } from "./test-scene.ts";
 
-it("a task that is merged and asked to be merged again is merged once, and known to be", async () => {
+it("merges once if a merge is requested twice, and reports the same commit", async () => {
   await using s = await openScene();
   s.run();
   await s.tasks.start({ id: "twice", prompt: "run: echo one > one.txt" });
@@ -16,7 +16,7 @@ it("a task that is merged and asked to be merged again is merged once, and known
   expect((await s.tasks.collect({ quota: 0 })).removed.map(({ id }) => id)).toEqual(["twice"]);
 });
 
-it("what is added to a task that was merged is merged too", async () => {
+it("merges later changes of a task that was already merged", async () => {
   await using s = await openScene();
   s.run();
   await s.tasks.start({ id: "more", prompt: "run: echo one > one.txt" });
@@ -28,7 +28,7 @@ it("what is added to a task that was merged is merged too", async () => {
   expect(await s.repository.git("show", "main:two.txt")).toBe("two");
 });
 
-it("a task that is stopped while it is merged is not merged after all", async () => {
+it("does not merge a task that is stopped while its gate runs", async () => {
   await using s = await openScene({
     toml: `[pipelines.p]\nstages = [{ agent = "robin" }, { merge = "merge", gate = 'touch "$TMPDIR/gate"; sleep 60' }]\n`,
   });
@@ -40,7 +40,7 @@ it("a task that is stopped while it is merged is not merged after all", async ()
   expect(await s.repository.git("rev-list", "--count", "main")).toBe("1");
 });
 
-it("what a branch has got since a dead process merged it counts as not merged", async () => {
+it("counts commits made after the merge of a dead process as unmerged", async () => {
   await using s = await openScene();
   s.run();
   await s.tasks.start({ id: "more", prompt: "run: echo one > one.txt" });

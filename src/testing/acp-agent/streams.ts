@@ -1,10 +1,10 @@
-/** Lines in and bytes out: newline-delimited JSON written by hand, so that every way to get it wrong is at hand too. */
+/** Reads lines and writes bytes. The agent builds its own JSON lines, so that a script can also produce invalid ones. */
 
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Each line without its end, as it arrives; what follows the last line end is a line when it is not empty. */
-export async function* linesOf(input: Readable): AsyncGenerator<string> {
+/** Yields each line without its newline. Text after the last newline is also a line, unless it is empty. */
+export async function* readLines(input: Readable): AsyncGenerator<string> {
   let pieces: Buffer[] = [];
   for await (const chunk of input) {
     let rest = typeof chunk === "string" ? Buffer.from(chunk) : (chunk as Buffer);
@@ -18,20 +18,20 @@ export async function* linesOf(input: Readable): AsyncGenerator<string> {
   if (pieces.length > 0) yield Buffer.concat(pieces).toString("utf8");
 }
 
-/** Writes in the order of the calls, also when one of them takes its time. */
-export class Output {
+/** Writes in call order, even if one write takes long. */
+export class OrderedOutput {
   readonly #stream: Writable;
   #last: Promise<void> = Promise.resolve();
   #gone = false;
 
   constructor(stream: Writable) {
     this.#stream = stream;
-    // Whoever reads may go at any time; what is written then is lost, as on every pipe.
+    // The reader may close the pipe at any time; later writes are lost.
     stream.once("error", () => (this.#gone = true));
     stream.once("close", () => (this.#gone = true));
   }
 
-  /** Resolves when the stream has passed it on. */
+  /** Writes a JSON line. Resolves when the stream has flushed it. */
   send(message: unknown): Promise<void> {
     return this.write(JSON.stringify(message) + "\n");
   }
@@ -40,7 +40,7 @@ export class Output {
     return this.#enqueue(() => this.#pass(bytes));
   }
 
-  /** Nothing else is written between the pieces. */
+  /** Writes the pieces with pauses. Other writes wait until all pieces are written. */
   writeInPieces(pieces: readonly Uint8Array[], pauseMs: number): Promise<void> {
     return this.#enqueue(async () => {
       for (const [index, piece] of pieces.entries()) {
@@ -50,12 +50,12 @@ export class Output {
     });
   }
 
-  /** Resolves when everything up to now is passed on. */
+  /** Resolves when all earlier writes are flushed. */
   flushed(): Promise<void> {
     return this.#last;
   }
 
-  /** Closes behind everything that was written before. */
+  /** Ends the stream after all earlier writes. */
   end(): Promise<void> {
     return this.#enqueue(
       () =>

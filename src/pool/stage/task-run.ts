@@ -1,30 +1,30 @@
-/** What all stages of a run share. */
+/** Types that all stages of a run share. */
 import type { Repository, Worktree } from "../../worktrees/index.ts";
 import type { PoolParts } from "../parts.ts";
 import type { TimeLimit } from "../time-limit.ts";
-import type { Pen } from "../pen.ts";
+import type { TaskWriter } from "../task-writer.ts";
 
-export interface Run {
+export interface TaskRun {
   readonly parts: PoolParts;
-  readonly pen: Pen;
+  readonly writer: TaskWriter;
   readonly repository: Repository;
   readonly worktree: Worktree;
   /** The variables of the task. */
   readonly env: Readonly<Record<string, string>>;
-  /** Its reason is a `RunEnded`, or that someone else has the task. */
+  /** Aborts with a `RunEnd`, or with the error of a lost lease. */
   readonly signal: AbortSignal;
   readonly time: TimeLimit;
 }
 
 export interface StageResult {
   readonly passed: boolean;
-  /** Why not: what whoever mends it is told. */
+  /** Why the stage failed. The agent that has to fix it gets this text. */
   readonly message?: string | undefined;
 }
 
-/** Where a stage stands in its task. */
-export interface Place {
+/** The position of a stage in its task. */
+export interface StagePosition {
   readonly index: number;
-  /** How often it was begun, this time among them. */
+  /** Counted from 1. */
   readonly attempt: number;
 }

@@ -1,4 +1,4 @@
-/** Lets go of worktrees that are clean, merged and unused, each while nobody else can take its task. */
+/** Removes worktrees that are clean, merged and unused. Holds the lease of each task while it removes the worktree. */
 import {
   isEnded,
   messageOf,
@@ -8,18 +8,18 @@ import {
   type TaskState,
 } from "../domain/index.ts";
 import { collect, examine, type Examined, type ExaminedTask, type Repository } from "../worktrees/index.ts";
-import { isMerging } from "./merging.ts";
+import { isMerging } from "./merge-task.ts";
 import type { PoolParts, Repositories } from "./parts.ts";
-import type { Pen } from "./pen.ts";
-import { isLogFailure } from "./reasons.ts";
+import type { TaskWriter } from "./task-writer.ts";
+import { isLogFailure } from "./run-end.ts";
 
-/** With the pen of a task; without one where there is no such task. */
-export type WithPen = <T>(id: string, work: (pen: Pen | undefined) => Promise<T>) => Promise<T>;
+/** Runs `work` with the writer of a task, or with undefined if the task does not exist. */
+export type WithTaskWriter = <T>(id: string, work: (writer: TaskWriter | undefined) => Promise<T>) => Promise<T>;
 
 export async function collectTasks(
   parts: PoolParts,
   repositories: Repositories,
-  withPen: WithPen,
+  withWriter: WithTaskWriter,
   options: CollectTasks,
 ): Promise<CollectReport> {
   const states = await allTasks(parts.store);
@@ -27,12 +27,12 @@ export async function collectTasks(
   const roots = wanted === undefined ? new Set(states.map(({ spec }) => spec.repository)) : [wanted.root];
   const reports: CollectReport[] = [];
   for (const root of roots) {
-    const repository = await repositories(root).catch(() => undefined); // a repository that is gone has no worktrees
+    const repository = await repositories(root).catch(() => undefined); // a deleted repository has no worktrees
     if (repository === undefined) continue;
     const { quota } = (await parts.config(root).catch(() => undefined))?.worktree ?? {};
     const ofIt = states.filter(({ spec }) => spec.repository === repository.root);
     const how = { ...options, quota: options.quota ?? quota };
-    reports.push(await collectIn(repository, ofIt, withPen, how));
+    reports.push(await collectIn(repository, ofIt, withWriter, how));
   }
   return {
     dryRun: options.dryRun ?? false,
@@ -46,10 +46,10 @@ export async function collectTasks(
 async function collectIn(
   repository: Repository,
   states: readonly TaskState[],
-  withPen: WithPen,
+  withWriter: WithTaskWriter,
   { dryRun = false, quota }: CollectTasks,
 ): Promise<CollectReport> {
-  const examined = await examine(repository, states.flatMap(examinedTask));
+  const examined = await examine(repository, states.flatMap(toExaminedTask));
   const planned = await collect(repository, examined, { dryRun: true, quota });
   if (dryRun) return planned;
   const removed: CollectReport["removed"][number][] = [];
@@ -57,7 +57,7 @@ async function collectIn(
   for (const entry of planned.removed) {
     const one = examined.filter(({ path }) => path === entry.path);
     const head = states.find(({ id }) => id === entry.id)?.head;
-    const why = await removeUnused({ repository, one, id: entry.id, head }, withPen);
+    const why = await removeUnused({ repository, one, id: entry.id, head }, withWriter);
     if (why === undefined) removed.push(entry);
     else kept.push({ ...entry, why });
   }
@@ -65,19 +65,19 @@ async function collectIn(
   return { dryRun, removed, kept, freed, left: planned.left + planned.freed - freed };
 }
 
-/** Why it is kept, if it is: whoever resumed its task since it was looked at works in it. */
+/** Returns why the worktree is kept, or undefined if it was removed. A task that was resumed meanwhile keeps its worktree. */
 async function removeUnused(
   { repository, one, id, head }: { repository: Repository; one: Examined[]; id: string; head: number | undefined },
-  withPen: WithPen,
+  withWriter: WithTaskWriter,
 ): Promise<string | undefined> {
   try {
-    return await withPen(id, async (pen) => {
-      if (head !== undefined && pen?.state.head !== head) return "its task has gone on meanwhile";
+    return await withWriter(id, async (writer) => {
+      if (head !== undefined && writer?.state.head !== head) return "its task was resumed in the meantime";
       const { kept, removed } = await collect(repository, one, { dryRun: false });
       const [gone] = removed;
-      if (gone === undefined) return kept[0]?.why ?? "it is not there";
-      const branch = pen?.state.worktree?.branch ?? "";
-      await pen?.write({ type: "worktree.removed", path: gone.path, branch, forced: false });
+      if (gone === undefined) return kept[0]?.why ?? "it no longer exists";
+      const branch = writer?.state.worktree?.branch ?? "";
+      await writer?.write({ type: "worktree.removed", path: gone.path, branch, forced: false });
       return undefined;
     });
   } catch (error) {
@@ -86,7 +86,7 @@ async function removeUnused(
   }
 }
 
-function examinedTask(state: TaskState): ExaminedTask[] {
+function toExaminedTask(state: TaskState): ExaminedTask[] {
   const { id, worktree, merge, endedAt } = state;
   if (worktree === undefined) return [];
   const isMerged = merge?.outcome === "merged";

@@ -7,14 +7,14 @@ import { openScene } from "./test-scene.ts";
 
 type Scene = Awaited<ReturnType<typeof openScene>>;
 
-/** What its agent was told in its newest session. */
+/** Returns the inputs of the turns in the newest session of the task. */
 async function toldIn({ rookery, tasks }: Scene, id: string): Promise<string[]> {
   const { sessions } = await tasks.show(id);
   const { events } = await rookery.store.read({ sessionId: sessions.at(-1)?.id ?? "" });
   return events.flatMap((event) => (event.type === "turn.started" ? [JSON.stringify(event.input)] : []));
 }
 
-/** As a process wrote it that died then. */
+/** Appends events as a process did that died afterwards. */
 async function left({ rookery: { store } }: Scene, taskId: string, ...bodies: TaskEventBody[]): Promise<void> {
   const at = new Date().toISOString();
   const { head } = await store.readTask({ taskId });
@@ -22,7 +22,7 @@ async function left({ rookery: { store } }: Scene, taskId: string, ...bodies: Ta
   await store.appendTask({ taskId, id: `left-${head}`, expectedHead: head, events });
 }
 
-/** A task that was stopped in the middle of its turn. */
+/** Starts a task and stops it during its turn. Returns its session id. */
 async function stopped(s: Scene, id: string): Promise<string> {
   await s.tasks.start({ id, prompt: "The work\nrun: [ -e begun ] || { touch begun; sleep 60; }" });
   const path = join(s.repository.path, ".rookery/worktrees", id, "begun");
@@ -31,7 +31,7 @@ async function stopped(s: Scene, id: string): Promise<string> {
   return sessions[0]?.id ?? "";
 }
 
-it("what a person does in the session of a stopped task is not taken for the task's own turn", async () => {
+it("does not count a turn of the user in the session of a stopped task as the task's own turn", async () => {
   await using s = await openScene();
   s.run();
   const sessionId = await stopped(s, "half");
@@ -47,7 +47,7 @@ it("what a person does in the session of a stopped task is not taken for the tas
   ]);
 });
 
-it("what a person queued in the session of a stopped task comes before the task goes on", async () => {
+it("runs input that the user queued in the session of a stopped task before the task continues", async () => {
   await using s = await openScene();
   s.run();
   const sessionId = await stopped(s, "half");
@@ -66,7 +66,7 @@ it("what a person queued in the session of a stopped task comes before the task 
   expect(await s.repository.git("ls-tree", "--name-only", "rookery/half")).toContain("queued");
 });
 
-it("what a person said is said once, also where the process died when it was done", async () => {
+it("sends the user's prompt once, even if the process died after the turn", async () => {
   await using s = await openScene();
   const stop = new AbortController();
   const running = s.rookery.runTasks({ signal: stop.signal });
@@ -88,7 +88,7 @@ it("what a person said is said once, also where the process died when it was don
   expect(await s.repository.git("show", "rookery/once:count")).toBe("x");
 });
 
-it("what a person says to a task whose check failed is told to its agent, with what the check said", async () => {
+it("passes the user's prompt and the output of the failed check to the agent", async () => {
   await using s = await openScene({
     toml: `[pipelines.p]\nstages = [{ name = "code", agent = "robin" }, { run = "echo bad; test -e good" }]\n`,
   });
@@ -100,7 +100,7 @@ it("what a person says to a task whose check failed is told to its agent, with w
   expect((await toldIn(s, "bad"))[1]).toMatch(/did not pass.*bad.*touch good/);
 });
 
-it("an agent that has never worked is told the task beside what a person says", async () => {
+it("adds the task's prompt to the user's if the agent has not worked yet", async () => {
   await using s = await openScene({ toml: `[worktree]\nsetup = "test -e $ROOKERY_WORKTREE/../ready"\n` });
   s.run();
   await s.tasks.start({ id: "late", prompt: "The work\nrun: touch work" });
@@ -111,7 +111,7 @@ it("an agent that has never worked is told the task beside what a person says", 
   expect(await toldIn(s, "late")).toEqual([expect.stringMatching(/The work.*touch more/)]);
 });
 
-it("a task that has used up its tokens costs none when it is resumed without more", async () => {
+it("sends no request when a task over its token budget is resumed", async () => {
   await using s = await openScene();
   s.run();
   const sessionId = await stopped(s, "spent");
@@ -130,7 +130,7 @@ it("a task that has used up its tokens costs none when it is resumed without mor
   expect(await toldIn(s, "spent")).toHaveLength(1);
 });
 
-/** The reader is sent back once, and then waits until it is interrupted. */
+/** The check sends the task back to the reader once. The reader then waits until it is interrupted. */
 const READING = `
 [pipelines.read]
 stages = [
@@ -142,7 +142,7 @@ run: test ! -e "$TMPDIR/failed" || test -e "$TMPDIR/go" || sleep 1000""" },
 ]
 `;
 
-it("an agent that was interrupted is told again what it was to do in its stage, and what was wrong", async () => {
+it("repeats the instructions of the stage and the feedback to an interrupted agent", async () => {
   await using s = await openScene({ toml: READING });
   s.run();
   await s.tasks.start({ id: "read", prompt: "Write it", pipeline: "read" });

@@ -1,0 +1,127 @@
+/** Writes the log of a task under a lease: one owner at a time. Other processes may still append a stop request. */
+import {
+  applyTask,
+  isRookeryError,
+  newId,
+  RookeryError,
+  type Lease,
+  type Store,
+  type TaskEventBody,
+  type TaskEventDraft,
+  type TaskState,
+} from "../domain/index.ts";
+import { releaseSessionLease, keepLeaseRenewed, retryStore, takeLease, type LeaseTiming } from "../session/index.ts";
+import type { Clock } from "../stdx/index.ts";
+
+export interface TaskWriterParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** The lease holder: the marker of the process, which its children carry too. */
+  readonly owner: string;
+  readonly leaseTiming?: LeaseTiming | undefined;
+}
+
+export interface TaskWriter extends AsyncDisposable {
+  readonly state: TaskState;
+  /** Aborts when another process has taken the lease. */
+  readonly lost: AbortSignal;
+  /** Resolves when the events are durable. Rejects with `lease_lost`, or with a `store_*` error after 30 s of retries. */
+  write(...bodies: TaskEventBody[]): Promise<TaskState>;
+  /** Reads the events that other processes appended. */
+  refresh(): Promise<TaskState>;
+}
+
+/** Bounds the retries after `append_conflict`. */
+const MAX_ATTEMPTS = 100;
+
+/** Takes the lease of the task. Rejects with `task_not_found`, or with `task_state` if a live process holds the lease. */
+export async function openTaskWriter(parts: TaskWriterParts, taskId: string): Promise<TaskWriter> {
+  const { store, clock, owner, leaseTiming: timing } = parts;
+  await requireTask(store, taskId);
+  const lease = await takeLease({ store, sessionId: taskId, owner, clock, timing }).catch((error: unknown) => {
+    if (!isRookeryError(error, "session_in_use")) throw error;
+    throw new RookeryError(
+      "task_state",
+      `task ${taskId} is in use by another process; stop it first, or wait until it ends`,
+      {
+        cause: error,
+      },
+    );
+  });
+  const state = await retryStore(() => requireTask(store, taskId)).catch(async (error: unknown) => {
+    await releaseSessionLease(store, lease).catch(() => undefined); // report the first failure
+    throw error;
+  });
+  return holdTaskWriter(parts, state, lease);
+}
+
+/** Opens a writer with a lease that the caller already holds. */
+export function holdTaskWriter(
+  { store, clock, owner, leaseTiming: timing }: TaskWriterParts,
+  taken: TaskState,
+  lease: Lease,
+): TaskWriter {
+  const lost = new AbortController();
+  const keeping = { store, sessionId: taken.id, owner, clock, timing };
+  const kept = keepLeaseRenewed(keeping, lease, (error) => lost.abort(error));
+  const { id: taskId } = taken;
+  let state = taken;
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const next = last.then(work, work);
+    last = next.catch(() => undefined);
+    return next;
+  };
+  const refreshed = async () => (state = await retryStore(() => requireTask(store, taskId), { signal: lost.signal }));
+  const written = async (bodies: readonly TaskEventBody[]): Promise<TaskState> => {
+    const id = newId("app", clock.now());
+    for (let tries = 1; ; tries += 1) {
+      const events = stampEvents(clock, bodies);
+      try {
+        const append = { taskId, id, expectedHead: state.head, fence: lease.generation, events };
+        const { repeated } = await retryStore(() => store.appendTask(append), { signal: lost.signal });
+        if (repeated) return await refreshed(); // an attempt that seemed to fail was durable
+        const apply = (before: TaskState, event: TaskEventDraft) =>
+          applyTask(before, { ...event, seq: before.head + 1, taskId });
+        return (state = events.reduce(apply, state));
+      } catch (error) {
+        if (!isRookeryError(error, "append_conflict") || tries >= MAX_ATTEMPTS) throw error;
+        await refreshed();
+      }
+    }
+  };
+  return {
+    get state() {
+      return state;
+    },
+    lost: lost.signal,
+    write: (...bodies) => inTurn(() => written(bodies)),
+    refresh: () => inTurn(refreshed),
+    async [Symbol.asyncDispose]() {
+      await last;
+      await kept[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Appends one event without a lease, such as a stop request to the process that runs the task. */
+export async function appendTaskEvent(
+  { store, clock }: Omit<TaskWriterParts, "owner">,
+  taskId: string,
+  body: TaskEventBody,
+) {
+  const id = newId("app", clock.now());
+  await requireTask(store, taskId);
+  await store.appendTaskAtHead({ taskId, id, decide: () => stampEvents(clock, [body]) });
+}
+
+export function stampEvents(clock: Clock, bodies: readonly TaskEventBody[]): TaskEventDraft[] {
+  const at = new Date(clock.now()).toISOString();
+  return bodies.map((body) => ({ ...body, at }));
+}
+
+export async function requireTask(store: Store, taskId: string): Promise<TaskState> {
+  const state = await store.task(taskId);
+  if (state !== undefined) return state;
+  throw new RookeryError("task_not_found", `there is no task ${taskId}; \`rookery task list\` lists all tasks`);
+}
