@@ -1,4 +1,4 @@
-// For tests: agents that are hard to end. `node test-stubborn.mjs KIND DIALECT`: says "up" in a turn, and stays.
+// For tests: agents that are hard to end. `node test-stubborn.mjs KIND DIALECT` says "up" in a turn and never exits.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
@@ -6,7 +6,7 @@ const [kind, dialect] = process.argv.slice(2);
 const SESSION = "11111111-1111-4111-8111-111111111111";
 
 if (kind === "wrapped") {
-  // As npx does: a shell that waits for the program and passes no signal on.
+  // Like npx: a shell that waits for the program and forwards no signals.
   const args = [JSON.stringify(process.execPath), JSON.stringify(process.argv[1]), "deaf", dialect].join(" ");
   spawn("sh", ["-c", `${args}; :`], { stdio: "inherit" }).on("exit", () => process.exit(1));
 } else {
@@ -16,7 +16,7 @@ if (kind === "wrapped") {
   speak();
 }
 
-/** Leaves a process behind that is in no group of ours, and ignores what it is told. */
+/** Starts a process in another process group that ignores signals. */
 async function leave() {
   const stray = spawn("setsid", ["sh", "-c", "trap '' TERM HUP INT; echo out; while :; do sleep 1; done"], {
     stdio: ["ignore", "pipe", "ignore"],

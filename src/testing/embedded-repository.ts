@@ -1,4 +1,4 @@
-/** A git repository made of ordinary files, as a hostile clone can carry it in any of its folders. Not exported. */
+/** Writes a git repository as ordinary files, as a hostile clone can contain it in any folder. Only for Rookery's own tests. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
@@ -7,9 +7,9 @@ import { builtEnvironment } from "./environment.ts";
 
 export interface IndexEntry {
   readonly path: string;
-  /** As git has it: 0o100644 for a file, 0o040000 for a folder of a sparse index, 0o160000 for a submodule. */
+  /** The git mode: 0o100644 for a file, 0o040000 for a folder of a sparse index, 0o160000 for a submodule. */
   readonly mode: number;
-  /** Default: a name that no object has. */
+  /** Default: the hash of an object that does not exist. */
   readonly object?: string | undefined;
 }
 
@@ -17,11 +17,11 @@ export interface EmbeddedRepository {
   /** Added to the configuration. */
   readonly config?: string | undefined;
   readonly index?: readonly IndexEntry[] | undefined;
-  /** Does the index have folders in place of their files? */
+  /** Whether the index is sparse: it may contain folders instead of their files. */
   readonly isSparse?: boolean | undefined;
 }
 
-/** Files of a branch `main` with one commit, which has a file `a.txt`. No `.git` is needed for git to take it for a repository. */
+/** Writes a branch `main` with one commit that contains `a.txt`. Git accepts the folder as a repository without a `.git`. */
 export function writeEmbeddedRepository(folder: string, { config = "", index, isSparse }: EmbeddedRepository): void {
   mkdirSync(folder, { recursive: true });
   const env = builtEnvironment({ home: folder, extra: { GIT_CONFIG_GLOBAL: "/dev/null" } });
@@ -39,14 +39,14 @@ export function writeEmbeddedRepository(folder: string, { config = "", index, is
   );
 }
 
-/** A program that says that it ran, by making a file. */
+/** Writes a program that creates the file `canary` when it runs. */
 export function writeCanary(program: string, canary: string): void {
   mkdirSync(dirname(program), { recursive: true });
   writeFileSync(program, `#!/bin/sh\necho "$0 $*" >> '${canary}'\nexit 1\n`);
   chmodSync(program, 0o755);
 }
 
-/** Version 2 of git's index, which git itself would not write with such paths. */
+/** Encodes version 2 of git's index. Git itself would not write such paths. */
 function encodeIndex(entries: readonly IndexEntry[], isSparse = false): Buffer {
   const header = Buffer.alloc(12);
   header.write("DIRC", "latin1");

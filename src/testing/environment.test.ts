@@ -7,7 +7,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-it("a child sees no inherited variable but PATH", async () => {
+it("passes only PATH of the inherited variables", async () => {
   vi.stubEnv("ANTHROPIC_API_KEY", "a real key");
   vi.stubEnv("NO_COLOR", "1");
   const env = builtEnvironment({ home: "/nowhere" });
@@ -18,7 +18,7 @@ it("a child sees no inherited variable but PATH", async () => {
   expect(env).not.toHaveProperty("NO_COLOR");
 });
 
-it("every folder is inside the given home", () => {
+it("puts every folder inside the given home", () => {
   const { HOME, ROOKERY_HOME, ...env } = builtEnvironment({ home: "/nowhere" });
   const folders = Object.entries(env).filter(([name]) => name.startsWith("XDG_"));
   expect(HOME).toBe("/nowhere");
@@ -26,7 +26,7 @@ it("every folder is inside the given home", () => {
   for (const folder of [ROOKERY_HOME, ...folders.map(([, value]) => value)]) expect(folder).toMatch(/^\/nowhere\//);
 });
 
-it("what is given in addition wins", () => {
+it("prefers the extra variables", () => {
   const env = builtEnvironment({
     home: "/nowhere",
     extra: { TERM: "xterm", ANTHROPIC_BASE_URL: "http://127.0.0.1:1" },

@@ -1,14 +1,14 @@
-/** An environment for child processes that is built from nothing, so that no key or setting of the real user leaks in. */
+/** Builds an environment for child processes without the keys and settings of the real user. */
 
 import path from "node:path";
 
 export interface BuiltEnvironmentOptions {
-  /** A folder that stands for the user's home; it is not created. */
+  /** The home folder. It is not created. */
   readonly home: string;
   readonly extra?: Readonly<Record<string, string>>;
 }
 
-/** Of the inherited variables only PATH is kept. */
+/** Keeps only PATH of the inherited variables. */
 export function builtEnvironment({ home, extra = {} }: BuiltEnvironmentOptions): Record<string, string> {
   const inside = (...parts: string[]) => path.join(home, ...parts);
   return {
@@ -22,7 +22,7 @@ export function builtEnvironment({ home, extra = {} }: BuiltEnvironmentOptions):
     ROOKERY_HOME: inside(".rookery"),
     LANG: "C.UTF-8",
     TERM: "dumb",
-    // The machine's own git configuration is as foreign as the user's.
+    // Ignore the git configuration of the machine too.
     GIT_CONFIG_NOSYSTEM: "1",
     GIT_TERMINAL_PROMPT: "0",
     ...extra,

@@ -8,7 +8,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-it("a repository has its files in one commit on main", async () => {
+it("commits the files to main", async () => {
   await using repo = await temporaryRepository({ "a.txt": "one\n", "deep/b.txt": "two\n" });
   expect(await repo.git("status", "--porcelain")).toBe("");
   expect(await repo.git("branch", "--show-current")).toBe("main");
@@ -16,13 +16,13 @@ it("a repository has its files in one commit on main", async () => {
   expect(await repo.read("deep/b.txt")).toBe("two\n");
 });
 
-it("the same files give the same commit", async () => {
+it("creates the same commit for the same files", async () => {
   await using one = await temporaryRepository({ "a.txt": "one\n" });
   await using two = await temporaryRepository({ "a.txt": "one\n" });
   expect(await one.git("rev-parse", "HEAD")).toBe(await two.git("rev-parse", "HEAD"));
 });
 
-it("the user's git settings do not reach it", async () => {
+it("ignores the user's git settings", async () => {
   await using home = await temporaryFolder();
   await writeFile(path.join(home.path, ".gitconfig"), "[user]\nname = Somebody Real\n[init]\ndefaultBranch = trunk\n");
   vi.stubEnv("HOME", home.path);
@@ -32,22 +32,22 @@ it("the user's git settings do not reach it", async () => {
   expect(await repo.git("config", "--list", "--show-scope")).not.toMatch(/^(global|system)/m);
 });
 
-it("files can be left uncommitted on another branch", async () => {
+it("can leave the files uncommitted on another branch", async () => {
   await using repo = await temporaryRepository({ "a.txt": "one\n" }, { branch: "trunk", commit: false });
   expect(await repo.git("status", "--porcelain", "--branch")).toBe("## No commits yet on trunk\n?? a.txt");
 });
 
-it("a failing git says what git said", async () => {
+it("rejects with git's error output", async () => {
   await using repo = await temporaryRepository();
   await expect(repo.git("checkout", "nowhere")).rejects.toThrow(/git checkout nowhere failed.*did not match any file/s);
 });
 
-it("a file outside of the repository is refused", async () => {
+it("rejects a file outside of the repository", async () => {
   await using repo = await temporaryRepository();
   await expect(repo.write("../escaped.txt", "")).rejects.toThrow("outside of the temporary repository");
 });
 
-it("a folder is gone after its block, with what was put in it", async () => {
+it("deletes the folder and its content at the end of the block", async () => {
   let left: string;
   {
     await using folder = await temporaryFolder();

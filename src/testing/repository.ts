@@ -1,4 +1,4 @@
-/** Temporary folders and git repositories that know nothing of the user's own git settings. */
+/** Temporary folders and git repositories that ignore the user's git settings. */
 
 import { execFile } from "node:child_process";
 import { appendFile, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
@@ -13,9 +13,9 @@ export interface TemporaryFolder extends AsyncDisposable {
 }
 
 export interface TemporaryRepository extends TemporaryFolder {
-  /** Runs git in the repository and gives its output without the last line end; a failure says what git said. */
+  /** Runs git in the repository and resolves with its output without the last newline. Rejects with git's error output. */
   git(...args: string[]): Promise<string>;
-  /** Creates the folders above the file. */
+  /** Writes a file and creates its parent folders. */
   write(file: string, text: string): Promise<void>;
   read(file: string): Promise<string>;
 }
@@ -23,11 +23,11 @@ export interface TemporaryRepository extends TemporaryFolder {
 export interface TemporaryRepositoryOptions {
   /** Default: `main`. */
   readonly branch?: string;
-  /** Whether the files are committed; without files the commit is empty. Default: true. */
+  /** Whether to commit the files. Without files, the commit is empty. Default: true. */
   readonly commit?: boolean;
 }
 
-/** Identity and dates are fixed, so that the same files give the same commit. */
+/** Fixed identity and dates, so that the same files result in the same commit hash. */
 const GIT_ENVIRONMENT = {
   GIT_CONFIG_GLOBAL: "/dev/null",
   GIT_AUTHOR_DATE: "2025-01-01T00:00:00Z",
@@ -45,7 +45,7 @@ export async function temporaryFolder(): Promise<TemporaryFolder> {
   };
 }
 
-/** A repository with these files; what runs git in it needs no identity of its own. */
+/** Creates a repository with these files and a configured committer identity. */
 export async function temporaryRepository(
   files: Readonly<Record<string, string>> = {},
   { branch = "main", commit = true }: TemporaryRepositoryOptions = {},
@@ -54,7 +54,7 @@ export async function temporaryRepository(
   const repository = openRepository(folder);
   try {
     await repository.git("init", "--quiet", `--initial-branch=${branch}`);
-    await appendFile(path.join(folder.path, ".git", "config"), GIT_CONFIG); // quicker than three starts of git
+    await appendFile(path.join(folder.path, ".git", "config"), GIT_CONFIG); // faster than three git commands
     for (const [file, text] of Object.entries(files)) await repository.write(file, text);
     if (commit) {
       if (Object.keys(files).length > 0) await repository.git("add", "--all");

@@ -1,12 +1,12 @@
-/** A session as a short text, one line an event, so that a test reads like what happened. */
+/** Formats a session as short text, one line per event, for assertions in tests. */
 import { formatInput, type SessionEvent } from "../domain/index.ts";
 
-/** Leaves out what differs between two runs of the same script: ids, times, process numbers, token counts. */
+/** Formats events as lines. Omits values that differ between two runs of the same script: ids, times and token counts. */
 export function transcript(events: readonly SessionEvent[]): string[] {
   return events.map(formatEvent).filter((text) => text !== undefined);
 }
 
-/** Collects a stream of events to its end. */
+/** Collects all events of a stream. */
 export async function collectEvents(events: AsyncIterable<SessionEvent>): Promise<SessionEvent[]> {
   const collected: SessionEvent[] = [];
   for await (const event of events) collected.push(event);

@@ -2,13 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { DisposeStack } from "../../stdx/index.ts";
-import {
-  builtEnvironment,
-  writeAcpAgent,
-  type AcpScript,
-  type AcpStep,
-  type AcpTurnDriver,
-} from "../../testing/index.ts";
+import { builtEnvironment, writeAcpAgent, type AcpScript, type AcpStep, type AcpTurn } from "../../testing/index.ts";
 import { backendContract, type Behavior, type ContractFiles } from "../contract/index.ts";
 import { createContractFolders } from "../contract/folders.ts";
 import { BROUGHT, COLORS, GREETING, NOTE, OURS, PROMPTS, QUESTION, TEXT } from "../contract/prompts.ts";
@@ -16,7 +10,7 @@ import { BROUGHT, COLORS, GREETING, NOTE, OURS, PROMPTS, QUESTION, TEXT } from "
 const DONE: AcpStep = { say: "Done." };
 
 /** The scripted agent does on its own what a real agent's model decides. */
-function turns({ made, written }: ContractFiles): AcpTurnDriver[] {
+function turns({ made, written }: ContractFiles): AcpTurn[] {
   const shell = { toolCallId: "t1", title: "touch", kind: "execute", rawInput: { file: made } };
   const edit = { toolCallId: "t2", title: "Write", kind: "edit", locations: [{ path: written }] };
   const diff = { type: "diff", path: written, oldText: null, newText: TEXT };
@@ -35,7 +29,7 @@ function turns({ made, written }: ContractFiles): AcpTurnDriver[] {
   const cost: AcpStep = {
     update: { sessionUpdate: "usage_update", used: 110, size: 1_000, cost: { amount: 0.5, currency: "USD" } },
   };
-  const hello: AcpTurnDriver = {
+  const hello: AcpTurn = {
     steps: [{ say: [GREETING.slice(0, 3), GREETING.slice(3)] }, cost],
     answer: { merge: { usage } },
   };
@@ -69,7 +63,7 @@ function turns({ made, written }: ContractFiles): AcpTurnDriver[] {
 }
 
 /** The protocol has no code for a usage limit; agents put their provider's message into an error. */
-const LIMITED: AcpTurnDriver = {
+const LIMITED: AcpTurn = {
   answer: { error: { code: -32603, message: "Internal error", data: "usage limit reached, try again in 2 hours" } },
 };
 

@@ -4,7 +4,7 @@ import { STABLE_UPDATES, UNKNOWN_UPDATES } from "./index.ts";
 import { open } from "./test-client.ts";
 
 describe("a scripted agent", () => {
-  it("introduces itself, opens sessions and plays the turns in order", async () => {
+  it("initializes, opens sessions and runs the turns in order", async () => {
     await using scene = open({ prompts: [[{ think: "Hm." }, { say: ["Hel", "lo"] }], [{ stop: "max_tokens" }]] });
     const { client } = scene;
     expect(await client.result("initialize", { protocolVersion: 1 })).toMatchObject({
@@ -23,7 +23,7 @@ describe("a scripted agent", () => {
     expect(scene.agent.problems).toEqual([]);
   });
 
-  it("sends updates of every kind as they are written, also those that nobody knows", async () => {
+  it("sends updates of every kind unchanged, including unknown ones", async () => {
     const updates = [...Object.values(STABLE_UPDATES), ...UNKNOWN_UPDATES];
     await using scene = open({ prompts: [updates.map((update) => ({ update }))] });
     const sessionId = await scene.client.newSession();
@@ -32,7 +32,7 @@ describe("a scripted agent", () => {
     expect(Object.keys(STABLE_UPDATES)).toHaveLength(14);
   });
 
-  it("says what the client chose, and goes on accordingly", async () => {
+  it("says which option the client chose and runs its steps", async () => {
     const outcome = { outcome: "selected", optionId: "allow_once" };
     const asks = { permission: { on: { allow_once: [{ say: "allowed" }], cancelled: [{ say: "cancelled" }] } } };
     await using scene = open({ prompts: [[asks, { say: "done" }]] }, { "session/request_permission": { outcome } });
@@ -43,7 +43,7 @@ describe("a scripted agent", () => {
     );
   });
 
-  it("gives a turn with a condition to the first prompt that meets it", async () => {
+  it("uses a conditional turn for the first prompt that matches", async () => {
     const about = (word: string) => ({ when: word, steps: [{ say: `about ${word}` }] });
     await using scene = open({ prompts: [about("cats"), about("dogs")], otherwise: [{ say: "otherwise" }] });
     const sessionId = await scene.client.newSession();
@@ -51,17 +51,17 @@ describe("a scripted agent", () => {
     expect(scene.client.text()).toBe("about dogs|otherwise|about cats");
   });
 
-  it("a prompt that the script has nothing for fails, and the problem is told", async () => {
+  it("fails a prompt without a scripted turn and records the problem", async () => {
     await using scene = open({});
     const sessionId = await scene.client.newSession();
-    expect((await scene.client.prompt(sessionId)).error?.message).toBe("the script has nothing for prompt number 1");
-    expect(scene.agent.problems).toEqual(["the script has nothing for prompt number 1"]);
+    expect((await scene.client.prompt(sessionId)).error?.message).toBe("the script has no turn for prompt number 1");
+    expect(scene.agent.problems).toEqual(["the script has no turn for prompt number 1"]);
   });
 
   it.each<[string, AcpStep[]]>([
     ["in the middle", [{ permission: {} }, { say: "too far" }]],
     ["at the end", [{ permission: {} }]],
-  ])("a prompt that is cancelled %s waits for the permission that is owed first", async (_, steps) => {
+  ])("waits for the answer to a pending permission request when a prompt is cancelled %s", async (_, steps) => {
     await using scene = open({ prompts: [steps] });
     const { client } = scene;
     const sessionId = await client.newSession();
@@ -73,7 +73,7 @@ describe("a scripted agent", () => {
     expect(client.text()).toBe('session/request_permission: {"outcome":{"outcome":"cancelled"}}');
   });
 
-  it("records what it received in order, as it was", async () => {
+  it("records received messages unchanged and in order", async () => {
     await using scene = open({ otherwise: [] });
     const { client } = scene;
     await client.request("initialize", { protocolVersion: 1, _meta: { kept: true } }, 7);
@@ -89,7 +89,7 @@ describe("a scripted agent", () => {
     expect(await second).toEqual({ cwd: "/elsewhere", mcpServers: [] });
   });
 
-  it("takes the next prompt, with the same id too, as soon as the response can be read", async () => {
+  it("accepts the next prompt, even with the same id, as soon as the response is readable", async () => {
     await using scene = open({ otherwise: [{ say: "again" }] });
     const { client, output, agent } = scene;
     const sessionId = await client.newSession();
@@ -104,7 +104,7 @@ describe("a scripted agent", () => {
     expect(agent.problems).toEqual([]);
   });
 
-  it("ends with its input, when what is under way has been answered", async () => {
+  it("ends when its input ends, after it has answered pending requests", async () => {
     await using scene = open({ otherwise: [{ say: "still here" }] });
     const { client, input, agent } = scene;
     const sessionId = await client.newSession();

@@ -9,7 +9,7 @@ const EVERYTHING = {
   elicitation: { form: {}, url: {} },
 };
 
-/** One prompt with these steps: what was said, and what was asked of the client. */
+/** Sends one prompt with these steps. Returns the agent's text and its requests to the client. */
 async function played(steps: readonly AcpStep[], answers: Answers, more: AcpScript = {}, offered: Params = EVERYTHING) {
   await using scene = open({ ...more, prompts: [steps] }, answers);
   const { client } = scene;
@@ -28,8 +28,8 @@ async function played(steps: readonly AcpStep[], answers: Answers, more: AcpScri
   };
 }
 
-describe("the agent asks", () => {
-  it("for a permission with the options it is told to offer", async () => {
+describe("the agent requests", () => {
+  it("a permission with the options of the script", async () => {
     const options = [{ optionId: "yes", name: "Yes", kind: "allow_once" }];
     const toolCall = { toolCallId: "call-9", title: "Delete all", kind: "delete" };
     const outcome = { outcome: "selected", optionId: "yes" };
@@ -40,7 +40,7 @@ describe("the agent asks", () => {
     expect(said).toEqual(["quiet"]);
   });
 
-  it("for files to be read and written", async () => {
+  it("reads and writes of files", async () => {
     const steps = [
       { readFile: { path: "/project/a", line: 2, limit: 1 } },
       { writeFile: { path: "/project/b", content: "text" } },
@@ -53,7 +53,7 @@ describe("the agent asks", () => {
     expect(said).toEqual(['fs/read_text_file: {"content":"a"}', "fs/write_text_file: {}"]);
   });
 
-  it("for a terminal, shows it, waits for it and gives it back", async () => {
+  it("a terminal, shows it, waits for its exit and releases it", async () => {
     const answers = {
       "terminal/create": { terminalId: "t" },
       "terminal/wait_for_exit": { exitCode: 0 },
@@ -77,13 +77,13 @@ describe("the agent asks", () => {
     });
   });
 
-  it("for a terminal to be killed, in the order of the script", async () => {
+  it("the end of a terminal, in the order of the script", async () => {
     const answers = { "terminal/create": { terminalId: "t" }, "terminal/kill": {}, "terminal/release": {} };
     const { asked } = await played([{ terminal: { command: "sleep", then: ["kill", "release"] } }], answers);
     expect(asked.map(([method]) => method)).toEqual(["terminal/create", "terminal/kill", "terminal/release"]);
   });
 
-  it("for words of the user, in a form or on a page", async () => {
+  it("input of the user, in a form or on a page", async () => {
     const answers = { "elicitation/create": { action: "accept", content: { answer: "42" } } };
     const steps = [{ elicit: { message: "How many?" } }, { elicit: { message: "Log in", url: "https://x.invalid" } }];
     const { asked, notified } = await played(steps, answers);
@@ -96,7 +96,7 @@ describe("the agent asks", () => {
     ]);
   });
 
-  it("nothing of what the client does not offer, except where it is told to misbehave", async () => {
+  it("nothing that the client does not support, unless the script says so", async () => {
     const steps: AcpStep[] = [
       { readFile: { path: "/a" } },
       { writeFile: { path: "/a", content: "" } },
@@ -107,21 +107,21 @@ describe("the agent asks", () => {
     const { asked, said } = await played(steps, { "fs/read_text_file": { content: "" } }, {}, {});
     expect(asked.map(([method]) => method)).toEqual(["fs/read_text_file"]);
     expect(said.slice(0, 4)).toEqual([
-      "fs/read_text_file is not offered",
-      "fs/write_text_file is not offered",
-      "terminal/create is not offered",
-      "elicitation/create is not offered",
+      "the client does not support fs/read_text_file",
+      "the client does not support fs/write_text_file",
+      "the client does not support terminal/create",
+      "the client does not support elicitation/create",
     ]);
   });
 
-  it("several things at once, with ids of the kind it is told to use", async () => {
+  it("several things concurrently, with ids of the scripted type", async () => {
     const ask = (method: string) => [{ request: { method } }];
     const { ids, said } = await played([{ atOnce: [ask("_a"), ask("_b")] }], { _a: {}, _b: {} }, { ids: "string" });
     expect(ids).toEqual(["agent-1", "agent-2"]);
     expect(said.toSorted()).toEqual(["_a: {}", "_b: {}"]);
   });
 
-  it("and says what went wrong when the client refuses", async () => {
+  it("and says the error when the client rejects a request", async () => {
     await using scene = open({ prompts: [[{ request: { method: "_ext" } }]] });
     const { client } = scene;
     const sessionId = await client.newSession();
@@ -133,7 +133,7 @@ describe("the agent asks", () => {
   });
 });
 
-it("a cancelled agent gives its terminal back", async () => {
+it("releases its terminal when it is cancelled", async () => {
   const answers = { "terminal/create": { terminalId: "t" }, "terminal/release": {} };
   await using scene = open({ prompts: [[{ terminal: { command: "sleep" } }]] }, answers);
   const { client } = scene;
@@ -146,9 +146,9 @@ it("a cancelled agent gives its terminal back", async () => {
   expect(client.messages.some(({ method }) => method === "terminal/release")).toBe(true);
 });
 
-it("a response to nothing is a problem that is told", async () => {
+it("records a response without a request as a problem", async () => {
   await using scene = open({});
   scene.client.send({ id: 99, result: {} });
   await scene.client.request("session/list");
-  expect(scene.agent.problems).toEqual(['a response to nothing: {"jsonrpc":"2.0","id":99,"result":{}}']);
+  expect(scene.agent.problems).toEqual(['a response without a request: {"jsonrpc":"2.0","id":99,"result":{}}']);
 });

@@ -3,7 +3,7 @@ import type { AcpStep } from "./steps/steps.ts";
 import type { AcpTurnScript } from "./index.ts";
 import { type InProcess, open } from "./test-client.ts";
 
-/** An agent whose only prompt has said "begun" and now does the rest. */
+/** Starts a prompt that says "begun" and then runs these steps. */
 async function begun(rest: readonly AcpStep[], onCancel: NonNullable<AcpTurnScript["onCancel"]> = {}) {
   const scene = open({ prompts: [{ steps: [{ say: "begun" }, ...rest], onCancel }, []] });
   const { client } = scene;
@@ -14,7 +14,7 @@ async function begun(rest: readonly AcpStep[], onCancel: NonNullable<AcpTurnScri
   return { ...scene, sessionId, prompted, cancel };
 }
 
-/** Resolves when everything sent before it has been handled. */
+/** Resolves when the agent has handled all earlier messages. */
 const roundTrip = ({ client }: InProcess) => client.request("session/list");
 
 describe("session/cancel", () => {
@@ -24,14 +24,14 @@ describe("session/cancel", () => {
     ["a message that never comes", [{ waitForMessage: "_never" }]],
     ["its cancellation", [{ waitForCancel: true }]],
     ["two things at once", [{ atOnce: [[{ pause: 60_000 }], [{ waitForCancel: true }]] }]],
-  ])("ends a prompt that waits for %s, as cancelled", async (_, steps) => {
+  ])("ends a prompt that waits for %s with cancelled", async (_, steps) => {
     await using scene = await begun(steps);
     scene.cancel();
     expect((await scene.prompted).result).toEqual({ stopReason: "cancelled" });
     expect((await scene.client.prompt(scene.sessionId)).result).toEqual({ stopReason: "end_turn" });
   });
 
-  it("gives up a call that the client need not answer, and takes its late answer without surprise", async () => {
+  it("abandons a pending request to the client and ignores its late answer", async () => {
     await using scene = await begun([{ request: { method: "_slow" } }]);
     const { client, agent } = scene;
     const { id } = await client.first(({ method }) => method === "_slow");
@@ -43,7 +43,7 @@ describe("session/cancel", () => {
     expect(agent.problems).toEqual([]);
   });
 
-  it("can be answered with steps, an error, nothing, or be ignored", async () => {
+  it("runs scripted steps, answers with an error or with nothing, or is ignored", async () => {
     await using steps = await begun([{ waitForCancel: true }], { steps: [{ say: "stopping" }] });
     steps.cancel();
     expect((await steps.prompted).result).toEqual({ stopReason: "cancelled" });
@@ -67,7 +67,7 @@ describe("session/cancel", () => {
     expect(stubborn.client.text()).toBe("begun|on");
   });
 
-  it("cannot end a prompt that hangs; the end of the input can", async () => {
+  it("does not end a hanging prompt; the end of the input does", async () => {
     await using scene = await begun([{ hang: true }]);
     scene.cancel();
     await roundTrip(scene);
@@ -77,7 +77,7 @@ describe("session/cancel", () => {
     expect((await scene.agent.closed).reason).toBe("eof");
   });
 
-  it("takes the aftermath away, unless it brings its own", async () => {
+  it("skips the steps after the answer, unless onCancel has its own", async () => {
     const turn = { steps: [{ waitForCancel: true as const }], after: [{ say: "tail" }] };
     await using scene = open({ prompts: [turn, { ...turn, onCancel: { after: [{ say: "late" }] } }, []] });
     const { client } = scene;
@@ -91,7 +91,7 @@ describe("session/cancel", () => {
     expect(client.text()).toBe("late");
   });
 
-  it("does nothing to a session without a prompt, nor to the next prompt", async () => {
+  it("does not affect a session without a prompt, or the next prompt", async () => {
     await using scene = open({ otherwise: [{ say: "fine" }] });
     const sessionId = await scene.client.newSession();
     scene.client.send({ method: "session/cancel", params: { sessionId } });
@@ -101,7 +101,7 @@ describe("session/cancel", () => {
 });
 
 describe("session/close", () => {
-  it("ends the session's prompt as cancelled first, although a permission is pending", async () => {
+  it("cancels the session's prompt first, even with a pending permission request", async () => {
     await using scene = await begun([{ permission: {} }]);
     const { client, sessionId } = scene;
     await client.first(({ method }) => method === "session/request_permission");
@@ -131,7 +131,7 @@ describe("$/cancel_request", () => {
     expect((await asked).error?.code).toBe(-32800);
   });
 
-  it("for a request that is over changes nothing", async () => {
+  it("has no effect on a finished request", async () => {
     await using scene = open({ otherwise: [] });
     const sessionId = await scene.client.newSession();
     await scene.client.prompt(sessionId, "Go", 5);
@@ -142,7 +142,7 @@ describe("$/cancel_request", () => {
 });
 
 describe("a session", () => {
-  it("has one prompt at a time, and takes the next when the response is out although its tail is not", async () => {
+  it("runs one prompt at a time, and accepts the next one while the steps after the response still run", async () => {
     const tail = { steps: [{ say: "body" }], after: [{ waitForMessage: "_go" }, { say: "tail" }] };
     await using scene = open({ prompts: [tail, [{ waitForMessage: "_go" }, { say: "second" }]] });
     const { client } = scene;

@@ -15,8 +15,8 @@ async function prompted(steps: readonly AcpStep[], more: AcpScript = {}) {
   return { ...scene, sessionId, response };
 }
 
-describe("on its output a scripted agent", () => {
-  it.each(Object.entries(NOISE))("can write %s between two messages", async (_, noise) => {
+describe("the output of a scripted agent", () => {
+  it.each(Object.entries(NOISE))("can contain %s between two messages", async (_, noise) => {
     const bytes = typeof noise === "string" ? Buffer.from(noise) : Buffer.from(noise.base64, "base64");
     const input = new PassThrough();
     const output = new PassThrough();
@@ -28,14 +28,14 @@ describe("on its output a scripted agent", () => {
     expect(Buffer.concat(written)).toEqual(Buffer.concat([bytes, Buffer.from("{}\n")]));
   });
 
-  it("can write any value as a line, also a response that nobody asked for", async () => {
+  it("can contain any value as a line, including a response without a request", async () => {
     const response = { jsonrpc: "2.0", id: 999, result: { stopReason: "end_turn" } };
     await using scene = await prompted([{ send: [response] }, { send: response }]);
     await scene.response;
     expect(scene.client.lines.slice(1, 3).map((line) => JSON.parse(line) as unknown)).toEqual([[response], response]);
   });
 
-  it("can answer twice, never, or with another id", async () => {
+  it("can contain an answer twice, never, or with another id", async () => {
     const on = {
       "_own/twice": { answer: { times: 2, result: 2 } },
       "_own/never": { answer: { times: 0 } },
@@ -53,7 +53,7 @@ describe("on its output a scripted agent", () => {
     expect(client.messages).toHaveLength(4);
   });
 
-  it("can cut a character in two, with a pause in between and nothing else", async () => {
+  it("can split a character into two writes, with nothing in between", async () => {
     const input = new PassThrough();
     const output = new PassThrough();
     const onStart = [{ atOnce: [[{ cut: { text: "né", pauseMs: 30 } }], [{ stderr: "" }, { send: "behind" }]] }];
@@ -67,26 +67,26 @@ describe("on its output a scripted agent", () => {
     expect(Buffer.concat(chunks).toString()).toMatch(/"text":"né"\}\}\}\}\n"behind"\n$/);
   });
 
-  it("says what is wrong when there is nothing to cut", async () => {
+  it("reports a problem if the text of a cut step has no multi-byte character", async () => {
     await using scene = await prompted([{ cut: { text: "plain" } }]);
     expect((await scene.response).error?.code).toBe(-32603);
-    expect(scene.agent.problems).toEqual(['there is no character of several bytes to cut in "plain"']);
+    expect(scene.agent.problems).toEqual(['the text of a cut step needs a character of several bytes: "plain"']);
   });
 
-  it("can write a line of exactly so many bytes", async () => {
+  it("can contain a line of an exact length", async () => {
     await using scene = await prompted([{ oversize: 3_000_000 }]);
     await scene.response;
     expect(scene.client.lines[1]).toHaveLength(3_000_000);
     expect(scene.client.updates()).toHaveLength(1);
   });
 
-  it("can flood with numbered texts, none lost", async () => {
+  it("can flood the client with numbered texts without losing one", async () => {
     await using scene = await prompted([{ flood: { count: 5_000, padding: "!" } }]);
     await scene.response;
     expect(scene.client.text()).toBe(Array.from({ length: 5_000 }, (_, number) => `${number}!`).join("|"));
   });
 
-  it("floods only as fast as it is read", async () => {
+  it("is written only as fast as the client reads", async () => {
     const input = new PassThrough();
     const output = new PassThrough();
     const script = { onStart: [{ flood: { count: 100_000, padding: "x".repeat(100) } }] };
@@ -98,7 +98,7 @@ describe("on its output a scripted agent", () => {
     await agent.close();
   });
 
-  it("can speak for another session, and after its response", async () => {
+  it("can contain updates for another session, and after the response", async () => {
     const other = { in: { session: "other", steps: [{ say: "from elsewhere" }] } };
     await using scene = open({ prompts: [{ steps: [other], after: [{ say: "tail" }] }] });
     const sessionId = await scene.client.newSession();
@@ -113,8 +113,8 @@ describe("on its output a scripted agent", () => {
   });
 });
 
-describe("as a listener a scripted agent", () => {
-  it("can stop reading for a while", async () => {
+describe("the input of a scripted agent", () => {
+  it("can be left unread for a while", async () => {
     await using folder = await temporaryFolder();
     const gate = join(folder.path, "gate");
     const steps = [{ listen: false }, { waitForFile: gate }, { listen: true }];
@@ -128,7 +128,7 @@ describe("as a listener a scripted agent", () => {
     expect((await asked).result).toEqual({ sessions: [] });
   });
 
-  it("can never read at all", async () => {
+  it("can be left unread for good", async () => {
     await using scene = open({ process: { deaf: true }, onStart: [{ send: { deaf: true } }] });
     let taken = true;
     for (let written = 0; taken && written < 1_000; written++) taken = scene.input.write("{}\n".repeat(1_000));
@@ -137,7 +137,7 @@ describe("as a listener a scripted agent", () => {
     expect(scene.agent.received).toEqual([]);
   });
 
-  it("refuses what is no JSON and what is no object, and goes on", async () => {
+  it("rejects lines that are not JSON objects, and continues", async () => {
     await using scene = open({});
     scene.input.write('{"half\n[]\n"text"\n');
     await scene.client.request("session/list");
@@ -149,19 +149,19 @@ describe("as a listener a scripted agent", () => {
     expect(scene.agent.entries[0]).toEqual({ type: "malformed", line: '{"half' });
   });
 
-  it("notices an id that is used twice at once", async () => {
+  it("reports an id that two concurrent requests use", async () => {
     await using scene = open({ otherwise: [{ waitForMessage: "_go" }] });
     const first = await scene.client.newSession();
     const second = await scene.client.newSession();
     scene.client.send({ id: 1, method: "session/prompt", params: { sessionId: first, prompt: [] } });
     scene.client.send({ id: 1, method: "session/prompt", params: { sessionId: second, prompt: [] } });
     await scene.client.request("session/list");
-    expect(scene.agent.problems).toEqual(["id 1 is used twice at once"]);
+    expect(scene.agent.problems).toEqual(["the client used id 1 for two concurrent requests"]);
   });
 });
 
-describe("in another's process a scripted agent", () => {
-  it("ends its streams where it would exit, behind what it wrote", async () => {
+describe("a scripted agent in the process of a test", () => {
+  it("ends its streams instead of exiting, after all its output", async () => {
     await using scene = await prompted([{ stderr: "dying\n" }, { say: "last words" }, { exit: { code: 3 } }]);
     expect(await scene.agent.closed).toEqual({ reason: "exit", code: 3, signal: null });
     await expect(scene.response).rejects.toThrow("the agent ended");
@@ -169,12 +169,12 @@ describe("in another's process a scripted agent", () => {
     expect(scene.agent.stderr).toBe("dying\n");
   });
 
-  it("leaves nothing behind", async () => {
+  it("rejects a grandchild step", async () => {
     await using scene = await prompted([{ grandchild: { pidFile: "/nowhere" } }]);
     expect((await scene.response).error?.message).toMatch(/only an agent in its own process/);
   });
 
-  it("stays when its input ends, if it is told to", async () => {
+  it("keeps running when its input ends, if the script says so", async () => {
     await using scene = await prompted([{ waitForMessage: "_go" }], { process: { ignoreEof: true } });
     scene.input.end('{"jsonrpc":"2.0","method":"_go"}\n');
     expect((await scene.response).result).toEqual({ stopReason: "end_turn" });
@@ -182,7 +182,7 @@ describe("in another's process a scripted agent", () => {
     expect(ended).toBe("stays");
   });
 
-  it("is closed twice without harm, whatever it was at", async () => {
+  it("can be closed twice, in any state", async () => {
     await using scene = await prompted([{ say: "begun" }, { hang: true }]);
     await scene.client.until(() => (scene.client.text() === "begun" ? true : undefined));
     await scene.agent.close();
@@ -192,16 +192,12 @@ describe("in another's process a scripted agent", () => {
 });
 
 it.each<[string, unknown, RegExp]>([
-  ["a misspelt step", { prompts: [[{ sya: "hi" }]] }, /no such step: \{"sya":"hi"\}/],
-  ["two steps in one", { prompts: [[{ say: "a", think: "b" }]] }, /no such step/],
-  [
-    "a misspelt step further in",
-    { on: { "session/new": { after: [{ in: { session: "", steps: [{}] } }] } } },
-    /no such/,
-  ],
-  ["a misspelt key", { promts: [] }, /has no promts/],
+  ["a misspelled step", { prompts: [[{ sya: "hi" }]] }, /unknown step .*: \{"sya":"hi"\}/],
+  ["two steps in one", { prompts: [[{ say: "a", think: "b" }]] }, /unknown step/],
+  ["a misspelled nested step", { on: { "session/new": { after: [{ in: { session: "", steps: [{}] } }] } } }, /no such/],
+  ["a misspelled key", { promts: [] }, /unknown key promts/],
   ["prompts in the wrong place", { on: { "session/prompt": {} } }, /`prompts` and `otherwise`/],
-])("a script with %s does not start", (_, script, words) => {
+])("rejects a script with %s", (_, script, words) => {
   const streams = { input: new PassThrough(), output: new PassThrough() };
   expect(() => startAcpAgent({ script: script as AcpScript, ...streams })).toThrow(words);
 });

@@ -8,7 +8,7 @@ import type { AcpStep } from "./steps/steps.ts";
 import { startAcpAgent } from "./index.ts";
 import { open, type Params } from "./test-client.ts";
 
-/** A whole MCP server; it uses nothing from outside of itself, so that its text is a program too. */
+/** A complete MCP server without outer references, so that its source text is also a program. */
 function answer({ id, method, params = {} }: Call): { id: unknown; result: Params } | undefined {
   const info = { name: "tools", version: "1" };
   const { a = 0, b = 0 } = params.arguments ?? {};
@@ -49,8 +49,8 @@ const EVERY_RESULT = [
   "absent.add failed: the session has no MCP server absent",
 ];
 
-describe("a scripted agent uses the MCP servers it is given", () => {
-  it("as a program, with the variables that were given", async () => {
+describe("a scripted agent calls its MCP servers", () => {
+  it("over stdio, with the given variables", async () => {
     await using scene = open({ prompts: [[...EVERY_USE.slice(0, 1), ADD]] });
     const env = [{ name: "UNIT", value: " apples" }];
     const server = { name: "tools", command: process.execPath, args: ["-e", ON_STDIO], env };
@@ -59,7 +59,7 @@ describe("a scripted agent uses the MCP servers it is given", () => {
     expect(scene.client.text()).toBe("tools: add, fail|tools.add: 42 apples");
   });
 
-  it("over HTTP, with the headers that were given", async () => {
+  it("over HTTP, with the given headers", async () => {
     const seen = new Set<unknown>();
     await using http = await listening(async (request) => {
       seen.add(request.headers["x-token"]);
@@ -75,7 +75,7 @@ describe("a scripted agent uses the MCP servers it is given", () => {
     expect([...seen]).toEqual(["of a test"]);
   });
 
-  it("and says so when a server cannot be reached", async () => {
+  it("and says the error if a server is unreachable", async () => {
     await using scene = open({ prompts: [[ADD]] });
     const server = { name: "tools", command: "/nowhere/at/all", args: [], env: [] };
     const sessionId = await scene.client.newSession({ mcpServers: [server] });
@@ -83,7 +83,7 @@ describe("a scripted agent uses the MCP servers it is given", () => {
     expect(scene.client.text()).toMatch(/^tools\.add failed: .*ENOENT/);
   });
 
-  it("over ACP, statelessly, as the official SDK provides them", async () => {
+  it("over stateless ACP, as the official SDK provides it", async () => {
     const [input, output] = [new PassThrough(), new PassThrough()];
     await using agent = startAcpAgent({ script: { prompts: [EVERY_USE] }, input, output });
     const provider = new McpOverAcpProvider();
@@ -110,7 +110,7 @@ describe("a scripted agent uses the MCP servers it is given", () => {
 
   const inner = (params: Params): Params => answer({ ...(params as unknown as Call), id: 1 })?.result ?? {};
 
-  it("over ACP with connections, which it closes", async () => {
+  it("over ACP connections, which it closes", async () => {
     const answers = {
       "mcp/connect": ({ serverId }: Params) => ({ connectionId: `to ${String(serverId)}` }),
       "mcp/message": inner,
@@ -129,7 +129,7 @@ describe("a scripted agent uses the MCP servers it is given", () => {
     ]);
   });
 
-  it("over ACP with the methods that start with an underscore, for a server at an acp: address", async () => {
+  it("over the underscored ACP methods, for a server with an acp: URL", async () => {
     const answers = { "_mcp/connect": { connection_id: "c" }, "_mcp/message": inner };
     await using scene = open({ prompts: [[ADD]] }, answers);
     const mcpServers = [{ type: "http", name: "tools", url: "acp:one", headers: [] }];
@@ -145,7 +145,7 @@ describe("a scripted agent uses the MCP servers it is given", () => {
   });
 });
 
-/** Without the params of the inner messages. */
+/** Returns the messages without the params of the inner messages. */
 function mcpTraffic(messages: readonly { method?: string; params?: Params }[]): unknown[] {
   return messages
     .filter(({ method }) => method?.includes("mcp/") === true)

@@ -24,13 +24,13 @@ const MODEL = {
 const FAST = { type: "boolean", id: "fast", name: "Fast", currentValue: false } as const;
 
 describe("initialize", () => {
-  it("answers with its own version whatever is asked for", async () => {
+  it("answers with its own version, whichever version the client requests", async () => {
     await using scene = open({});
     const asked = { protocolVersion: 65_535, clientCapabilities: {} };
     expect(await scene.client.result("initialize", asked)).toMatchObject({ protocolVersion: 1, authMethods: [] });
   });
 
-  it("lays the script's capabilities over its own, and knows no method that is not offered", async () => {
+  it("merges the script's capabilities into its own, and rejects methods that it does not advertise", async () => {
     const agentCapabilities = { loadSession: false, sessionCapabilities: { list: null }, auth: { logout: null } };
     await using scene = open({ initialize: { agentCapabilities, agentInfo: { name: "other", version: "2" } } });
     expect(await scene.client.result("initialize")).toMatchObject({
@@ -45,7 +45,7 @@ describe("initialize", () => {
 });
 
 describe("authentication", () => {
-  it("is required for sessions until it is done, and again after a logout", async () => {
+  it("is required for sessions, and again after a logout", async () => {
     await using scene = open({ auth: {}, otherwise: [] });
     const { client } = scene;
     const setUp = { cwd: "/project", mcpServers: [] };
@@ -59,7 +59,7 @@ describe("authentication", () => {
     expect((await client.prompt(sessionId)).error?.code).toBe(-32000);
   });
 
-  it("by a terminal is shown to those who have one", async () => {
+  it("offers a terminal login only to clients with terminal support", async () => {
     const terminal = { type: "terminal", id: "login", name: "Log in", args: ["--login"] };
     await using scene = open({ auth: { methods: [terminal] } });
     expect(await scene.client.result("initialize")).toMatchObject({ authMethods: [] });
@@ -74,12 +74,12 @@ describe("session/new", () => {
     ["no folder", { mcpServers: [] }],
     ["no servers", { cwd: "/project" }],
     ["servers that are no objects", { cwd: "/project", mcpServers: ["x"] }],
-  ])("refuses %s", async (_, params) => {
+  ])("rejects %s", async (_, params) => {
     await using scene = open({});
     expect(await errorOf(scene.client, "session/new", params)).toBe(-32602);
   });
 
-  it("can be preceded by updates and by a call that it waits for", async () => {
+  it("can send updates and a request before its answer", async () => {
     const read = { request: { method: "fs/read_text_file", params: { path: "/project/AGENTS.md" } } };
     const on = { "session/new": { steps: [{ say: "early" }, read], after: [{ say: "late" }] } };
     await using scene = open({ on }, { "fs/read_text_file": { content: "Be kind." } });
@@ -88,7 +88,7 @@ describe("session/new", () => {
     expect(kinds(scene.client)).toEqual(["early", "fs/read_text_file", "read: Be kind.", sessionId, "late"]);
   });
 
-  it("gives another answer each time when the script has a list", async () => {
+  it("uses one scripted answer per call", async () => {
     const error = { code: -32603, message: "not today", data: { why: "rain" } };
     await using scene = open({ on: { "session/new": [{ answer: { error } }, {}] }, sessionPrefix: "mine-" });
     const setUp = { cwd: "/project", mcpServers: [] };
@@ -98,7 +98,7 @@ describe("session/new", () => {
 });
 
 describe("a session from earlier", () => {
-  it("is replayed before load is answered, and takes prompts then", async () => {
+  it("is replayed before the answer to load, and then accepts prompts", async () => {
     await using scene = open(WITH_HISTORY);
     expect((await scene.client.prompt("old")).error?.code).toBe(-32002);
     expect(await scene.client.result("session/load", OLD)).toEqual({});
@@ -106,7 +106,7 @@ describe("a session from earlier", () => {
     expect((await scene.client.prompt("old")).result).toEqual({ stopReason: "end_turn" });
   });
 
-  it("is replayed behind the answer, or never, where the script wants that", async () => {
+  it("is replayed after the answer or never, if the script says so", async () => {
     await using late = open({ ...WITH_HISTORY, replay: "after" });
     await late.client.result("session/load", OLD);
     expect(late.client.updates()).toEqual([]);
@@ -129,7 +129,7 @@ describe("a session from earlier", () => {
     expect(scene.client.updates()).toEqual([]);
   });
 
-  it("is forked with its history into one of its own", async () => {
+  it("is forked with its history into a new session", async () => {
     await using scene = open(WITH_HISTORY);
     const { sessionId } = await scene.client.result("session/fork", { sessionId: "old", cwd: "/project" });
     expect(sessionId).not.toBe("old");
@@ -137,7 +137,7 @@ describe("a session from earlier", () => {
     expect(scene.client.updates(String(sessionId))).toEqual([chunk("one"), chunk("two")]);
   });
 
-  it("is remembered by the next agent with the same file", async () => {
+  it("is known to the next agent with the same sessions file", async () => {
     await using folder = await temporaryFolder();
     const sessionsFile = join(folder.path, "sessions.json");
     await using first = open({ sessionsFile, prompts: [[{ say: "kept" }, { update: NOTICE }]] });
@@ -164,7 +164,7 @@ describe("session/list", () => {
     cwd: sessionId === "c" ? "/other" : "/project",
   }));
 
-  it("gives pages, of one folder if that is asked for", async () => {
+  it("returns pages, optionally of one folder", async () => {
     await using scene = open({ sessions, pageSize: 3 });
     const pages: unknown[] = [];
     let cursor: unknown = undefined;
@@ -178,7 +178,7 @@ describe("session/list", () => {
     expect(await errorOf(scene.client, "session/list", { cursor: "made up" })).toBe(-32602);
   });
 
-  it("tells what the agent said about the session since", async () => {
+  it("returns the title and time that the agent reported", async () => {
     const info = { sessionUpdate: "session_info_update", title: "Named", updatedAt: "2025-02-03T00:00:00Z" };
     await using scene = open({ prompts: [[{ update: info }]] });
     const sessionId = await scene.client.newSession({ additionalDirectories: ["/more"] });
@@ -190,7 +190,7 @@ describe("session/list", () => {
     });
   });
 
-  it("has no deleted session, and deleting what is not there is no error", async () => {
+  it("omits deleted sessions, and deleting an unknown session succeeds", async () => {
     await using scene = open({ sessions });
     expect(await scene.client.result("session/delete", { sessionId: "b" })).toEqual({});
     expect(await scene.client.result("session/delete", { sessionId: "b" })).toEqual({});
@@ -203,7 +203,7 @@ describe("settings", () => {
   const modes = { currentModeId: "ask", availableModes: ["ask", "code"].map((id) => ({ id, name: id })) };
   const models = { currentModelId: "s", availableModels: ["s", "l"].map((modelId) => ({ modelId, name: modelId })) };
 
-  it("a mode is set when there is such a mode", async () => {
+  it("sets a known mode and rejects an unknown one", async () => {
     await using scene = open({ modes });
     const { sessionId, modes: offered } = await scene.client.result("session/new", { cwd: "/project", mcpServers: [] });
     expect(offered).toEqual(modes);
@@ -213,7 +213,7 @@ describe("settings", () => {
     expect(after).toMatchObject({ currentModeId: "code" });
   });
 
-  it("an option is set to a value it has, and the complete list comes back", async () => {
+  it("sets an option to an allowed value and returns all options", async () => {
     await using scene = open({ configOptions: [MODEL, FAST] });
     const { client } = scene;
     await client.result("initialize", { clientCapabilities: { session: { configOptions: { boolean: {} } } } });
@@ -232,13 +232,13 @@ describe("settings", () => {
     expect(await errorOf(client, "session/set_config_option", set("taste", "sweet"))).toBe(-32602);
   });
 
-  it("a boolean option is not shown to a client that does not know it", async () => {
+  it("hides boolean options from a client that does not support them", async () => {
     await using scene = open({ configOptions: [MODEL, FAST] });
     const { configOptions } = await scene.client.result("session/new", { cwd: "/project", mcpServers: [] });
     expect(configOptions).toEqual([MODEL]);
   });
 
-  it("a model is set the old way when the script has models", async () => {
+  it("supports session/set_model if the script has models", async () => {
     await using scene = open({ models });
     const { sessionId, models: offered } = await scene.client.result("session/new", {
       cwd: "/project",
@@ -250,8 +250,8 @@ describe("settings", () => {
   });
 });
 
-describe("methods of the script's own", () => {
-  it("are answered as it says, and heard when they are notifications", async () => {
+describe("custom methods of the script", () => {
+  it("are answered as scripted, also as notifications", async () => {
     const on = {
       "_own/ask": { answer: { result: ["anything", null] } },
       "_own/tell": { steps: [{ notify: { method: "_own/heard", params: { x: 1 } } }] },
@@ -267,7 +267,7 @@ async function errorOf(client: LineClient, method: string, params: Params = {}):
   return (await client.request(method, params)).error?.code;
 }
 
-/** What arrived, in words. */
+/** Formats the received messages. */
 function kinds(client: LineClient): unknown[] {
   return client.messages.map(({ method, params, result }) => {
     if (method === undefined) return result?.["sessionId"];

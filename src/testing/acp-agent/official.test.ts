@@ -17,7 +17,7 @@ const SETTINGS = {
   ],
 };
 
-/** The official client, which answers every callback, and what it saw. */
+/** Connects the official client, which answers every callback, and records what it sees. */
 async function connected(script: AcpScript) {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const agent = startAcpAgent({ script, input, output });
@@ -64,7 +64,7 @@ async function connected(script: AcpScript) {
 const NEW = { cwd: "/project", mcpServers: [] };
 const PROMPT = [{ type: "text" as const, text: "Go" }];
 
-it("the official client reads every stable update", async () => {
+it("sends stable updates that the official client can read", async () => {
   const sent = Object.values(STABLE_UPDATES);
   await using scene = await connected({ prompts: [sent.map((update) => ({ update }))] });
   const { sessionId }: NewSessionResponse = await scene.official.request("session/new", NEW);
@@ -74,7 +74,7 @@ it("the official client reads every stable update", async () => {
   expect(scene.updates).toEqual(sent);
 });
 
-it("the official client answers every callback", async () => {
+it("sends requests that the official client can answer", async () => {
   await using scene = await connected({
     prompts: [
       [
@@ -106,7 +106,7 @@ it("the official client answers every callback", async () => {
   expect(scene.agent.problems).toEqual([]);
 });
 
-it("the official client calls every method", async () => {
+it("answers every method of the official client", async () => {
   await using scene = await connected({
     ...SETTINGS,
     auth: {},

@@ -12,7 +12,7 @@ import { acpAgentCommand, acpRecorded, readAcpRecord, writeAcpAgent, type AcpScr
 import { LineClient } from "./test-client.ts";
 
 let folder: TemporaryFolder;
-/** What a test that failed may have left. */
+/** Ends the processes that a failed test may have left. */
 const pids = new Set<number>();
 let agents = 0;
 
@@ -49,8 +49,8 @@ async function start(script: AcpScript, extraArgs: readonly string[] = [], extra
   return { child, client, chunks, record, exited, stderr: () => stderr };
 }
 
-describe("as a process a scripted agent", () => {
-  it("speaks over its pipes, records what it reads, and goes with its input", async () => {
+describe("a scripted agent as a process", () => {
+  it("uses its pipes, records its input, and exits when its input ends", async () => {
     const { child, client, record, exited } = await start({ prompts: [[{ say: "hello" }]] });
     await client.prompt(await client.newSession());
     expect(client.text()).toBe("hello");
@@ -65,7 +65,7 @@ describe("as a process a scripted agent", () => {
   it.each([
     ["a code", { code: 7 }, [7, null]],
     ["a signal", { signal: "SIGKILL" }, [null, "SIGKILL"]],
-    ["a signal that it also hears", { signal: "SIGTERM" }, [null, "SIGTERM"]],
+    ["a signal that it also handles", { signal: "SIGTERM" }, [null, "SIGTERM"]],
   ] as const)("exits with %s in the middle of a prompt, behind what it said", async (_, exit, expected) => {
     const words = "x".repeat(300_000);
     const { client, exited, stderr } = await start({
@@ -78,7 +78,7 @@ describe("as a process a scripted agent", () => {
     expect(stderr()).toBe("the cause\n");
   });
 
-  it("stays when its input ends and when it is asked to go, if the script says so", async () => {
+  it("ignores the end of its input and SIGTERM, if the script says so", async () => {
     const stubborn = { ignoreEof: true, ignoreSigterm: true };
     const { child, client, record, exited } = await start({ process: stubborn, on: { _ping: {} } });
     child.stdin.end('{"jsonrpc":"2.0","id":1,"method":"_ping"}\n');
@@ -91,7 +91,7 @@ describe("as a process a scripted agent", () => {
     expect(await exited).toEqual([null, "SIGKILL"]);
   });
 
-  it("dies of SIGTERM otherwise, and the record has it", async () => {
+  it("exits on SIGTERM and records it by default", async () => {
     const { child, client, record, exited } = await start({ prompts: [[{ say: "begun" }, { hang: true }]] });
     void client.prompt(await client.newSession());
     await client.until(() => (client.text() === "begun" ? true : undefined));
@@ -111,7 +111,7 @@ describe("as a process a scripted agent", () => {
     expect(child.stdin.writableLength).toBeGreaterThan(0);
   });
 
-  it("cuts a character between two chunks of the pipe", async () => {
+  it("splits a character between two chunks of the pipe", async () => {
     const { client, chunks } = await start({ onStart: [{ cut: { text: "日本", pauseMs: 300 } }] });
     await client.until(() => client.messages[0]);
     expect(client.text()).toBe("日本");
@@ -119,7 +119,7 @@ describe("as a process a scripted agent", () => {
     expect(chunks).toHaveLength(2);
   });
 
-  it("leaves a grandchild behind that outlives it and holds its output", async () => {
+  it("starts a grandchild that outlives it and keeps its output open", async () => {
     const pidFile = inside("grandchild.pid");
     const { client, child, exited } = await start({
       prompts: [[{ grandchild: { pidFile, holdsOutput: true, ignoresSigterm: true } }, { say: "left" }]],
@@ -138,7 +138,7 @@ describe("as a process a scripted agent", () => {
     await closed;
   });
 
-  it("waits for a file, and shows with one how far it is", async () => {
+  it("waits for a file, and creates one that a test can wait for", async () => {
     const [gate, here] = [inside("gate"), inside("here")];
     const { client } = await start(
       { prompts: [[{ touch: here }, { waitForFile: gate }, { environment: "WORD" }]] },
@@ -156,7 +156,7 @@ describe("as a process a scripted agent", () => {
     expect(client.text()).toBe("WORD=open");
   });
 
-  it("lets in who logged in by a terminal", async () => {
+  it("accepts a client that logged in through a terminal", async () => {
     const method = { type: "terminal", id: "login", name: "Log in", args: ["--login"] };
     const script = { auth: { methods: [method], file: inside("token") } };
     const { client, child } = await start(script);
@@ -169,14 +169,14 @@ describe("as a process a scripted agent", () => {
     child.stdin.end();
   });
 
-  it("does not start with a script that is wrong, and says why", async () => {
+  it("exits with a message if its script is invalid", async () => {
     const { exited, stderr } = await start({ prompts: [[{ sya: "hi" } as never]] });
     expect(await exited).toEqual([2, null]);
-    expect(stderr()).toBe('an ACP agent has no such step: {"sya":"hi"}\n');
+    expect(stderr()).toBe('unknown step in the script of an ACP agent: {"sya":"hi"}\n');
   });
 });
 
-it("the built package finds the program where it is", async () => {
+it("finds its program in the built package", async () => {
   const [, program = ""] = acpAgentCommand("script.json");
   expect(existsSync(program)).toBe(true);
   const built = (await import(pathToFileURL(join(program, "..", "index.js")).href)) as {
@@ -185,9 +185,9 @@ it("the built package finds the program where it is", async () => {
   expect(built.acpAgentCommand("script.json")).toEqual([process.execPath, program, "script.json"]);
 });
 
-it("waiting for what is never recorded ends with what is", async () => {
+it("lists the recorded entries when a wait times out", async () => {
   const waited = acpRecorded(inside("none.ndjson"), () => true, 20);
-  await expect(waited).rejects.toThrow(/not recorded within 20 ms; .*none\.ndjson has \[\]/);
+  await expect(waited).rejects.toThrow(/no matching entry within 20 ms; .*none\.ndjson has \[\]/);
 });
 
 function isAlive(pid: number): boolean {

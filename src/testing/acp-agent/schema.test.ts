@@ -10,11 +10,11 @@ const schema = createRequire(import.meta.url)("@agentclientprotocol/sdk/schema/v
   $schema: string;
   $defs: Record<string, Definition>;
 };
-/** Zod does not know these. Here they only tell unions apart that are told apart by a constant anyway. */
+/** Zod does not support these keywords. Here they only discriminate unions that a constant discriminates too. */
 const UNKNOWN_TO_ZOD = ["not", "unevaluatedProperties"];
 const $defs = slimmed(schema.$defs) as Record<string, Definition>;
 
-/** What the schema has for the params of a message of the agent's, or for its answer to a method. */
+/** Returns the schema of the params of an agent message, or of its answer to a method. */
 const check = (method: string, kind: "Request" | "Notification" | "Response") => {
   const side = kind === "Response" ? "agent" : "client";
   const [name] =
@@ -76,7 +76,7 @@ const CLIENT = {
   session: { configOptions: { boolean: {} } },
 };
 
-it("everything that a well-behaved agent writes is valid by the schema of ACP v1", async () => {
+it("sends only messages that match the schema of ACP v1", async () => {
   await using scene = open(SCRIPT, ANSWERS);
   const { client } = scene;
   const asked = await everyMethod(client);
@@ -89,7 +89,7 @@ it("everything that a well-behaved agent writes is valid by the schema of ACP v1
   expect([...written]).toEqual(expect.arrayContaining([...Object.keys(STABLE_UPDATES), ...Object.keys(ANSWERS)]));
 });
 
-it("what is not valid is noticed", () => {
+it("detects messages that do not match the schema", () => {
   const [unknown] = UNKNOWN_UPDATES;
   const update = (value: unknown) => ({ method: "session/update", params: { sessionId: "s", update: value } });
   const asked = new Map([["1", "session/prompt"]]);
@@ -99,7 +99,7 @@ it("what is not valid is noticed", () => {
   expect(wrongIn({ id: "1", result: { stopReason: "tired" } }, asked)).toHaveLength(1);
 });
 
-/** Calls each method of the protocol once, and gives the method of each id. */
+/** Calls each method of the protocol once, and returns the method of each id. */
 async function everyMethod(client: LineClient): Promise<Map<unknown, string>> {
   const asked = new Map<unknown, string>();
   const ask = async (method: string, params: Params): Promise<Message> => {

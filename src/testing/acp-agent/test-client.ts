@@ -1,4 +1,4 @@
-/** For this folder's tests: a client that knows only lines, so that what the agent writes is seen as it is. */
+/** A client for the tests of this folder that works on lines, so that tests see the agent's output unchanged. */
 
 import { PassThrough } from "node:stream";
 import { startAcpAgent, type AcpAgent, type AcpScript } from "./index.ts";
@@ -14,7 +14,7 @@ export interface Message {
 
 export type Params = Record<string, unknown>;
 
-/** Results of the agent's requests, by method; what is missing is left unanswered. */
+/** Results of the agent's requests, by method. Other requests get no answer. */
 export type Answers = Readonly<Record<string, Params | ((params: Params) => Params)>>;
 
 export class LineClient {
@@ -56,7 +56,7 @@ export class LineClient {
   request(method: string, params: Params = {}, id: unknown = `client-${++this.#ids}`): Promise<Message> {
     this.send({ id, method, params });
     const response = this.first((message) => message.id === id && message.method === undefined);
-    response.catch(() => undefined); // a test may ask what is never answered
+    response.catch(() => undefined); // a test may send a request that is never answered
     return response;
   }
 
@@ -75,7 +75,7 @@ export class LineClient {
     return this.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] }, id);
   }
 
-  /** The first message that is wanted, also one from before the call. */
+  /** Resolves with the first message that matches, including earlier ones. */
   async first(wanted: (message: Message) => boolean): Promise<Message> {
     return this.until(() => this.messages.find(wanted));
   }
@@ -95,7 +95,7 @@ export class LineClient {
     }
   }
 
-  /** The updates of a session, or of all. */
+  /** Returns the updates of a session, or of all sessions. */
   updates(sessionId?: string): Params[] {
     return this.messages
       .filter(({ method }) => method === "session/update")
@@ -103,7 +103,7 @@ export class LineClient {
       .map(({ params }) => params?.["update"] as Params);
   }
 
-  /** What the agent said. */
+  /** Returns the agent's text. */
   text(): string {
     return this.updates()
       .filter(({ sessionUpdate }) => sessionUpdate === "agent_message_chunk")
@@ -131,7 +131,7 @@ export interface InProcess extends AsyncDisposable {
   readonly output: PassThrough;
 }
 
-/** An agent in this process and a client of it. */
+/** Starts an agent in this process with a connected client. */
 export function open(script: AcpScript, answers: Answers = {}): InProcess {
   const input = new PassThrough();
   const output = new PassThrough();

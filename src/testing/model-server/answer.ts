@@ -1,4 +1,4 @@
-/** A reply with everything that a script may leave out filled in. */
+/** Completes a scripted reply with the defaults of all omitted fields. */
 
 import type { ScriptedReply, StopReason, ScriptedUsage } from "./script.ts";
 
@@ -11,12 +11,12 @@ export interface ModelAnswer {
 }
 
 export interface ModelAnswerCall {
-  /** Undefined: the wire makes one in its own style. */
+  /** Default: the wire creates an id in its format. */
   readonly id: string | undefined;
   readonly name: string;
   readonly namespace: string | undefined;
   readonly input: unknown;
-  /** The input's JSON in a few pieces, cut without regard to its tokens as the real APIs do. */
+  /** The JSON of the input in a few pieces, split at arbitrary positions as the real APIs do. */
   readonly pieces: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** Reads a request's body up to a limit. */
+/** Reads the body of a request up to a limit. */
 
 import type { IncomingMessage } from "node:http";
 
@@ -9,7 +9,7 @@ export class BodyTooLarge extends Error {
 export async function readRequestBody(request: IncomingMessage, maxBytes: number): Promise<string> {
   const encoding = request.headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity") {
-    throw new Error(`the model server does not read bodies encoded as ${encoding}`);
+    throw new Error(`the model server does not support the content encoding ${encoding}`);
   }
   const chunks: Buffer[] = [];
   let size = 0;
@@ -17,7 +17,7 @@ export async function readRequestBody(request: IncomingMessage, maxBytes: number
     size += chunk.length;
     if (size <= maxBytes) chunks.push(chunk);
   }
-  // What is over the limit is read and dropped, because a client that is still writing does not see an answer.
-  if (size > maxBytes) throw new BodyTooLarge(`the request has ${size} bytes, and at most ${maxBytes} are taken`);
+  // Reads and drops the rest, because a client that is still writing does not read a response.
+  if (size > maxBytes) throw new BodyTooLarge(`the request has ${size} bytes, but at most ${maxBytes} are allowed`);
   return Buffer.concat(chunks).toString("utf8");
 }

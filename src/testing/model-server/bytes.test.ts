@@ -21,7 +21,7 @@ const WIRES = {
 } as const;
 type Wire = keyof typeof WIRES;
 
-it("Anthropic's stream has its events, order, ids and usage", async () => {
+it("streams the events of Anthropic in order, with ids and usage", async () => {
   const { events, headers } = await stream("anthropic");
   expect(headers).toMatchObject({
     "content-type": "text/event-stream; charset=utf-8",
@@ -80,7 +80,7 @@ it("Anthropic's stream has its events, order, ids and usage", async () => {
   });
 });
 
-it("the Responses stream has its events, order, numbers and usage", async () => {
+it("streams the events of the Responses API in order, with sequence numbers and usage", async () => {
   const { events, headers } = await stream("openai-responses");
   expect(headers).toMatchObject({
     "content-type": "text/event-stream; charset=utf-8",
@@ -130,7 +130,7 @@ it("the Responses stream has its events, order, numbers and usage", async () => 
   });
 });
 
-it("the Responses API's call of a grouped tool names its group, as Codex needs it for the tools of an MCP server", async () => {
+it("names the group of a tool in a Responses call, as Codex needs for the tools of an MCP server", async () => {
   const [path, body] = WIRES["openai-responses"];
   const reply = { toolCalls: [{ name: "note", namespace: "mcp__notes", input: {} }] };
   await using server = await startModelServer([reply]);
@@ -140,7 +140,7 @@ it("the Responses API's call of a grouped tool names its group, as Codex needs i
   for (const item of items) expect(item).toMatchObject({ name: "note", namespace: "mcp__notes" });
 });
 
-it("the Chat Completions stream has its chunks, order and usage, and ends with [DONE]", async () => {
+it("streams the chunks of Chat Completions in order, with usage, and ends with [DONE]", async () => {
   const { text, events, headers } = await stream("openai-chat");
   expect(headers).toMatchObject({
     "content-type": "text/event-stream; charset=utf-8",
@@ -178,14 +178,14 @@ it("the Chat Completions stream has its chunks, order and usage, and ends with [
   });
 });
 
-it("a Chat Completions stream without include_usage says nothing of usage", async () => {
+it("omits usage in Chat Completions without include_usage", async () => {
   await using server = await startModelServer([REPLY]);
   const { stream_options: _without, ...body } = WIRES["openai-chat"][1];
   const text = await (await post(server.url + WIRES["openai-chat"][0], body)).text();
   expect(text).not.toContain("usage");
 });
 
-it("Gemini's stream has its parts, order, line ends and usage", async () => {
+it("streams the parts of Gemini in order, with CRLF and usage", async () => {
   const { text, events, headers } = await stream("gemini");
   expect(headers).toMatchObject({ "content-type": "text/event-stream" });
   expect(text.split("\r\n\r\n")).toHaveLength(events.length + 1);
@@ -211,7 +211,7 @@ it("Gemini's stream has its parts, order, line ends and usage", async () => {
   });
 });
 
-it("Gemini without alt=sse streams one JSON array", async () => {
+it("streams one JSON array for Gemini without alt=sse", async () => {
   await using server = await startModelServer([REPLY]);
   const response = await post(`${server.url}/v1beta/models/gemini:streamGenerateContent`, WIRES.gemini[1]);
   expect(response.headers.get("content-type")).toBe("application/json; charset=UTF-8");
@@ -258,7 +258,7 @@ it.each<[Wire, number, object]>([
     429,
     { error: { code: 429, message: "Resource has been exhausted (e.g. check quota).", status: "RESOURCE_EXHAUSTED" } },
   ],
-])("%s answers %i with the body of the real API", async (wire, status, body) => {
+])("fails on %s with %i and the body of the real API", async (wire, status, body) => {
   await using server = await startModelServer([fault(status)]);
   const response = await post(server.url + WIRES[wire][0], WIRES[wire][1]);
   expect(response.status).toBe(status);
@@ -274,7 +274,7 @@ it.each<[Wire, string]>([
     "gemini",
     'data: {"error":{"code":503,"message":"The model is overloaded. Please try again later.","status":"UNAVAILABLE"}}\r\n\r\n',
   ],
-])("%s ends a failing stream with its own error event", async (wire, expected) => {
+])("ends a failing %s stream with its own error event", async (wire, expected) => {
   await using server = await startModelServer([fault("error", { ...REPLY, afterEvents: 2 })]);
   const text = await (await post(server.url + WIRES[wire][0], WIRES[wire][1])).text();
   const events = text.split(/(?<=\r?\n\r?\n)(?=event:|data:)/);

@@ -1,4 +1,4 @@
-/** Puts one reply on the wire, with its delays and its fault. */
+/** Sends one reply with its delays and its fault. */
 
 import type { ServerResponse } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
@@ -7,14 +7,14 @@ import { GARBAGE, retryAfterHeader, type StreamFault } from "./faults.ts";
 import type { ScriptedReply } from "./script.ts";
 import type { ModelExchange, WireError, Wire } from "./wires/wire.ts";
 
-/** How an exchange ended: in full, by a scripted break, or because the client or the server went away first. */
+/** How an exchange ended: completely, by a scripted fault, or because the client or the server closed first. */
 export type ModelExchangeEnding = "answered" | "broken" | "aborted";
 
 export interface Delivery {
   readonly response: ServerResponse;
   readonly wire: Wire;
   readonly exchange: ModelExchange;
-  /** The client has gone or the server is closing; nothing is waited for after it. */
+  /** Aborts when the client disconnects or the server closes. */
   readonly signal: AbortSignal;
 }
 
@@ -30,7 +30,7 @@ export async function deliverReply(delivery: Delivery, reply: ScriptedReply): Pr
   }
 }
 
-/** Answers with the wire's own error. */
+/** Responds with an error in the format of the wire. */
 export function sendFailure(
   response: ServerResponse,
   wire: Wire,
@@ -73,7 +73,7 @@ async function sendReply(delivery: Delivery, reply: ScriptedReply): Promise<Mode
   return "answered";
 }
 
-/** Undefined when the answer goes on after the fault. */
+/** Resolves with undefined if the answer continues after the fault. */
 async function injectFault(
   delivery: Delivery,
   fault: StreamFault,
@@ -110,8 +110,8 @@ function splitInHalves(body: string): string[] {
 }
 
 /**
- * Settles when the bytes were handed to the system, so that a cut right after it loses none of them.
- * A write that fails stays pending: the client is gone, and the signal is about to say so.
+ * Resolves when the bytes are handed to the system, so that a cut right after it loses none of them.
+ * Never settles if the write fails: the client has disconnected, and the signal is about to abort.
  */
 function write(response: ServerResponse, bytes: string | Buffer): Promise<void> {
   return new Promise<void>((resolve) => {
@@ -121,7 +121,7 @@ function write(response: ServerResponse, bytes: string | Buffer): Promise<void> 
   });
 }
 
-/** What ends a stall, and a write to a client that is gone. */
+/** Resolves on abort. Ends a stall, and a write to a disconnected client. */
 function waitForAbortSignal(signal: AbortSignal): { promise: Promise<ModelExchangeEnding>; forget: () => void } {
   let onAbort = () => {};
   const promise = new Promise<ModelExchangeEnding>((resolve) => {

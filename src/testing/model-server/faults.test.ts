@@ -14,7 +14,7 @@ describe.each(EVERY_WAY)("over $client, $mode,", ({ client, mode }) => {
     { status: 500, words: /internal|had an error/i, retryable: true },
     { status: 503, words: /internal|overloaded/i, retryable: true },
     { status: 529, words: /overloaded|error/i, retryable: true },
-  ])("status $status is an API error in the provider's words", async ({ status, words, retryable }) => {
+  ])("reports status $status as an API error with the provider's message", async ({ status, words, retryable }) => {
     await using server = await startModelServer([fault(status)]);
     const error = await failure(client, server.url, mode);
     expect(error.statusCode).toBe(status);
@@ -26,7 +26,7 @@ describe.each(EVERY_WAY)("over $client, $mode,", ({ client, mode }) => {
     ["seconds", 7, "7"],
     ["a date", new Date(Date.UTC(2030, 0, 2, 3, 4, 5)), "Wed, 02 Jan 2030 03:04:05 GMT"],
     ["nothing", undefined, undefined],
-  ])("a rate limit tells %s to wait", async (_, retryAfter, header) => {
+  ])("sends %s in the retry-after header of a rate limit", async (_, retryAfter, header) => {
     await using server = await startModelServer([fault(429, retryAfter === undefined ? {} : { retryAfter })]);
     const error = await failure(client, server.url, mode);
     expect(error.responseHeaders?.["retry-after"]).toBe(header);
@@ -35,7 +35,7 @@ describe.each(EVERY_WAY)("over $client, $mode,", ({ client, mode }) => {
   it.each<[string, ModelServerOptions, number, RegExp]>([
     ["a wrong key", { requireKey: "another" }, client === "gemini" ? 400 : 401, /invalid x-api-key|API key/],
     ["an unknown model", { models: ["another"] }, 404, /model: claude|does not exist|is not found/],
-  ])("%s is refused before the script is asked", async (_, options, status, words) => {
+  ])("rejects %s without using a reply", async (_, options, status, words) => {
     await using server = await startModelServer([], options);
     const error = await failure(client, server.url, mode);
     expect(error.statusCode).toBe(status);
@@ -43,7 +43,7 @@ describe.each(EVERY_WAY)("over $client, $mode,", ({ client, mode }) => {
     expect(server.problems).toEqual([]);
   });
 
-  it("a connection that is reset is a network failure", async () => {
+  it("causes a network error when it resets the connection", async () => {
     await using server = await startModelServer([fault("reset")]);
     await expect(ask(client, server.url, "Go", { mode })).rejects.toThrow(
       /Cannot connect|fetch failed|other side closed/,
@@ -51,7 +51,7 @@ describe.each(EVERY_WAY)("over $client, $mode,", ({ client, mode }) => {
     expect(await server.ended(0)).toBe("broken");
   });
 
-  it("a stalled answer lasts until the client gives up", async () => {
+  it("stalls until the client gives up", async () => {
     await using server = await startModelServer([fault("stall", { text: ["a", "b"] })]);
     const giveUp = new AbortController();
     const asked = ask(client, server.url, "Go", { mode, signal: giveUp.signal }).catch((error: unknown) => error);
@@ -65,7 +65,7 @@ describe.each(EVERY_WAY)("over $client, $mode,", ({ client, mode }) => {
 describe.each(CLIENT_NAMES)("over %s", (client) => {
   const text = ["a", "b", "c", "d", "e", "f"];
 
-  it("a stream that is cut gives what was said before, and then a failure", async () => {
+  it("delivers the text before a cut, and then an error", async () => {
     await using server = await startModelServer([fault("cut", { text })]);
     const heard = await listen(client, server.url);
     expect("abcdef".startsWith(heard.text)).toBe(true);
@@ -74,7 +74,7 @@ describe.each(CLIENT_NAMES)("over %s", (client) => {
     expect(await server.ended(0)).toBe("broken");
   });
 
-  it("a stream that ends early in good order gives what was said before, and of these clients only one notices", async () => {
+  it("delivers the text before an early end, which only one of these clients detects", async () => {
     await using server = await startModelServer([fault("eof", { text })]);
     const heard = await listen(client, server.url);
     expect(heard.text).toMatch(/^a.*[^f]$/);
@@ -82,14 +82,14 @@ describe.each(CLIENT_NAMES)("over %s", (client) => {
     expect(await server.ended(0)).toBe("answered");
   });
 
-  it("garbage in the middle is a failure to parse", async () => {
+  it("causes a parse error with garbage in the stream", async () => {
     await using server = await startModelServer([fault("garbage", { text })]);
     const heard = await listen(client, server.url);
     expect(heard.text).toMatch(/^a/);
     expect(String(heard.error)).toMatch(/JSON parsing failed/);
   });
 
-  it("an error event is told in its own words", async () => {
+  it("delivers the message of an error event", async () => {
     await using server = await startModelServer([fault("error", { text })]);
     const heard = await listen(client, server.url);
     expect(heard.text).toMatch(/^a/);
@@ -97,7 +97,7 @@ describe.each(CLIENT_NAMES)("over %s", (client) => {
     expect(await server.ended(0)).toBe("answered");
   });
 
-  it("slow pieces arrive whole", async () => {
+  it("delivers slow chunks completely", async () => {
     await using server = await startModelServer([say(text, { firstByteDelayMs: 5, chunkDelayMs: 1 })]);
     expect(await listen(client, server.url)).toEqual({ text: "abcdef", error: undefined });
   });

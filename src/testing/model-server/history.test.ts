@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { say, startModelServer } from "./index.ts";
 import type { WireName } from "./wires/wire-name.ts";
 
-/** Each wire's history: the user speaks, the model calls `one` and `two`, and the results of these ids follow. */
+/** By wire: a user message, calls of `one` and `two`, and the results with the given ids. */
 const HISTORIES: Record<WireName, [path: string, body: (results: string[]) => object, words: RegExp]> = {
   anthropic: [
     "/v1/messages",
@@ -55,7 +55,7 @@ const HISTORIES: Record<WireName, [path: string, body: (results: string[]) => ob
 };
 
 describe.each(Object.entries(HISTORIES))("over %s", (_, [path, body, words]) => {
-  it("a conversation whose calls have their results is answered", async () => {
+  it("answers a conversation with all results", async () => {
     await using server = await startModelServer([say("ok")]);
     expect((await post(server.url + path, body(["two", "one"]))).status).toBe(200);
     expect(server.requests[0]?.toolResults).toEqual(
@@ -63,7 +63,7 @@ describe.each(Object.entries(HISTORIES))("over %s", (_, [path, body, words]) => 
     );
   });
 
-  it("a call without a result is refused as the real API refuses it, and uses up no reply", async () => {
+  it("rejects a call without a result like the real API, without using a reply", async () => {
     await using server = await startModelServer([say("ok")]);
     const refused = await post(server.url + path, body(["one"]));
     expect(refused.status).toBe(400);
@@ -73,7 +73,7 @@ describe.each(Object.entries(HISTORIES))("over %s", (_, [path, body, words]) => 
   });
 });
 
-it.each(["anthropic", "openai-chat", "gemini"] as const)("over %s a result without a call is refused", async (wire) => {
+it.each(["anthropic", "openai-chat", "gemini"] as const)("rejects a result without a call over %s", async (wire) => {
   const [path, body] = HISTORIES[wire];
   await using server = await startModelServer([say("ok")]);
   expect((await post(server.url + path, body(["one", "two", "three"]))).status).toBe(400);

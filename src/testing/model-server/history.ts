@@ -1,15 +1,15 @@
-/** Whether each tool call in a conversation has its result: what every real API checks before it answers. */
+/** Checks that each tool call in a conversation has its result, as every real API does. */
 
 import type { ModelMessage } from "./request.ts";
 
 export interface UnpairedCalls {
-  /** Calls that had no result when the model was to speak again. */
+  /** Calls without a result before the next message of the model. */
   readonly unanswered: readonly string[];
-  /** Results of calls that the model did not make just before. */
+  /** Results of calls that the model did not just make. */
   readonly unexpected: readonly string[];
 }
 
-/** Ids; a wire that may leave them out (Gemini) is told by names. */
+/** Returns ids, or names for a wire that may omit ids (Gemini). */
 export function findUnpairedCalls(messages: readonly ModelMessage[]): UnpairedCalls {
   const unanswered: string[] = [];
   const unasked: string[] = [];

@@ -1,8 +1,8 @@
-/** `GET /models`, in the shape of the API that the client takes this server for. */
+/** The response to `GET /models`, in the format of the API that the client expects. */
 
 import type { IncomingHttpHeaders } from "node:http";
 
-/** Neither the Anthropic nor the OpenAI list is paged here: a script has few models. */
+/** Lists all models on one page. */
 export function modelList(models: readonly string[], path: string, headers: IncomingHttpHeaders): unknown {
   if (/^\/v1(beta|alpha)\//.test(path)) return { models: models.map(geminiModel) };
   if (headers["anthropic-version"] !== undefined) {

@@ -1,4 +1,4 @@
-/** What the scripted model received, in words that are the same on every wire. */
+/** A request to the scripted model, in a form that is the same for every wire. */
 
 import type { WireName } from "./wires/wire-name.ts";
 
@@ -6,19 +6,19 @@ export interface ModelRequest extends ModelConversation {
   readonly wire: WireName;
   /** Without the query, which may hold a key. */
   readonly path: string;
-  /** The JSON as it was sent. */
+  /** The parsed JSON body. */
   readonly body: unknown;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** In lower case; a header that carries a secret says only `(present)`. */
+  /** Names are in lower case. The value of a secret header is `(present)`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The text of the last message in which the user said something. */
+  /** The text of the last user message that has text. */
   readonly lastUserText: string;
-  /** The results that arrived since the model last spoke. */
+  /** The tool results after the last message of the model. */
   readonly toolResults: readonly ModelToolResult[];
 }
 
-/** What a wire reads out of a request body. */
+/** The fields that a wire parses from a request body. */
 export interface ModelConversation {
   readonly model: string;
   readonly stream: boolean;
@@ -44,7 +44,7 @@ export interface ModelToolResult {
   readonly id: string;
   readonly name: string;
   readonly content: string;
-  /** Always false on the two OpenAI wires, which cannot say it. */
+  /** Always false on the two OpenAI wires, which have no such field. */
   readonly isError: boolean;
 }
 
@@ -57,7 +57,7 @@ const SECRET_HEADERS = new Set([
   "cookie",
 ]);
 
-/** Adds what follows from the messages, and the tool names that some wires leave out of results. */
+/** Adds the derived fields, and the tool names that some wires omit from results. */
 export function toModelRequest(
   conversation: ModelConversation,
   received: Pick<ModelRequest, "wire" | "path" | "body" | "at" | "headers">,
@@ -78,7 +78,7 @@ export function toModelMessage(role: ModelMessage["role"], parts: Partial<Omit<M
   return { role, text: "", toolCalls: [], toolResults: [], ...parts };
 }
 
-/** The text in a string, in a list of parts, or, for anything else, its JSON. */
+/** Returns the text of a string or of a list of parts, and the JSON of anything else. */
 export function toContentText(content: unknown): string {
   if (content === undefined || content === null) return "";
   if (typeof content === "string") return content;

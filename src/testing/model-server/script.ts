@@ -1,24 +1,24 @@
-/** What a scripted model answers: replies, and the small words that make a list of them readable. */
+/** The script of a model: its replies, and functions that create them. */
 
 import type { Fault, StatusFault, StreamFault, StreamFaultKind } from "./faults.ts";
 import type { ModelRequest } from "./request.ts";
 
-/** Replies in order, or a function that sees each request and its number (from 0). */
+/** Replies in order, or a function that gets each request and its index (from 0). */
 export type ModelScript =
   readonly ScriptedReply[] | ((request: ModelRequest, index: number) => ScriptedReply | Promise<ScriptedReply>);
 
-/** One answer of the model. Its parts are sent in this order: thinking, text, tool calls. */
+/** One reply of the model. Its parts are sent in this order: thinking, text, tool calls. */
 export interface ScriptedReply {
-  /** Sent whether or not the request asked for thinking; a list is sent in these pieces. */
+  /** Sent even if the request did not enable thinking. A list is sent as separate chunks. */
   readonly thinking?: string | readonly string[];
-  /** A list is sent in these pieces. */
+  /** A list is sent as separate chunks. */
   readonly text?: string | readonly string[];
   readonly toolCalls?: readonly ScriptedCall[];
   readonly usage?: ScriptedUsage;
-  /** Left out: `tool_calls` when there are any, otherwise `end`. */
+  /** Default: `tool_calls` if there are any, else `end`. */
   readonly stopReason?: StopReason;
   readonly firstByteDelayMs?: number;
-  /** Waited before each event but the first. */
+  /** The delay before each event except the first. Default: 0. */
   readonly chunkDelayMs?: number;
   readonly fault?: Fault;
 }
@@ -26,15 +26,15 @@ export interface ScriptedReply {
 export interface ScriptedCall {
   readonly name: string;
   readonly input: unknown;
-  /** Instead of the JSON of the input: what a model wrote that may be none. Gemini, which sends no text, sends it as a string. */
+  /** Raw arguments, which may be invalid JSON. Default: the JSON of `input`. Gemini sends them as a string. */
   readonly written?: string;
-  /** Left out: made from the number of the reply and of the call. */
+  /** Default: created from the numbers of the reply and the call. */
   readonly id?: string;
-  /** The Responses API alone: the group that the tool was offered in, as Codex offers those of an MCP server. */
+  /** Only for the Responses API: the group of the tool, as Codex groups the tools of an MCP server. */
   readonly namespace?: string;
 }
 
-/** Tokens. `input` includes what was read from and written to the cache, `output` includes reasoning. */
+/** Token counts. `input` includes cache reads and writes; `output` includes reasoning. */
 export interface ScriptedUsage {
   readonly input: number;
   readonly output: number;
@@ -45,24 +45,24 @@ export interface ScriptedUsage {
 
 export type StopReason = "end" | "tool_calls" | "max_tokens" | "refusal";
 
-/** The model says something and ends its turn. */
+/** Creates a reply with text that ends the turn. */
 export function say(text: string | readonly string[], more: Omit<ScriptedReply, "text"> = {}): ScriptedReply {
   return { ...more, text };
 }
 
-/** The model calls one tool. */
+/** Creates a reply that calls one tool. */
 export function call(name: string, input: unknown = {}, more: Omit<ScriptedReply, "toolCalls"> = {}): ScriptedReply {
   return { ...more, toolCalls: [{ name, input }] };
 }
 
-/** The model calls several tools at once. */
+/** Creates a reply that calls several tools. */
 export function calls(toolCalls: readonly ScriptedCall[], more: Omit<ScriptedReply, "toolCalls"> = {}): ScriptedReply {
   return { ...more, toolCalls };
 }
 
 type Scripted = Omit<ScriptedReply, "fault">;
 
-/** The model fails: with an HTTP status, or while it answers (what it answers meanwhile is given beside the fault). */
+/** Creates a reply that fails, with an HTTP status or during the stream. For a stream fault, `details` may contain a reply. */
 export function fault(status: number, details?: Omit<StatusFault, "kind" | "status">): ScriptedReply;
 export function fault(kind: StreamFaultKind, details?: Omit<StreamFault, "kind"> & Scripted): ScriptedReply;
 export function fault(
@@ -74,7 +74,7 @@ export function fault(
   return { ...reply, fault: { kind: what, ...(afterEvents === undefined ? {} : { afterEvents }) } };
 }
 
-/** The reply to request number `index`; undefined when a list has none left. */
+/** Returns the reply to the request with this index, or undefined if the list has no more. */
 export async function replyAt(
   script: ModelScript,
   request: ModelRequest,

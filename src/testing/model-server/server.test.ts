@@ -3,7 +3,7 @@ import { fault, say, startModelServer, type Script } from "./index.ts";
 
 const BODY = { model: "claude", max_tokens: 100, messages: [{ role: "user", content: "Go" }] };
 
-it("a script that ran out is loud, and is remembered", async () => {
+it("fails the request and records a problem when the script runs out", async () => {
   await using server = await startModelServer([say("one")]);
   expect((await post(server.url)).status).toBe(200);
   const refused = await post(server.url);
@@ -20,20 +20,20 @@ it.each<[string, Script]>([
     },
   ],
   ["rejects", () => Promise.reject(new Error("no idea"))],
-])("a script that %s is loud, and is remembered", async (_, script) => {
+])("fails the request and records a problem when the script %s", async (_, script) => {
   await using server = await startModelServer(script);
   expect((await post(server.url)).status).toBe(400);
   expect(server.problems).toEqual(["the script failed on request 1: no idea"]);
 });
 
-it.each(["/v1/messages", "/messages", "/v1/v1/messages?beta=true"])("%s is the same address", async (path) => {
+it.each(["/v1/messages", "/messages", "/v1/v1/messages?beta=true"])("accepts the path %s", async (path) => {
   await using server = await startModelServer([say("here")]);
   expect(await (await post(server.url, BODY, path)).json()).toMatchObject({
     content: [{ type: "text", text: "here" }],
   });
 });
 
-it("what was received is kept without the keys", async () => {
+it("keeps requests without their keys", async () => {
   await using server = await startModelServer(() => say("ok"), { now: () => 5 });
   const headers = {
     "x-api-key": "secret",
@@ -56,7 +56,7 @@ it("what was received is kept without the keys", async () => {
 it.each<[string, string, Record<string, string>]>([
   ["x-api-key", "/v1/messages", { "x-api-key": "right" }],
   ["a bearer token", "/v1/messages", { authorization: "Bearer right" }],
-])("the right key is taken from %s", async (_, path, headers) => {
+])("reads the key from %s", async (_, path, headers) => {
   await using server = await startModelServer([say("ok")], { requireKey: "right" });
   expect((await post(server.url, BODY, path)).status).toBe(401);
   expect((await post(server.url, BODY, path, { ...headers, "x-other": "1" })).status).toBe(200);
@@ -64,10 +64,10 @@ it.each<[string, string, Record<string, string>]>([
 });
 
 it.each([
-  ["no JSON", "{", 400],
-  ["JSON that the API refuses", JSON.stringify({ ...BODY, max_tokens: undefined }), 400],
+  ["not JSON", "{", 400],
+  ["JSON that the API rejects", JSON.stringify({ ...BODY, max_tokens: undefined }), 400],
   ["too long", JSON.stringify({ ...BODY, filler: "x".repeat(1000) }), 413],
-])("a body that is %s is refused and is a problem", async (_, body, status) => {
+])("rejects a body that is %s and records a problem", async (_, body, status) => {
   await using server = await startModelServer([say("never")], { maxBodyBytes: 500 });
   const response = await fetch(`${server.url}/v1/messages`, { method: "POST", body });
   expect(response.status).toBe(status);
@@ -76,7 +76,7 @@ it.each([
   expect(server.problems).toHaveLength(1);
 });
 
-it("requests beyond the limit are refused and not kept", async () => {
+it("rejects requests above the limit and does not keep them", async () => {
   await using server = await startModelServer(() => say("ok"), { maxRequests: 1 });
   expect((await post(server.url)).status).toBe(200);
   expect((await post(server.url)).status).toBe(400);
@@ -92,7 +92,7 @@ it.each<[string, object, object]>([
     { contents: [{ parts: [{ text: "Go" }] }] },
     { totalTokens: expect.any(Number) as number },
   ],
-])("%s counts without using up a reply", async (path, body, expected) => {
+])("counts tokens at %s without using a reply", async (path, body, expected) => {
   await using server = await startModelServer([]);
   expect(await (await post(server.url, body, path)).json()).toMatchObject(expected);
   expect(server.requests).toEqual([]);
@@ -107,17 +107,17 @@ it.each<[string, string, Record<string, string>, object]>([
   ],
   ["OpenAI", "/v1/models", {}, { object: "list", data: [{ id: "m", object: "model" }] }],
   ["Gemini", "/v1beta/models", {}, { models: [{ name: "models/m" }] }],
-])("the models are listed as %s lists them", async (_, path, headers, expected) => {
+])("lists the models in the format of %s", async (_, path, headers, expected) => {
   await using server = await startModelServer([], { models: ["m"] });
   expect(await (await fetch(server.url + path, { headers })).json()).toMatchObject(expected);
 });
 
-it("what is served nowhere is a 404", async () => {
+it("responds with 404 to an unknown path", async () => {
   await using server = await startModelServer([]);
   expect((await post(server.url, {}, "/v1/embeddings")).status).toBe(404);
 });
 
-it("closing ends what is under way at once, and closing twice is fine", async () => {
+it("aborts exchanges when it closes, and can be closed twice", async () => {
   const server = await startModelServer([fault("stall"), say("late", { firstByteDelayMs: 600_000 })]);
   const both = [post(server.url), post(server.url)].map((asked) => asked.then((response) => response.text()));
   const settled = Promise.allSettled(both);
@@ -129,7 +129,7 @@ it("closing ends what is under way at once, and closing twice is fine", async ()
   await expect(post(server.url)).rejects.toThrow();
 });
 
-it("it listens on one loopback address alone", async () => {
+it("listens only on a loopback address", async () => {
   await using server = await startModelServer(() => say("ok"));
   await expect(post(server.url.replace("127.0.0.1", "[::1]"))).rejects.toThrow("fetch failed");
 });

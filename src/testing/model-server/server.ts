@@ -1,4 +1,4 @@
-/** A scripted model on a loopback port, which real clients take for Anthropic, OpenAI or Gemini. */
+/** A scripted model on a loopback port that speaks the APIs of Anthropic, OpenAI and Gemini. */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -14,14 +14,15 @@ import { WIRES } from "./wires/index.ts";
 import type { ModelExchange, WireError, WireRoute, Wire } from "./wires/wire.ts";
 
 export interface ModelServerOptions {
-  /** Another key, or none, is refused as the real API refuses it. */
+  /** Rejects other keys as the real API does. Default: accepts any key. */
   readonly requireKey?: string;
-  /** Other models are refused as the real API refuses them. Left out: every model is known. */
+  /** Rejects other models as the real API does. Default: accepts any model. */
   readonly models?: readonly string[];
-  /** Requests beyond this many are refused with 400 and are not kept. */
+  /** Rejects further requests with 400 and does not keep them. Default: 1000. */
   readonly maxRequests?: number;
+  /** Rejects larger bodies with 413. Default: 64 MiB. */
   readonly maxBodyBytes?: number;
-  /** Milliseconds since 1970; dates in answers come from it. */
+  /** The clock for dates in answers, in milliseconds since 1970. Default: `Date.now`. */
   readonly now?: () => number;
 }
 
@@ -61,18 +62,18 @@ export class ModelServer implements AsyncDisposable {
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     server.on("request", (request, response) => {
       this.#handle(request, response).catch((error: unknown) => {
-        this.#report(`a request could not be answered: ${formatParseError(error)}`);
+        this.#report(`answering a request failed: ${formatParseError(error)}`);
         response.destroy();
       });
     });
   }
 
-  /** Every request for an answer in order of arrival, also those that were refused. */
+  /** Every model request in order of arrival, including rejected ones. */
   get requests(): readonly ModelRequest[] {
     return this.#requests;
   }
 
-  /** What is wrong with the test rather than with the client: a script that ran out or threw, a request no API takes. */
+  /** Mistakes of the test: a script that ran out or threw, or a request that no API accepts. */
   get problems(): readonly string[] {
     return this.#problems;
   }
@@ -82,12 +83,12 @@ export class ModelServer implements AsyncDisposable {
     return this.#arrivals.at(index);
   }
 
-  /** Waits until the exchange with this index (from 0) is over, and says how it ended. */
+  /** Waits until the exchange with this index (from 0) ends, and resolves with how it ended. */
   ended(index: number): Promise<ModelExchangeEnding> {
     return this.#endings.at(index);
   }
 
-  /** Ends every exchange at once. Closing twice is fine. */
+  /** Aborts every exchange. Closing twice is safe. */
   close(): Promise<void> {
     this.#closed ??= new Promise((resolve) => {
       this.#closing.abort();
@@ -113,7 +114,9 @@ export class ModelServer implements AsyncDisposable {
       const route = wire.route(path, url.searchParams);
       if (route !== undefined) return this.#answer(wire, route, url, request, response);
     }
-    sendJson(response, 404, { error: { message: `nothing is served at ${request.method ?? ""} ${url.pathname}` } });
+    sendJson(response, 404, {
+      error: { message: `the model server has no route ${request.method ?? ""} ${url.pathname}` },
+    });
   }
 
   async #answer(
@@ -145,7 +148,7 @@ export class ModelServer implements AsyncDisposable {
       return sendJson(response, 200, wire.tokenCount(tokens), wire.headers("json", { number }));
     }
     if (this.#requests.length >= maxRequests) {
-      const message = `the model server takes at most ${maxRequests} requests (option maxRequests)`;
+      const message = `the model server accepts at most ${maxRequests} requests; raise the option maxRequests`;
       this.#report(message);
       refused({ status: 400, message });
       return;
@@ -183,14 +186,14 @@ export class ModelServer implements AsyncDisposable {
     try {
       reply = await replyAt(this.#script, request, index);
     } catch (error) {
-      return this.#testIsWrong(`the script failed on request ${index + 1}: ${formatParseError(error)}`, refused);
+      return this.#testIsWrong(`the script threw on request ${index + 1}: ${formatParseError(error)}`, refused);
     }
     if (reply === undefined) return this.#testIsWrong(`the script has no reply number ${index + 1}`, refused);
     const signal = AbortSignal.any([clientGone.signal, this.#closing.signal]);
     return deliverReply({ response, wire, exchange, signal }, reply);
   }
 
-  /** 400, which no client tries again: a mistake in a test has to be loud. */
+  /** Responds with 400, which no client retries, so that a mistake in a test is visible. */
   #testIsWrong(message: string, refused: (failure: WireError) => ModelExchangeEnding): ModelExchangeEnding {
     this.#report(message);
     return refused({ status: 400, message });

@@ -1,11 +1,11 @@
-/** One server-sent event as bytes on the wire. */
+/** Formats server-sent events. */
 
-/** Anthropic and the Responses API name their events; Chat Completions and Gemini send data alone. */
+/** For Anthropic and the Responses API, which name their events. Chat Completions and Gemini send only data. */
 export function namedEvent(event: string, data: unknown): string {
   return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** Google's front end ends its lines with CRLF. */
+/** Google's servers end lines with CRLF. */
 export function dataEvent(data: unknown, lineEnd: "\n" | "\r\n" = "\n"): string {
   return `data: ${typeof data === "string" ? data : JSON.stringify(data)}${lineEnd}${lineEnd}`;
 }

@@ -1,4 +1,4 @@
-/** The real clients that this folder's tests drive the server with, and what they say they got. */
+/** Real clients that the tests of this folder drive the server with, and their results. */
 
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createGoogleGenerativeAI } from "@ai-sdk/google";
@@ -7,7 +7,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText, stepCountIs, streamText, tool, type LanguageModel } from "ai";
 import { z } from "zod";
 
-// The SDK's own switch: otherwise it advises on the standard error output of every test.
+// Disables the SDK's warnings on stderr.
 (globalThis as Record<string, unknown>)["AI_SDK_LOG_WARNINGS"] = false;
 
 export const CLIENTS = {
@@ -46,7 +46,7 @@ export interface AskOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What the client made of the answer; a failure is thrown as the client saw it. */
+/** Returns the answer as the client parsed it. Throws the client's error. */
 export async function ask(client: ClientName, url: string, prompt: string, options: AskOptions) {
   const settings = {
     model: CLIENTS[client](url, options.key ?? FAKE_KEY),
@@ -74,7 +74,7 @@ export async function ask(client: ClientName, url: string, prompt: string, optio
   };
 }
 
-/** The text that arrived before the stream ended or failed, and the failure. */
+/** Returns the text that arrived before the stream ended or failed, and the error. */
 export async function listen(client: ClientName, url: string): Promise<{ text: string; error: unknown }> {
   let text = "";
   let error: unknown;

@@ -1,4 +1,4 @@
-/** A list whose items can be waited for before they are there. */
+/** A list whose items can be awaited before they exist. */
 
 export class Waiters<T> {
   readonly #items = new Map<number, PromiseWithResolversOf<T>>();
@@ -12,7 +12,7 @@ export class Waiters<T> {
     this.#item(index).resolve(value);
   }
 
-  /** Fails whoever still waits, and whoever asks later for what never came. */
+  /** Rejects all current and future waits for items that never came. */
   close(): void {
     this.#closed = true;
     for (const item of this.#items.values()) item.reject(closedError());
@@ -28,7 +28,7 @@ export class Waiters<T> {
   }
 }
 
-/** `Promise.withResolvers`, which Node 20 does not have. */
+/** `Promise.withResolvers`, which Node 20 lacks. */
 interface PromiseWithResolversOf<T> {
   readonly promise: Promise<T>;
   readonly resolve: (value: T) => void;
@@ -42,7 +42,7 @@ function withResolvers<T>(): PromiseWithResolversOf<T> {
     resolve = fulfil;
     reject = fail;
   });
-  // A test may wait for one of many; the others' failure is not an unhandled one.
+  // A test may await only one item; the rejections of the others must not count as unhandled.
   promise.catch(() => undefined);
   return { promise, resolve, reject };
 }

@@ -7,7 +7,7 @@ const EVERY_WAY = CLIENT_NAMES.flatMap((client) => MODES.map((mode) => ({ client
 
 const USAGE = { input: 1000, output: 300, cacheRead: 600, cacheWrite: 100, reasoning: 40 };
 
-/** What a client cannot say although the script did: the wire, or the client, has no word for it. */
+/** Fields of the script that the wire or the client cannot express. */
 const UNSAID: Record<ClientName, readonly ("reasoning" | "cacheWrite")[]> = {
   anthropic: [],
   "openai-responses": [],
@@ -17,7 +17,7 @@ const UNSAID: Record<ClientName, readonly ("reasoning" | "cacheWrite")[]> = {
 };
 
 describe.each(EVERY_WAY)("over $client, $mode,", ({ client, mode }) => {
-  it("the same script gives the same result", async () => {
+  it("gives the same result for the same script", async () => {
     const reply: Reply = {
       thinking: ["I should ", "look."],
       text: ["I ", "will ", "look: ü🐦."],
@@ -41,7 +41,7 @@ describe.each(EVERY_WAY)("over $client, $mode,", ({ client, mode }) => {
     expect(server.problems).toEqual([]);
   });
 
-  it("one script function serves a conversation with tools", async () => {
+  it("runs a conversation with tools from one script function", async () => {
     const script: Script = ({ toolResults }) =>
       toolResults.length === 0
         ? calls([
@@ -77,19 +77,19 @@ describe.each(EVERY_WAY)("over $client, $mode,", ({ client, mode }) => {
     expect(await ask(client, server.url, "Go", { mode })).toMatchObject({ text: "So far", finishReason });
   });
 
-  it("a model may say nothing at all", async () => {
+  it("accepts an empty reply", async () => {
     await using server = await startModelServer([{}]);
     expect(await ask(client, server.url, "Go", { mode })).toMatchObject({ text: "", finishReason: "stop" });
   });
 
-  it("a call without arguments arrives with none", async () => {
+  it("delivers a call without arguments", async () => {
     await using server = await startModelServer([call("list")]);
     const { toolCalls } = await ask(client, server.url, "Go", { mode });
     expect(toolCalls).toEqual([{ toolName: "list", input: {} }]);
   });
 });
 
-it("a list of replies is answered in order, and ids are the same on every run", async () => {
+it("sends the replies of a list in order, with the same ids on every run", async () => {
   const bodies = async () => {
     await using server = await startModelServer([call("a"), say("b")], { now: () => 0 });
     const post = () => fetch(`${server.url}/v1/messages`, anthropicPost()).then((response) => response.text());

@@ -1,5 +1,5 @@
-// Stands in for a program: plays what was recorded of it, waiting for what it was told then.
-// Usage: node main.mjs FOLDER RECORDING ARGS…; FOLDER keeps which launches were played, and all that was heard.
+// Replays a recording of a program, and waits for the recorded input where the program did.
+// Usage: node main.mjs FOLDER RECORDING ARGS…; FOLDER stores which launches were replayed, and all input.
 import { appendFileSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -8,7 +8,7 @@ import { fitsArgs, fitsLine, isMessage, Names, readRecording } from "./recording
 const [folder, file, ...args] = process.argv.slice(2);
 const { launches } = readRecording(file);
 const given = [...args, ...Object.entries(process.env).map(([name, value]) => `${name}=${value}`)];
-/** Files may be gone soon: a program reads them when it starts. */
+/** Reads the files now, because they may be deleted soon after the start. */
 const settings = given.flatMap(filesIn);
 const told = [...given, ...settings];
 const names = new Names([
@@ -37,9 +37,9 @@ createInterface({ input: process.stdin, crlfDelay: Infinity })
     wake();
   });
 
-setInterval(() => undefined, 2 ** 30); // whatever it waits for, it waits
+setInterval(() => undefined, 2 ** 30); // keeps the process alive
 await play(launch.steps);
-// What has no end in the recording was killed then: it stays, and where its input went on, until that ends.
+// A recording without an exit was killed: waits until the input ends, unless the recording already contains that.
 const heardEnd = launch.steps.some(({ dir }) => dir === "eof");
 await until(() => ended && !heardEnd);
 process.exit(0);
@@ -74,12 +74,12 @@ async function play(steps) {
   }
 }
 
-/** A program that goes on speaking when its input has ended was told nothing by that end. */
+/** True if the program wrote more output after its input ended, so that it did not wait for the end. */
 function speaksOn(rest) {
   return rest.some(({ dir }) => dir === "out");
 }
 
-/** Takes the line that fits; whatever fits nothing that is still to come was never said to the real program. */
+/** Waits for the line that matches the step. Fails on a line that matches no later step either. */
 async function listen(step, rest) {
   const expected = rest.filter(({ dir }) => dir === "in");
   const fitting = () => lines.findIndex((line) => fitsLine(step.line, line));
@@ -90,9 +90,9 @@ async function listen(step, rest) {
   if (index !== -1) {
     names.learn(step.line, lines.splice(index, 1)[0]);
   } else if (lines.length > 0) {
-    fail(`this is not what was recorded: ${lines[0]}\nbut: ${step.line}`);
+    fail(`unexpected input: ${lines[0]}\nrecorded: ${step.line}`);
   } else if (isMessage(step.line)) {
-    process.exit(0); // nobody speaks to it any more
+    process.exit(0); // the input has ended
   }
 }
 
@@ -111,7 +111,7 @@ function onSignal(signal) {
   process.kill(process.pid, signal);
 }
 
-/** The first launch that was started like this and was not played yet; two processes never take the same. */
+/** Claims the first unused launch with matching arguments. Two processes never claim the same one. */
 function take() {
   for (const [index, each] of launches.entries()) {
     if (!fitsArgs(each.args, args)) continue;
@@ -122,16 +122,16 @@ function take() {
       if (error.code !== "EEXIST") throw error;
     }
   }
-  return fail(`nothing was recorded for these arguments: ${JSON.stringify(args)}`);
+  return fail(`the recording has no unused launch with these arguments: ${JSON.stringify(args)}`);
 }
 
-/** What is in the files that an argument or a variable names. */
+/** Reads the files that an argument or a variable names. */
 function filesIn(text) {
   return (text.match(/\/[^\s"'=]+\.(?:json|toml)\b/g) ?? []).flatMap((path) => {
     try {
       return [readFileSync(path, "utf8")];
     } catch {
-      return []; // it is no file that is there
+      return []; // no such file
     }
   });
 }

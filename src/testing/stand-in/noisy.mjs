@@ -1,5 +1,5 @@
-// Runs a program and puts what programs print by accident before each of its first lines, some of it without an end.
-// Usage: node noisy.mjs -- PROGRAM ARGS…; ROOKERY_NOISE_LINE is how long the longest line is, in bytes (50 MB).
+// Runs a program and adds noise before its output lines, as programs print it by accident; some noise has no newline.
+// Usage: node noisy.mjs -- PROGRAM ARGS…; ROOKERY_NOISE_LINE is the length of the longest line in bytes (default: 50 MB).
 import { spawn } from "node:child_process";
 
 const [program, ...args] = process.argv.slice(process.argv.indexOf("--") + 1);
@@ -16,17 +16,17 @@ const NOISE = [
   Buffer.from([0xff, 0xfe, 0xc0, 0x0a]),
   "\n\r\n   \n",
   () => Buffer.concat([Buffer.alloc(longest, "x"), Buffer.from("\n")]),
-  "\u001B[2K\r", // and then the program's own line, on the same line
+  "\u001B[2K\r", // the program's own line follows on the same line
 ];
 
-/** Most programs say a line or two when they start, and no program less than four in all. */
+/** Most programs print one or two lines at their start, and every program at least four in total. */
 const IN_A_TURN = 3;
 
 let rest = Buffer.alloc(0);
 let lines = 0;
-/** All that came so far, passed on. */
+/** Resolves when all output so far has been forwarded. */
 let passed = Promise.resolve();
-// What is not written yet waits here: the program is not read while our reader is slow.
+// Backpressure: does not read from the program while our reader is slow.
 child.stdout.on("data", (chunk) => {
   child.stdout.pause();
   passed = passed.then(() => pass(Buffer.concat([rest, chunk]))).then(() => void child.stdout.resume());
@@ -45,7 +45,7 @@ async function pass(bytes) {
   for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, from)) {
     const line = bytes.subarray(from, end + 1);
     from = end + 1;
-    // All of it before the first line, and once more when a turn runs for sure; then one before each.
+    // All noise before the first line and once more during a turn; one piece of noise before each other line.
     const isMuch = lines === 0 || lines === IN_A_TURN;
     const noise = isMuch ? NOISE : [NOISE[lines % NOISE.length]].filter((what) => typeof what === "string");
     for (const what of noise) await write(typeof what === "function" ? what() : what);

@@ -1,7 +1,7 @@
-// A recording of a program: its launches, and what each said and was told, in order.
+// Reads a recording of a program: its launches, with the input and output of each in order.
 import { readFileSync } from "node:fs";
 
-/** The first line says what was recorded; a launch begins with its arguments. */
+/** The first line describes the recording. A launch starts with its arguments. */
 export function readRecording(file) {
   const [head, ...steps] = readFileSync(file, "utf8")
     .split("\n")
@@ -15,7 +15,7 @@ export function readRecording(file) {
   return { head, launches };
 }
 
-/** The same flags at the same places; values may differ, and also stand behind a sign of equality. */
+/** True if the flags are the same at the same positions. Values may differ, also after an equals sign. */
 export function fitsArgs(recorded, actual) {
   return recorded.length === actual.length && recorded.every((word, at) => flagOf(word) === flagOf(actual[at]));
 }
@@ -24,7 +24,7 @@ function flagOf(word) {
   return word.startsWith("-") ? word.split("=")[0] : "";
 }
 
-/** Is it the same message, and the same answer to a question, whatever else it carries? */
+/** True if both lines are the same kind of message with the same decision. Other fields may differ. */
 export function fitsLine(recorded, actual) {
   const [one, other] = [parsed(recorded), parsed(actual)];
   if (one === undefined || other === undefined) return one === other;
@@ -32,7 +32,7 @@ export function fitsLine(recorded, actual) {
   return isAnswer(one) ? decisionsIn(one).join() === decisionsIn(other).join() : true;
 }
 
-/** What a program is told of its permissions: a refusal is not to be played as what was recorded of a consent. */
+/** Fields with a permission decision. A denial must not match the recording of an approval. */
 const DECIDES = ["behavior", "decision", "optionId", "outcome", "action"];
 
 function decisionsIn(value) {
@@ -46,7 +46,7 @@ function isAnswer(message) {
   return message.type === "control_response" || answerOf(message) !== undefined;
 }
 
-/** What tells one message of a program from another, in all protocols that are recorded. */
+/** Fields that distinguish messages, in all recorded protocols. */
 const KIND = [["type"], ["method"], ["subtype"], ["request", "subtype"], ["response", "subtype"]];
 
 function answerOf(message) {
@@ -54,7 +54,7 @@ function answerOf(message) {
   return `${JSON.stringify(message.id)} ${message.error === undefined ? "result" : "error"}`;
 }
 
-/** What is called otherwise now than when it was recorded. */
+/** Maps recorded values to the values of this run. */
 export class Names {
   #texts = new Map();
   #ids = new Map();
@@ -77,7 +77,7 @@ export class Names {
     if (one?.method !== undefined && one.id !== undefined) this.#ids.set(one.id, other?.id);
   }
 
-  /** As it is to be said now. */
+  /** Returns the recorded line with the values of this run. */
   told(line) {
     const message = parsed(line);
     if (message === undefined) return this.#text(line);
@@ -92,7 +92,7 @@ export class Names {
     for (const key of Object.keys(recorded)) this.#walk(recorded[key], actual[key]);
   }
 
-  /** Short words are no names. */
+  /** Ignores short strings, which are not ids or paths. */
   #learnText(recorded, actual) {
     if (recorded !== actual && recorded.length >= 8) this.#texts.set(recorded, actual);
   }
@@ -113,7 +113,7 @@ export class Names {
   }
 }
 
-/** A text has as many lines as whoever wrote it likes; a message is one. */
+/** True if the line is a JSON message, not plain text. */
 export function isMessage(line) {
   return parsed(line) !== undefined;
 }

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => folder[Symbol.asyncDispose]());
 
-/** Starts a program of this folder, tells it the lines at once, and ends its input. */
+/** Starts a program of this folder, writes the lines and ends its input. */
 async function run(args: readonly string[], lines: readonly unknown[] = [], signal?: NodeJS.Signals) {
   const env = builtEnvironment({ home: folder.path });
   const child = spawn(process.execPath, args, { cwd: folder.path, env });
@@ -31,7 +31,7 @@ async function run(args: readonly string[], lines: readonly unknown[] = [], sign
   return { out: out.split("\n").filter((line) => line !== ""), err, ...end };
 }
 
-/** Plays these steps for these lines. */
+/** Replays these steps for these input lines. */
 async function play(steps: readonly object[], lines: readonly unknown[], args: readonly string[] = ["go"]) {
   const recording = join(folder.path, "recording.ndjson");
   await writeFile(recording, [HEAD, ...steps].map((step) => `${JSON.stringify(step)}\n`).join(""));
@@ -44,7 +44,7 @@ const says = (message: object) => ({ dir: "out", line: JSON.stringify(message) }
 const ENDS = { dir: "exit", code: 3, signal: null };
 
 describe("a stand-in", () => {
-  it("says what was recorded with the names of now, and ends as it ended then", async () => {
+  it("replays the output with the values of this run, and exits as recorded", async () => {
     const steps = [
       { dir: "argv", args: ["go", "--session=recorded-session"] },
       said({ id: 1, method: "begin", params: { name: "recorded-name" } }),
@@ -58,12 +58,12 @@ describe("a stand-in", () => {
     expect(code).toBe(3);
   });
 
-  it("takes what is said in another order, and waits for all of it", async () => {
+  it("accepts input in another order, and waits for all of it", async () => {
     const steps = [{ dir: "argv", args: ["go"] }, said({ type: "a" }), said({ type: "b" }), says({ type: "c" }), ENDS];
     expect((await play(steps, [{ type: "b" }, { type: "a" }])).out).toEqual(['{"type":"c"}']);
   });
 
-  it("refuses what was never said to the real program, and arguments that it was never started with", async () => {
+  it("rejects unrecorded input and unrecorded arguments", async () => {
     const steps = [{ dir: "argv", args: ["go"] }, said({ type: "a" }), says({ type: "c" }), ENDS];
     expect(await play(steps, [{ type: "other" }])).toMatchObject({ code: 70, out: [] });
     expect(await play(steps, [], ["--other"])).toMatchObject({ code: 70, err: expect.stringContaining("--other") });
@@ -82,14 +82,14 @@ describe("a stand-in", () => {
       { type: "control_response", response: { subtype: "success", response: { behavior: "deny" } } },
       { type: "control_response", response: { subtype: "success", response: { behavior: "allow" } } },
     ],
-  ])("refuses an answer that decides otherwise than what was recorded: %j", async (recorded, otherwise) => {
+  ])("rejects an answer with another decision than the recorded one: %j", async (recorded, otherwise) => {
     const steps = [{ dir: "argv", args: ["go"] }, said(recorded), { dir: "argv", args: ["go"] }, said(recorded), ENDS];
     const { code, err } = await play(steps, [otherwise]);
     expect({ code, err }).toEqual({ code: 70, err: expect.stringContaining("not what was recorded") as string });
     expect((await play(steps, [recorded])).code).toBe(3);
   });
 
-  it("plays each launch once", async () => {
+  it("replays each launch once", async () => {
     const steps = [1, 2].flatMap((launch) => [{ dir: "argv", args: ["go"] }, says({ launch }), ENDS]);
     expect((await play(steps, [])).out).toEqual(['{"launch":1}']);
     expect((await play(steps, [])).out).toEqual(['{"launch":2}']);
@@ -108,7 +108,7 @@ describe("the tee", () => {
       .map((line) => ({ ...(JSON.parse(line) as object), at: undefined }));
   };
 
-  it("passes everything on as it is, and writes it down", async () => {
+  it("forwards everything unchanged and records it", async () => {
     const line = "über\u2028alles";
     const { out, err, code } = await run(tee("-e", ECHO), [line]);
     expect({ out, err, code }).toEqual({ out: [line], err: "up\n", code: 0 });
@@ -124,7 +124,7 @@ describe("the tee", () => {
     );
   });
 
-  it("passes signals and their effect on", async () => {
+  it("forwards signals and the exit code", async () => {
     expect((await run(tee("-e", ECHO), ["begin"], "SIGTERM")).code).toBe(5);
     expect(noted()).toContainEqual({ dir: "signal", signal: "SIGTERM" });
   });

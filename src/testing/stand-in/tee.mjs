@@ -1,5 +1,5 @@
-// Runs a program and writes down all that goes in and out of it, and how it is started and ended; what passes is not touched.
-// Usage: node tee.mjs FOLDER COUNT -- COMMAND… ARGS…, where COMMAND is COUNT words; each launch has a file of its own.
+// Runs a program and records its arguments, input, output, signals and exit. Forwards all bytes unchanged.
+// Usage: node tee.mjs FOLDER COUNT -- COMMAND… ARGS…, where COMMAND has COUNT words. Each launch gets its own file.
 import { spawn } from "node:child_process";
 import { appendFileSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ child.once("close", (code, signal) => {
   process.kill(process.pid, signal);
 });
 
-/** A line is noted when it is whole, and what is left of one at the end; bytes go on as they come. */
+/** Forwards bytes immediately. Records a line when it is complete, and the rest at the end. */
 function pass(from, to, dir) {
   let rest = "";
   const decoder = new TextDecoder();
@@ -52,7 +52,7 @@ function pass(from, to, dir) {
   });
 }
 
-/** At once and whole, because whatever is killed next may be this. */
+/** Writes synchronously, because this process may be killed next. */
 function note(step) {
   appendFileSync(file, `${JSON.stringify({ at: Date.now() - began, ...step })}\n`);
 }

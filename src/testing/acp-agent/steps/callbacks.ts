@@ -90,7 +90,7 @@ async function requestFromClient(
 /** True if the client supports the method. If not, the agent says so, as a well-behaved agent does not call it. */
 async function isSupported(context: StepContext, method: string, ...path: readonly string[]): Promise<boolean> {
   if (context.agent.client.supports(...path)) return true;
-  await sendUpdate(context, agentText(`${method} is not offered`));
+  await sendUpdate(context, agentText(`the client does not support ${method}`));
   return false;
 }
 

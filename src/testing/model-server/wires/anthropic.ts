@@ -1,4 +1,4 @@
-/** Anthropic Messages, version 2023-06-01. */
+/** The Anthropic Messages API, version 2023-06-01. */
 
 import { z } from "zod";
 import type { ModelAnswer } from "../answer.ts";
@@ -132,7 +132,7 @@ const ERROR_TEXT: Record<string, string> = {
 
 const TOO_LONG = "prompt is too long: 205123 tokens > 200000 maximum";
 
-/** What an account with a plan is told. */
+/** The rate limit headers for an account with a subscription. */
 function limitHeaders(resetsAt: Date | undefined): Record<string, string> {
   const reset = resetsAt === undefined ? undefined : String(Math.floor(resetsAt.getTime() / 1000));
   return {
@@ -208,7 +208,7 @@ function blocks({ thinking, text, toolCalls }: ModelAnswer, { number }: ModelExc
     made.push({
       whole: { ...use, input: input ?? {} },
       start: { ...use, input: {} },
-      // The real stream opens each call with an empty piece.
+      // The real stream starts each call with an empty delta.
       deltas: ["", ...pieces].map((piece) => ({ type: "input_json_delta", partial_json: piece })),
     });
   }

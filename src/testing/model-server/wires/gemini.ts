@@ -70,7 +70,7 @@ export const gemini: Wire = {
   }),
 
   failure(failure) {
-    // The real API calls a wrong key a bad request.
+    // The real API rejects a wrong key with 400.
     const code = failure.why === "wrong_key" ? 400 : failure.status;
     const [status, words] = ERRORS[code] ?? ERRORS[code < 500 ? 400 : 500]!;
     const text = failure.message ?? ERROR_MESSAGES[failure.why ?? "unknown_model"] ?? words(failure.model ?? "");
@@ -163,13 +163,13 @@ function readContent({ role, parts }: Content): ModelMessage {
   });
 }
 
-/** By convention the result is under `output` or `content`, and a failure under `error`. */
+/** By convention, the result is in `output` or `content`, and a failure in `error`. */
 function readResponse(response: Record<string, unknown>): { content: string; isError: boolean } {
   const { error, output, content } = response;
   return { content: toContentText(error ?? output ?? content ?? response), isError: error !== undefined };
 }
 
-/** Thinking and text are one chunk for each piece; all calls come in one. */
+/** Each piece of thinking and text is one chunk; all calls share one chunk. */
 function parts(answer: ModelAnswer, exchange: ModelExchange): object[][] {
   const calls = callParts(answer, exchange);
   const chunks = [
@@ -209,7 +209,7 @@ function response(
   };
 }
 
-/** What is known before the model answered. */
+/** The usage that is known before the model answers. */
 function formatInputUsage({ usage }: ModelAnswer) {
   return {
     promptTokenCount: usage.input,
@@ -218,7 +218,7 @@ function formatInputUsage({ usage }: ModelAnswer) {
   };
 }
 
-/** `candidatesTokenCount` leaves out the thoughts. What was written to the cache is not said on this wire. */
+/** `candidatesTokenCount` excludes thoughts. This wire does not report cache writes. */
 function formatUsage(answer: ModelAnswer) {
   const { input, output, reasoning, cacheRead } = answer.usage;
   return {

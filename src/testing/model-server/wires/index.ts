@@ -1,4 +1,4 @@
-/** Every wire that the server speaks. */
+/** All wire formats of the server. */
 
 import { anthropic } from "./anthropic.ts";
 import { gemini } from "./gemini.ts";

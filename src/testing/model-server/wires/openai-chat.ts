@@ -1,4 +1,4 @@
-/** OpenAI Chat Completions, which is also what every OpenAI-compatible server speaks. */
+/** The OpenAI Chat Completions API, which OpenAI-compatible servers also use. */
 
 import { z } from "zod";
 import type { ModelAnswer } from "../answer.ts";
@@ -40,7 +40,7 @@ export const openaiChat: Wire = {
   key: openaiKey,
 
   stream(answer, exchange) {
-    // `usage` is a field of each chunk only when the client asked for it, and then null in all but the last.
+    // Chunks have `usage` only if the client requests it. It is null in all but the last.
     const withUsage = Body.parse(exchange.request.body).stream_options?.include_usage === true;
     const common = { ...envelope("chat.completion.chunk", exchange), ...(withUsage ? { usage: null } : {}) };
     const chunk = (delta: object, finish_reason: string | null = null) =>
@@ -153,7 +153,7 @@ function wholeCalls({ toolCalls }: ModelAnswer, { number }: ModelExchange) {
   }));
 }
 
-/** `reasoning_content` is not OpenAI's: compatible servers (DeepSeek, vLLM, llama.cpp) stream their thinking there. */
+/** OpenAI has no `reasoning_content`; compatible servers (DeepSeek, vLLM, llama.cpp) stream thinking in it. */
 function deltas(answer: ModelAnswer, exchange: ModelExchange): object[] {
   const silent = answer.text.length === 0 && answer.toolCalls.length > 0;
   return [

@@ -33,7 +33,7 @@ export const openaiResponses: Wire = {
     };
   },
 
-  // Results may answer calls that only the server remembers (`previous_response_id`), so none is refused.
+  // Accepts results without a call: with `previous_response_id`, only the server has the call.
   refusal: ({ unanswered: [call] }) =>
     call === undefined ? undefined : `No tool output found for function call ${call}.`,
 
@@ -79,7 +79,7 @@ const Body = z.looseObject({
   tools: z.array(z.looseObject({ name: z.string().optional() })).optional(),
 });
 
-/** Items that only refer to what the model said before (`reasoning`, `item_reference`) are its silent messages. */
+/** Reads items that refer to earlier output (`reasoning`, `item_reference`) as assistant messages without text. */
 function readItem(item: Item): ModelMessage {
   if (item.type === "function_call_output") {
     const result = { id: item.call_id ?? "", name: "", content: toContentText(item.output), isError: false };
@@ -153,7 +153,7 @@ interface WireEvent extends Fields {
   readonly type: string;
 }
 
-/** One item of the output: as it is announced, the events inside it, and as it is when done. */
+/** One output item: its announcement, its events, and its final form. */
 interface OutputItem {
   readonly added: Fields;
   readonly inner: (at: { item_id: string; output_index: number }) => WireEvent[];
@@ -173,7 +173,7 @@ function items({ thinking, text, toolCalls }: ModelAnswer, { number, request }: 
   ];
 }
 
-/** Who keeps no answers at OpenAI asks for what was thought in a form that only OpenAI reads. */
+/** Clients that do not store responses at OpenAI request encrypted reasoning instead. */
 function reasoningItem(item: string, pieces: readonly string[], encrypted: boolean): OutputItem {
   const sealed = encrypted ? { encrypted_content: Buffer.from(`thoughts of ${item}`).toString("base64") } : {};
   const part = { type: "summary_text", text: pieces.join("") };

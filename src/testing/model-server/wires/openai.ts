@@ -1,4 +1,4 @@
-/** What the two OpenAI wires share: the key, the headers, the errors and arguments as text. */
+/** Shared by the two OpenAI wires: the key, the headers, the errors and the parsing of arguments. */
 
 import type { IncomingHttpHeaders } from "node:http";
 import { formatWireId, type ModelExchange, type WireError, type WireFailure } from "./wire.ts";
@@ -7,7 +7,7 @@ export function openaiKey(headers: IncomingHttpHeaders): string | undefined {
   return headers.authorization?.replace(/^Bearer /i, "");
 }
 
-/** Arguments are whatever the model once wrote; what is not JSON stays text. */
+/** Parses the arguments of a call. Returns the text itself if it is not valid JSON. */
 export function parseArguments(json: string): unknown {
   try {
     return JSON.parse(json);
@@ -52,13 +52,13 @@ function errorFields({ why, resetsAt }: WireError): object {
   return { message: "The usage limit has been reached", type: "usage_limit_reached", code: null, resets_at };
 }
 
-/** What a stream says when it fails after it began. */
+/** The error of a stream that fails after it started. */
 export const SERVER_ERROR = {
   message: "The server had an error while processing your request. Sorry about that!",
   type: "server_error",
 } as const;
 
-/** The real 401 repeats a part of the key; this one repeats none. */
+/** Unlike the real API, the 401 does not repeat a part of the key. */
 const ERRORS: Record<number, (model: string) => object> = {
   401: () => ({
     message:

@@ -1,4 +1,4 @@
-/** The port that every wire format implements: how a request is recognised and read, and how an answer is written. */
+/** The interface of a wire format: it recognizes and parses requests, and formats answers. */
 
 import type { IncomingHttpHeaders } from "node:http";
 import type { ModelAnswer } from "../answer.ts";
@@ -9,37 +9,38 @@ import type { RefusalReason } from "../faults.ts";
 
 export interface Wire {
   readonly name: WireName;
-  /** What a POST to this path asks for; undefined when the path is not of this wire. The path comes without version. */
+  /** Returns what a POST to this path requests, or undefined if the path belongs to another wire. The path has no version. */
   route(path: string, query: URLSearchParams): WireRoute | undefined;
-  /** Throws a ZodError for a body that the real API refuses. */
+  /** Throws a ZodError for a body that the real API rejects. */
   read(body: unknown, route: WireRoute): ModelConversation;
-  /** The words with which a conversation is refused whose tool calls and results do not pair; undefined: it is taken. */
+  /** Returns the error message for tool calls without results, or undefined if the API accepts the conversation. */
   refusal(unpaired: UnpairedCalls): string | undefined;
   key(headers: IncomingHttpHeaders, query: URLSearchParams): string | undefined;
-  /** The events of a streamed answer, each as the bytes of one write. */
+  /** Returns the events of a streamed answer. Each is sent in one write. */
   stream(answer: ModelAnswer, exchange: ModelExchange): string[];
-  /** The JSON of an answer that is not streamed. */
+  /** Returns the JSON of an answer that is not streamed. */
   whole(answer: ModelAnswer, exchange: ModelExchange): unknown;
-  /** What the wire answers to a count of tokens. */
+  /** Returns the response to a token count request. */
   tokenCount(tokens: number): unknown;
   failure(failure: WireError, exchange: Pick<ModelExchange, "number">): WireFailure;
-  /** The event with which a stream says that it failed. */
+  /** Returns the error event of a stream. */
   errorEvent(sequence: number): string;
-  /** The status of an overload: what a stream's error event would have been. */
+  /** The HTTP status of an overload, for an `error` fault without streaming. */
   readonly overloadStatus: number;
   headers(kind: "json" | "stream", exchange: Pick<ModelExchange, "number">): Record<string, string>;
 }
 
 export interface WireRoute {
   readonly action: "generate" | "count";
-  /** The wires that name the model or the streaming in the address say them here. */
+  /** Set by wires that have the model in the URL. */
   readonly model?: string;
+  /** Set by wires that choose streaming in the URL. */
   readonly stream?: boolean;
   /** Gemini without `alt=sse` streams one JSON array. */
   readonly array?: boolean;
 }
 
-/** One request with what its answer is made from; ids come from `number`, so that they are the same on every run. */
+/** One request and the values that its answer needs. Ids derive from `number`, so they are the same on every run. */
 export interface ModelExchange {
   readonly request: ModelRequest;
   readonly route: WireRoute;
@@ -51,9 +52,9 @@ export interface ModelExchange {
 
 export interface WireError {
   readonly status: number;
-  /** Some wires answer a wrong key, or a model they do not have, in a way that the status alone does not tell. */
+  /** The reason, if the status alone does not determine the response of every wire. */
   readonly why?: "wrong_key" | "unknown_model" | RefusalReason;
-  /** When an account that is used up may do more, where its API says that. */
+  /** When a used-up quota resets, for APIs that report it. */
   readonly resetsAt?: Date;
   readonly message?: string;
   readonly model?: string;
