@@ -1,5 +1,5 @@
-// How fast updates come through a connection, beside a bare pipe and the official SDK on the same pair of processes.
-// Alone: `node bench/acp.mjs [--quick]`. What is compared takes turns, so that a busy machine is busy for all of it.
+// Measures the throughput of updates over a connection, compared with a bare pipe and the official SDK.
+// Run it with `node bench/acp.mjs [--quick]`. The candidates take turns, so that load on the machine affects all of them.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { median, printAlone } from "./table.mjs";
@@ -68,7 +68,7 @@ function stalled({ count }) {
   ];
 }
 
-/** In a process of its own, so that nothing is left of the one before. */
+/** Runs in a separate process, so that measurements do not affect each other. */
 function measured(options) {
   const args = ["--expose-gc", MEASURE, JSON.stringify(options)];
   const { stdout, status } = spawnSync(process.execPath, args, {
@@ -76,11 +76,11 @@ function measured(options) {
     stdio: ["ignore", "pipe", "inherit"],
     maxBuffer: 64 * MB,
   });
-  if (status !== 0) throw new Error(`${JSON.stringify(options)} ended with ${status}`);
+  if (status !== 0) throw new Error(`${JSON.stringify(options)} exited with code ${status}`);
   return JSON.parse(stdout);
 }
 
-/** The median of each. */
+/** Returns the median of each. */
 function inTurns(rounds, measures) {
   const figures = measures.map(() => []);
   for (let round = 0; round < rounds; round += 1) {

@@ -1,5 +1,5 @@
-// What the built-in agent adds to its model and its tools: to a step, to a text on its way to the terminal, and to many
-// sessions at once. Alone: `node bench/agent.mjs [--quick]`. The model is another process.
+// Measures the overhead of the built-in agent over its model and tools: per step, for text on its way to the terminal,
+// and with many sessions. Run it with `node bench/agent.mjs [--quick]`. The model is a separate process.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
@@ -39,7 +39,7 @@ async function within(work) {
   }
 }
 
-/** In place of the agent's own: it does what the floor does, so that a tool's own time is the same on both sides. */
+/** Replaces the agent's tool with the one of the baseline, so that both spend the same time in the tool. */
 const READING = {
   id: "reading",
   list: () => READS,
@@ -105,7 +105,7 @@ function streaming({ pieces, rounds }) {
   });
 }
 
-/** How long after it was written each piece came out of the program. */
+/** The delay between the writing of each chunk and its output by the program. */
 async function delays(args, { cwd, env }) {
   const child = spawn(process.execPath, args, { cwd, env, stdio: ["ignore", "pipe", "inherit"] });
   const found = [];
@@ -120,11 +120,12 @@ async function delays(args, { cwd, env }) {
     }
   });
   const [code] = await once(child, "close");
-  if (code !== 0 || found.length === 0) throw new Error(`${args.join(" ")} ended with ${code}, after ${found.length}`);
+  if (code !== 0 || found.length === 0)
+    throw new Error(`${args.join(" ")} exited with code ${code} after ${found.length} chunks`);
   return found;
 }
 
-/** In a process of its own, where the collector can be called. */
+/** Runs in a separate process with an exposed garbage collector. */
 function many({ steps, delay, rounds }) {
   const args = ["--expose-gc", fileURLToPath(import.meta.url), "--many", String(steps), String(delay), String(rounds)];
   const { stdout, stderr, status } = spawnSync(process.execPath, args, { encoding: "utf8" });
@@ -152,7 +153,7 @@ function measureMany(steps, delay, rounds) {
     for (let index = 0; index < MANY; index += 1) sessions.push(await rookery.openSession({ permissions: "all" }));
     const all = (prompt) =>
       Promise.all(sessions.map(async (session) => mustBeDone(await session.prompt(prompt).outcome)));
-    await all("steps=0"); // what is loaded when it is first used
+    await all("steps=0"); // warm up: loads modules on first use
     const renew = async () => {
       for (const session of sessions.splice(0)) await session[Symbol.asyncDispose]();
       for (let index = 0; index < MANY; index += 1) sessions.push(await rookery.openSession({ permissions: "all" }));
@@ -160,7 +161,7 @@ function measureMany(steps, delay, rounds) {
     const prompt = `steps=${steps} delay=${delay}`;
     const bare = () => timed(() => Promise.all(sessions.map(() => bareTurn(model.url, { prompt, folder }))));
     const ours = async () => {
-      await renew(); // the model counts what a session did
+      await renew(); // the model counts the steps of a session
       return timed(() => all(prompt));
     };
     const [floor, took] = await inTurns(rounds, [bare, ours]);
@@ -182,7 +183,7 @@ function settled() {
   return { heap: heapUsed + external, rss };
 }
 
-/** Each once unmeasured, then one after the other, so that a busy machine is busy for both. */
+/** Warms up each, and then lets them take turns, so that load on the machine affects both. */
 async function inTurns(rounds, ways) {
   const found = ways.map(() => []);
   for (let round = -1; round < rounds; round += 1) {

@@ -1,5 +1,5 @@
-// From a program's stdout to an event in the durable log, beside a bare pipe; how fast programs start, and are gone.
-// Alone: `node bench/backends.mjs [--quick]`. What is compared takes turns, so that a busy machine is busy for all of it.
+// Measures the path from a program's stdout to a durable event, compared with a bare pipe, and the start and end of programs.
+// Run it with `node bench/backends.mjs [--quick]`. The candidates take turns, so that load on the machine affects all of them.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { median, printAlone, quantile } from "./table.mjs";
@@ -29,17 +29,17 @@ export async function run({ quick = false } = {}) {
   ];
 }
 
-/** In a process of its own, so that nothing is left of the one before. */
+/** Runs in a separate process, so that measurements do not affect each other. */
 function measured(options) {
   const { stdout, status } = spawnSync(process.execPath, [MEASURE, JSON.stringify(options)], {
     encoding: "utf8",
     stdio: ["ignore", "pipe", "inherit"],
   });
-  if (status !== 0) throw new Error(`${JSON.stringify(options)} ended with ${status}`);
+  if (status !== 0) throw new Error(`${JSON.stringify(options)} exited with code ${status}`);
   return JSON.parse(stdout);
 }
 
-/** The median of each. */
+/** Returns the median of each. */
 function inTurns(rounds, measures) {
   const figures = measures.map(() => []);
   for (let round = 0; round < rounds; round += 1) {

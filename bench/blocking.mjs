@@ -1,7 +1,7 @@
-// For how long one session's work keeps the server from everybody else: the longest answer to GET /v1/health, which another
-// process asks for every 5 ms, and the longest hold of the server's event loop. Alone: `node bench/blocking.mjs [--quick]
-// [log] [turns] [million] [sessions] [tasks]`. Both also in CPU time of the server's main thread, which does not depend on
-// what else the machine does. What the server does for the first time costs more: an empty session, the control, shows it.
+// Measures how long the work of one session blocks the server for others: the slowest response to GET /v1/health, which
+// another process requests every 5 ms, and the longest event loop delay. Run it with `node bench/blocking.mjs [--quick]
+// [log] [turns] [million] [sessions] [tasks]`. Both are also measured in CPU time of the server's main thread, which does
+// not depend on the load of the machine. An empty session, the control, shows the cost of first use.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -108,7 +108,7 @@ async function streamed(server, path, events) {
   let seen = 0;
   for await (const text of body.pipeThrough(new TextDecoderStream())) {
     seen += text.split("\nid: ").length - 1;
-    if (seen >= events * 0.99) break; // one may come in two pieces
+    if (seen >= events * 0.99) break; // an event may arrive in two chunks
   }
   gone.abort();
 }
@@ -143,7 +143,7 @@ async function manyTasks({ count }) {
   return measuring.finally(() => repository[Symbol.asyncDispose]());
 }
 
-/** `work` gets the server and `look(name, work)`, which measures. */
+/** Calls `work` with the server and `look(name, work)`, which measures. */
 async function measured({ prepare = async () => undefined, toml = "" }, work) {
   const model = await startModel();
   const start = async (folder) => {
@@ -185,7 +185,7 @@ async function measured({ prepare = async () => undefined, toml = "" }, work) {
   }
 }
 
-/** So often, a few at once. */
+/** Runs `work` `count` times with limited concurrency. */
 async function together(count, work) {
   let next = 0;
   const one = async () => {

@@ -1,6 +1,6 @@
-// Whether a server that is used all day grows: a few prompts, streams, answers, forks and deletions a second, and what it
-// holds every 20 s. Alone: `node bench/growth.mjs [--quick] [--minutes=20]`; it takes five minutes unless told otherwise, so
-// `run.mjs` leaves it out. With BENCH_SNAPSHOTS=<folder>, the server also writes a heap snapshot at each third of the time.
+// Measures whether the memory of a busy server grows: runs a few prompts, streams, answers, forks and deletions per second
+// and samples the memory every 20 s. Run it with `node bench/growth.mjs [--quick] [--minutes=20]`. Default: 5 minutes, so
+// `run.mjs` skips it. With BENCH_SNAPSHOTS=<folder>, the server writes a heap snapshot after each third of the time.
 import { setTimeout as sleep } from "node:timers/promises";
 import { call, say, startModelServer } from "../dist/testing/index.js";
 import { environmentFor } from "./server/model.mjs";
@@ -31,7 +31,7 @@ export async function run({ quick = false } = {}) {
         const found = await server.memory();
         held.push(found.heap / MB);
         const name = `after ${(look * EVERY_MS) / 1_000} s and ${load.rounds()} rounds: the heap`;
-        console.log(`${name} ${held.at(-1).toFixed(2)} MB, all of it ${(found.rss / MB).toFixed(0)} MB`);
+        console.log(`${name} ${held.at(-1).toFixed(2)} MB, resident ${(found.rss / MB).toFixed(0)} MB`);
         rows.push({ name, value: held.at(-1), unit: "MB" });
       }
       await load.end();
@@ -52,7 +52,7 @@ export async function run({ quick = false } = {}) {
   }
 }
 
-/** Asks to write a file once, and then answers. */
+/** The model requests one file write and then answers. */
 function script({ toolNames, messages }) {
   const last = messages.at(-1);
   const wants = toolNames.includes("write") && JSON.stringify(last ?? "").includes("please write");
@@ -80,7 +80,7 @@ function loaded(server, folder) {
   };
 }
 
-/** A session asks, is answered and watched, is forked, and both are deleted. */
+/** Opens a session, prompts, follows and answers it, forks it, and deletes both. */
 async function round(server, folder) {
   const { id } = await server.post("sessions", { agent: "it", cwd: folder, permissions: "ask" });
   const gone = new AbortController();
@@ -111,7 +111,7 @@ async function until(server, id, status) {
   throw new Error(`session ${id} did not become ${status}`);
 }
 
-/** Of the line that fits best, by look. */
+/** The slope of the least-squares line, per sample. */
 function slope(values) {
   const middle = (values.length - 1) / 2;
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -1,4 +1,4 @@
-// What a session costs that nobody uses at the moment: open, leased, one turn behind it.
+// Measures the memory of an idle session that is open, leased and has run one turn.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { Rookery } from "../dist/index.js";
@@ -8,7 +8,7 @@ import { printAlone } from "./table.mjs";
 const KB = 1024;
 const TARGET_KB = 20;
 
-/** Measured in a process of its own, where the collector can be called. */
+/** Runs in a separate process with an exposed garbage collector. */
 export async function run({ quick = false } = {}) {
   const args = ["--expose-gc", fileURLToPath(import.meta.url), "--measure", String(quick ? 200 : 1_000)];
   const { stdout, stderr, status } = spawnSync(process.execPath, args, { encoding: "utf8" });
@@ -35,7 +35,7 @@ async function measure(count) {
   const open = async (sessions) => {
     for (let index = 0; index < sessions; index += 1) {
       const session = await rookery.openSession({ permissions: "none" });
-      if (index < 3) await session.prompt("hi").outcome; // more would measure the scripted server's memory of them
+      if (index < 3) await session.prompt("hi").outcome; // more turns would measure the requests that the scripted server keeps
     }
   };
   await open(50);

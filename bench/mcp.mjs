@@ -1,5 +1,5 @@
-// What connecting to MCP servers costs beside the slowest of them, and what a call through us adds to the MCP SDK's own.
-// Alone: `node bench/mcp.mjs [--quick]`. What is compared takes turns, so that a busy machine is busy for all of it.
+// Measures the time to connect to MCP servers, compared with the slowest of them, and the overhead of a call over the SDK's.
+// Run it with `node bench/mcp.mjs [--quick]`. The candidates take turns, so that load on the machine affects all of them.
 import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -9,7 +9,7 @@ import { median, printAlone } from "./table.mjs";
 
 const SERVER = fileURLToPath(new URL("./mcp/server.mjs", import.meta.url));
 const SERVERS = 20;
-/** What the slowest takes to get ready, as a real one that is fetched or compiled first does; the others take less. */
+/** The startup time of the slowest server, like a real one that is downloaded or compiled first. The others are faster. */
 const SLOWEST_MS = 2_000;
 const ENV = { PATH: process.env.PATH, HOME: tmpdir() };
 

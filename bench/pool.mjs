@@ -1,5 +1,5 @@
-// How long many tasks take that wait for their turn, beside the same work done by hand, as many at a time.
-// Alone: `node bench/pool.mjs [--quick]`.
+// Measures how long many queued tasks take, compared with the same work without a pool at the same concurrency.
+// Run it with `node bench/pool.mjs [--quick]`.
 import { fileURLToPath } from "node:url";
 import { builtEnvironment, temporaryRepository } from "../dist/testing/index.js";
 import { runBare } from "./pool/bare.mjs";
@@ -52,7 +52,7 @@ function byThePool({ repository, command, count }) {
   );
 }
 
-/** Rejects when one did not end well. */
+/** Rejects if a task fails. */
 async function ended(server, count) {
   for (;;) {
     const { tasks } = await server.get(`tasks?limit=${count}`);

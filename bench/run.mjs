@@ -1,4 +1,4 @@
-// Measures everything, prints it, and writes it into docs/benchmarks.md. `--quick`: a rough look, writes nothing.
+// Runs all benchmarks, prints the results and writes them to docs/benchmarks.md. `--quick` is less precise and writes nothing.
 import { cpus, totalmem } from "node:os";
 import { run as acp } from "./acp.mjs";
 import { run as agent } from "./agent.mjs";

@@ -1,5 +1,5 @@
-// What the server delivers from an agent's mouth to its readers, and what readers, sessions and its own start cost.
-// Alone: `node bench/server.mjs [--quick]`. What is compared takes turns, so that a busy machine is busy for all of it.
+// Measures the throughput of the server from an agent to its readers, and the cost of readers, sessions and its start.
+// Run it with `node bench/server.mjs [--quick]`. The candidates take turns, so that load on the machine affects all of them.
 import { mkdir } from "node:fs/promises";
 import { get } from "node:http";
 import { join } from "node:path";
@@ -51,7 +51,7 @@ async function delivering({ total, rounds }) {
   );
 }
 
-/** Texts a second, by one reader or by all together. */
+/** Texts per second, for one reader or for all readers together. */
 export function rateOf(found) {
   return median(found.map(({ all }) => all));
 }
@@ -95,7 +95,7 @@ async function comingBack({ total, times }) {
   return within(start, async ({ base, headers }) => {
     const took = [];
     for (let time = 0; time < times; time += 1) {
-      const from = Math.floor(Math.random() * total); // there is always one after it
+      const from = Math.floor(Math.random() * total); // at least one event always follows
       took.push(
         await untilFirstEvent(`${base}/v1/sessions/${sessionId}/events`, { ...headers, "last-event-id": from }),
       );
@@ -121,14 +121,14 @@ function untilFirstEvent(url, headers) {
         const took = performance.now() - from;
         request.destroy();
         if (Number(id) === after + 1) resolve(took);
-        else reject(new Error(`after ${after} came ${id}`));
+        else reject(new Error(`expected an event after ${after}, got ${id}`));
       });
     });
     request.on("error", reject);
   });
 }
 
-/** Each has had a turn, and nobody uses it at the moment. */
+/** Each session has run one turn and is idle. */
 async function idle({ count }) {
   const warm = 50;
   const model = await startModelServer(() => say("hi"), { maxRequests: count + warm });
@@ -180,7 +180,7 @@ async function starting({ rounds }) {
   ];
 }
 
-/** A server of ours whose agent bursts; it has been through one burst, so that it is warm. */
+/** Starts a Rookery server with a bursting agent, and warms it up with one burst. */
 async function withAgent(total, work) {
   let agent;
   const start = (folder) => {
@@ -193,7 +193,7 @@ async function withAgent(total, work) {
   });
 }
 
-/** All figures of each. */
+/** Returns all results of each. */
 export async function inTurns(rounds, subjects, measure) {
   const found = subjects.map(() => []);
   for (let round = 0; round < rounds; round += 1) {

@@ -1,4 +1,4 @@
-// How long the command takes to start, beside a bare Node measured in the same run.
+// Measures the startup time of the command, compared with a bare Node process in the same run.
 import { spawn, spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { builtEnvironment, say, startModelServer, temporaryFolder } from "../dist/testing/index.js";

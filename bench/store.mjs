@@ -1,5 +1,5 @@
-// How fast the SQLite store writes, shows and replays, beside what the machine can do without it.
-// Alone: `node bench/store.mjs [--quick]`. Every figure is taken in this run, as is the floor it is compared with.
+// Measures how fast the SQLite store writes, follows and replays, compared with the limits of the machine.
+// Run it with `node bench/store.mjs [--quick]`. Results and baselines are measured in the same run.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -42,7 +42,7 @@ async function writing({ folder, scale }, { name, batch, inFlight, target }) {
   const floor = floorOfWriting(folder, { count, perTransaction: batch * inFlight });
   const store = await openSqliteStore({ path: join(folder, `writing-${batch}.db`) });
   await store.append(opened("ses_bench"));
-  await write(store, { sessionId: "ses_bench", count: count / 10, batch, inFlight }); // warm
+  await write(store, { sessionId: "ses_bench", count: count / 10, batch, inFlight }); // warm up
   const started = performance.now();
   await write(store, { sessionId: "ses_bench", count, batch, inFlight, after: 1 + count / 10 });
   const rate = perSecond(count, started);
@@ -114,7 +114,8 @@ async function replaying({ folder, scale }) {
   let started = performance.now();
   const tail = await fresh.read({ sessionId, order: "newest_first", limit: 1_000 });
   const tailTook = performance.now() - started;
-  if (tail.events[0].seq !== count || tail.events.length !== 1_000) throw new Error("the tail is not the tail");
+  if (tail.events[0].seq !== count || tail.events.length !== 1_000)
+    throw new Error("the last page does not contain the last events");
 
   const floor = floorOfReading({ count, page: PAGE });
   started = performance.now();

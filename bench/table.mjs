@@ -1,7 +1,7 @@
-// Prints what a bench measured: one line a figure, with its target and its ratio to the floor of the same run.
+// Prints the results of a benchmark: one line per result, with its target and its ratio to the baseline of the same run.
 import { pathToFileURL } from "node:url";
 
-/** A row is { name, value, unit, ratio?, target?, ok? }: `ratio` to the floor where there is one, `target` in words. */
+/** A row is { name, value, unit, ratio?, target?, ok? }: `ratio` is relative to the baseline, `target` is text. */
 export function print(title, rows) {
   console.log(`\n${title}`);
   const width = Math.max(...rows.map(({ name }) => name.length));
@@ -23,7 +23,7 @@ export function quantile(values, share) {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 }
 
-/** Runs a bench when its file is what Node was started with. */
+/** Runs a benchmark if Node was started with its file. */
 export async function printAlone(url, title, run) {
   if (url !== pathToFileURL(process.argv[1] ?? "").href) return;
   print(title, await run({ quick: process.argv.includes("--quick") }));

@@ -1,5 +1,5 @@
-// How long it takes to know what an agent can do: 100 sources of 50 tools each, unchanged and after one of them changed.
-// Alone: `node bench/tools.mjs [--quick]`.
+// Measures how long it takes to collect an agent's tools from 100 sources of 50 tools each, unchanged and after one change.
+// Run it with `node bench/tools.mjs [--quick]`.
 import { AgentTools } from "../dist/tools/index.js";
 import { median, printAlone } from "./table.mjs";
 
@@ -48,7 +48,7 @@ function rebuilt(name, tools, sources, rounds, changed) {
   return { name, value, unit: "ms", target: `≤ ${REBUILD_MS} ms`, ok: value <= REBUILD_MS };
 }
 
-/** A source that says "changed" and lists the same anew. */
+/** A source that reports a change and returns a new list with the same tools. */
 function equalList(tools, sources, rounds) {
   const times = [];
   let same = true;
@@ -106,7 +106,7 @@ function sourceOf(id) {
   };
 }
 
-/** About as long as those of the usual servers: some 700 characters each. */
+/** Tool descriptions of typical length, about 700 characters each. */
 function specsOf(id, version, changed) {
   return Array.from({ length: TOOLS }, (_, index) => ({
     name: `${id}__tool_${index}`,

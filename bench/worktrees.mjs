@@ -1,5 +1,5 @@
-// How long a task waits for its worktree, beside `git worktree add` alone on the same repository.
-// Alone: `node bench/worktrees.mjs [--quick]`.
+// Measures how long a task waits for its worktree, compared with plain `git worktree add` in the same repository.
+// Run it with `node bench/worktrees.mjs [--quick]`.
 import { execFile } from "node:child_process";
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -57,7 +57,7 @@ async function byHand(repository, name) {
   return performance.now() - from;
 }
 
-/** As its log has it. The next one begins when this one has ended. */
+/** Reads the time from the task's log. The next task starts when this one has ended. */
 async function byATask(server, repository, id) {
   await server.post("tasks", { id, prompt: "go", cwd: repository, permissions: "all" });
   for (;;) {
@@ -65,7 +65,7 @@ async function byATask(server, repository, id) {
     if (status === "failed" || status === "stopped") throw new Error(`task ${id} ${status}: ${message}`);
     if (status === "done") {
       if (!(await stat(join(worktree.path, ".git"))).isFile())
-        throw new Error(`${worktree.path} has objects of its own`);
+        throw new Error(`${worktree.path} has its own git objects`);
       break;
     }
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));

@@ -10,7 +10,7 @@ import { PROMPTS } from "./agents/model.mjs";
 import { openScene } from "./scene.mjs";
 
 describe.each(agents.map((recipe) => [recipe.name, recipe] as const))("%s as an agent of Rookery", (name, recipe) => {
-  it("works behind the permissions, and its session goes on when it is opened again", async () => {
+  it("runs with permissions, and continues its session when it is reopened", async () => {
     await using owned = new DisposeStack();
     const scene = owned.use(await openScene(recipe));
     const { command, env } = scene.launch;

@@ -6,7 +6,7 @@ import type { ClientTurn } from "../src/acp/index.ts";
 import { drive, until } from "./driven.ts";
 
 describe.each(agents.map((recipe) => [recipe.name, recipe] as const))("%s", (name, recipe) => {
-  it("answers a prompt, asks a permission and calls a tool of an MCP server, in one session", async () => {
+  it("answers a prompt, requests a permission and calls an MCP tool in one session", async () => {
     await using driven = await drive(recipe);
     const { client, scene, asked } = driven;
     const session = await client.session(scene.cwd).mcpServer(scene.notesServer).create();
@@ -22,7 +22,7 @@ describe.each(agents.map((recipe) => [recipe.name, recipe] as const))("%s", (nam
     expect(scene.notes()).toEqual([NOTE]);
   });
 
-  it("stops when it is cancelled while it speaks, and leaves no process when it is closed", async () => {
+  it("stops when it is cancelled during its answer, and leaves no process when it is closed", async () => {
     const driven = await drive(recipe);
     const { client, scene } = driven;
     try {
@@ -39,12 +39,12 @@ describe.each(agents.map((recipe) => [recipe.name, recipe] as const))("%s", (nam
     await until("the end of every process", () => scene.processes().length === 0);
   });
 
-  it("is told `cancelled` for a permission that is open when its turn is cancelled", async () => {
+  it("gets `cancelled` for a pending permission request when its turn is cancelled", async () => {
     const turns: ClientTurn[] = [];
     await using driven = await drive(recipe, {
       permission: () => {
         for (const turn of turns) void turn.cancel();
-        return new Promise(() => undefined); // whoever is asked says nothing: the client answers for him
+        return new Promise(() => undefined); // the user does not answer; the client has to
       },
     });
     const { client, scene } = driven;
@@ -55,12 +55,12 @@ describe.each(agents.map((recipe) => [recipe.name, recipe] as const))("%s", (nam
       ({ stopReason }) => stopReason,
       (error: unknown) => String(error),
     );
-    // opencode 1.18 answers a cancelled prompt with an error; the turn is over all the same.
+    // opencode 1.18 answers a cancelled prompt with an error, which ends the turn too.
     expect(outcome).toMatch(name === "opencode" ? /cancelled|PeerError/ : /^cancelled$/);
     expect(existsSync(scene.files.made)).toBe(false);
   });
 
-  it("goes on with its session in another process, where it offers that", async () => {
+  it("continues its session in another process, if it supports that", async () => {
     await using driven = await drive(recipe);
     const { client, scene } = driven;
     const session = await client.session(scene.cwd).create();
@@ -78,7 +78,7 @@ describe.each(agents.map((recipe) => [recipe.name, recipe] as const))("%s", (nam
       await resumed[Symbol.asyncDispose]();
     }
     if (loadSession === true && name !== "gemini") {
-      // Gemini CLI 0.61 destroys a session that it loads within the minute.
+      // Gemini CLI 0.61 destroys a session that it loads within a minute of its creation.
       const loaded = await again.session(scene.cwd).load(session.id);
       const replayed = loaded
         .take()

@@ -65,7 +65,7 @@ const PROGRAMS: readonly RealProgram[] = [
   },
 ];
 
-/** `RECORD=1`: what passes is written down. `PROGRAM=claude,codex`: only these. */
+/** `RECORD=1` records the cases that pass. `PROGRAM=claude,codex` runs only these programs. */
 const isRecording = process.env["RECORD"] === "1";
 const wanted = process.env["PROGRAM"]?.split(",");
 const table = new Table();
@@ -81,7 +81,7 @@ for (const real of PROGRAMS.filter(({ name }) => wanted?.includes(name) ?? true)
   };
   const subject: Subject = realProgram(real, isRecording ? record : undefined);
   backendContract(subject, {
-    concurrent: !isRecording, // two at a time, see the configuration; a recording is made in peace
+    concurrent: !isRecording, // two at a time, see the configuration; recordings run one at a time
     onResult: async (_, behavior, verdict) => {
       table.add(subject.name, behavior, verdict);
       const recording = recordings.get(behavior);

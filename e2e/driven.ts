@@ -1,4 +1,4 @@
-/** Our client on a real agent, directly or through whatever stands between. */
+/** Connects our client to a real agent, directly or through a proxy. */
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   connectClient,
@@ -17,16 +17,16 @@ import { openScene, type Scene } from "./scene.mjs";
 export interface Driven extends AsyncDisposable {
   readonly scene: Scene;
   readonly client: Client;
-  /** Permissions that the agent asked for. */
+  /** The permission requests of the agent. */
   readonly asked: schema.RequestPermissionRequest[];
-  /** Another process of the same agent, in the same home. */
+  /** Starts another process of the same agent in the same home. */
   again(): Promise<Client>;
 }
 
 export interface DriveOptions {
-  /** Given: a proxy of ours stands between. */
+  /** Connects through this proxy. */
   readonly proxy?: ((scene: Scene) => ProxyOptions) | undefined;
-  /** How permissions are answered; those that are allowed once if not said. */
+  /** Answers permission requests. Default: allows once. */
   readonly permission?:
     ((request: schema.RequestPermissionRequest) => Promise<schema.RequestPermissionResponse>) | undefined;
 }
@@ -66,14 +66,15 @@ export async function drive(recipe: AgentRecipe, { proxy, permission }: DriveOpt
 export function allowed({ options }: schema.RequestPermissionRequest): schema.RequestPermissionResponse {
   const option =
     options.find(({ kind }) => kind === "allow_once") ?? options.find(({ kind }) => kind === "allow_always");
-  if (option === undefined) throw new Error(`no option allows it: ${JSON.stringify(options)}`);
+  if (option === undefined)
+    throw new Error(`the request has no option that allows it once: ${JSON.stringify(options)}`);
   return { outcome: { outcome: "selected", optionId: option.optionId } };
 }
 
-/** Waits for what comes by itself; the suite's own patience, not a promise of the agent's. */
+/** Waits for a condition. The timeout belongs to the suite; the agent promises none. */
 export async function until(what: string, done: () => boolean, ms = 10_000): Promise<void> {
   for (let waited = 0; !done(); waited += 100) {
-    if (waited > ms) throw new Error(`this never came: ${what}`);
+    if (waited > ms) throw new Error(`timed out waiting for ${what}`);
     await sleep(100);
   }
 }

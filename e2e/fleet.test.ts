@@ -18,7 +18,7 @@ const ERRANDS: readonly Errand[] = [
 const MINUTES = 60_000;
 
 it(
-  "Claude Code and Codex work side by side, go on after a kill, are answered, stopped, resumed and merged",
+  "runs Claude Code and Codex concurrently, and answers, stops, resumes and merges their tasks across a kill",
   { timeout: 4 * MINUTES },
   async () => {
     await using fleet = await openRealFleet(ERRANDS);
@@ -29,7 +29,7 @@ it(
       await tasks.start({ id, agent, permissions, prompt: promptOf(errand), cwd: fleet.root });
     }
 
-    // Both think for ever, at the same time; the others wait for a place.
+    // Both stall at the same time; the other tasks are queued.
     const slow = ["slow-claude", "slow-codex"];
     const natives = await Promise.all(slow.map((id) => thinking(fleet, id, 1)));
     expect((await tasks.list({ status: ["queued"] })).map(({ id }) => id).sort()).toEqual([
@@ -95,7 +95,7 @@ it(
   },
 );
 
-/** Until it has begun to think so often. Gives what the program itself calls the session in which it does. */
+/** Waits until the task has stalled this many times. Returns the program's own session id. */
 async function thinking(fleet: Fleet, id: string, times: number): Promise<string | undefined> {
   const words = async () => (await textOf(fleet, await fleet.tasks.show(id))).split("Thinking").length - 1;
   await vi.waitFor(async () => expect(await words(), id).toBe(times), { timeout: MINUTES, interval: 100 });
@@ -114,7 +114,7 @@ function done(fleet: Fleet, id: string): Promise<TaskView> {
   });
 }
 
-/** Looks again with each event of the task. */
+/** Checks again after each event of the task. */
 async function until({ tasks }: Fleet, id: string, holds: (view: TaskView) => boolean): Promise<TaskView> {
   const signal = AbortSignal.timeout(MINUTES);
   for await (const _ of tasks.follow({ task: id, after: 0, signal })) {

@@ -7,7 +7,7 @@ import { builtEnvironment, temporaryFolder, temporaryRepository } from "../src/t
 const MAIN = fileURLToPath(new URL("../dist/cli/main.cjs", import.meta.url));
 const KEY = "fake-key-of-a-test";
 
-/** Each with its key and its address as its own programs take them from the environment. */
+/** The models, with the environment variables for key and URL that the provider's own programs use. */
 const PROVIDERS: [model: string, variables: (url: string) => Record<string, string>][] = [
   ["anthropic/claude-sonnet-5", (url) => ({ ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: url })],
   ["openai/gpt-5.4", (url) => ({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `${url}/v1` })],
@@ -15,7 +15,7 @@ const PROVIDERS: [model: string, variables: (url: string) => Record<string, stri
   ["openrouter/qwen/qwen3-coder", (url) => ({ OPENROUTER_API_KEY: KEY, OPENROUTER_BASE_URL: `${url}/v1` })],
 ];
 
-it.each(PROVIDERS)("a turn with a tool is done over %s, as others imitate its API", async (model, variables) => {
+it.each(PROVIDERS)("runs a turn with a tool on %s against an independent mock of its API", async (model, variables) => {
   await using home = await temporaryFolder();
   await using repository = await temporaryRepository({ "hello.txt": "the text of the file\n" });
   const mock = new LLMock({ port: 0 });

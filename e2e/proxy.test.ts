@@ -8,7 +8,7 @@ import { NOTE, PROMPTS } from "./agents/model.mjs";
 import { drive } from "./driven.ts";
 import type { Scene } from "./scene.mjs";
 
-/** A server that lives in the proxy, and whose one tool leaves a trace. */
+/** An MCP server inside the proxy. Its only tool writes a file. */
 const inProcess = ({ files }: Scene): ProxyOptions => ({
   mcpServers: [
     {
@@ -32,9 +32,9 @@ const declared = ({ notesServer }: Scene): ProxyOptions => ({ mcpServers: [notes
 
 describe.each(agents.map((recipe) => [recipe.name, recipe] as const))("%s behind a proxy", (_, recipe) => {
   it.each([
-    ["of the proxy's own process", inProcess],
-    ["that the proxy was told of", declared],
-  ])("calls the tool of an MCP server %s", async (__, proxy) => {
+    ["in the proxy's process", inProcess],
+    ["that the proxy declares", declared],
+  ])("calls a tool of an MCP server %s", async (__, proxy) => {
     await using driven = await drive(recipe, { proxy });
     const { client, scene } = driven;
     const session = await client.session(scene.cwd).create();

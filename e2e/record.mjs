@@ -1,7 +1,7 @@
-// Records what real programs say. ACP agents: one turn that asks for a permission, into recorded/. Programs that have a
-// backend of their own: every case of the contract, into src/testing/recorded/, for their stand-ins to play.
-// Usage: node e2e/record.mjs [NAME…]; a name is that of an ACP agent, with -v2 behind it for the draft of the protocol, or
-// that of a program.
+// Records real programs. For ACP agents: one turn with a permission request, into recorded/. For programs with a
+// dedicated backend: every case of the contract, into src/testing/recorded/, for the stand-ins to replay.
+// Usage: node e2e/record.mjs [NAME…]; a name is an ACP agent, with the suffix -v2 for the draft of the protocol, or
+// a program.
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -33,7 +33,7 @@ const programs = ["claude", "codex", "codex-exec", "gemini", "gemini-headless", 
 );
 if (programs.length > 0) process.exitCode = recordContract(programs);
 
-/** A case that fails leaves the recording that there was. What is written by hand is left as it is. */
+/** A failed case keeps its old recording. Handwritten recordings are not changed. */
 function recordContract(names) {
   const args = ["vitest", "run", "--config", "e2e/vitest.config.ts", "e2e/contract.test.ts"];
   const env = { ...process.env, RECORD: "1", PROGRAM: names.join(",") };
@@ -50,7 +50,7 @@ async function record(agent, version, name) {
     const prompt = [{ type: "text", text: PROMPTS.permission }];
     await ask(connection, "session/prompt", { sessionId, prompt });
     if (version > 1) await connection.seen(({ message }) => message.params?.update?.state === "idle");
-    if (!scene.made()) throw new Error(`${name} did not make the file`);
+    if (!scene.made()) throw new Error(`${name} did not create the file`);
     connection.endInput();
     await within(10_000, `the end of ${name}`, connection.exited);
     const lines = connection.trace.map((entry) => `${withoutPlaces(JSON.stringify(entry, withoutProse), scene)}\n`);
@@ -67,7 +67,7 @@ async function ask(connection, method, params) {
   return result;
 }
 
-/** The shape of a message is of interest, what a vendor says of its models and commands is not. */
+/** Shortens the vendor's descriptions of models and commands; only the structure of a message matters. */
 function withoutProse(key, value) {
   return key === "description" && typeof value === "string" && value.length > 40 ? "(shortened)" : value;
 }

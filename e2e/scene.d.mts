@@ -1,7 +1,7 @@
 import type { ModelServer } from "../src/testing/index.ts";
 import type { AgentRecipe, Launch } from "./agents/index.mjs";
 
-/** Disposing of it ends every process that was started with its home, and removes its files. */
+/** Disposal ends every process that was started with its home, and removes its files. */
 export interface Scene extends AsyncDisposable {
   readonly root: string;
   readonly home: string;
@@ -9,12 +9,12 @@ export interface Scene extends AsyncDisposable {
   readonly files: { readonly made: string; readonly written: string; readonly notes: string };
   readonly model: ModelServer;
   readonly launch: Launch;
-  /** For `mcpServers` of a session's request. */
+  /** The entry for `mcpServers` in a session request. */
   readonly notesServer: { name: string; command: string; args: string[]; env: [] };
-  /** What the tool of the MCP server was called with. */
+  /** Returns the arguments of the MCP tool calls. */
   notes(): string[];
   made(): boolean;
-  /** Those of the scene that run, also outside the agent's process group. */
+  /** Returns the running processes of the scene, including those outside the agent's process group. */
   processes(): { pid: number; parent: number; group: number; command: string }[];
 }
 

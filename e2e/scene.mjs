@@ -1,4 +1,4 @@
-// A temporary home and working folder, a scripted model, and a real agent started between them.
+// Starts a real agent with a temporary home, a working directory and a scripted model.
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { processesOf, startAgent } from "./wire.mjs";
 
 const NOTES_SERVER = fileURLToPath(new URL("fixtures/notes-server.mjs", import.meta.url));
 
-/** Disposing of it ends every process that was started in it and removes its files. */
+/** Disposal ends every process of the scene and removes its files. */
 export async function openScene(recipe) {
   const root = await realpath(await mkdtemp(join(tmpdir(), "rookery-e2e-")));
   const [home, cwd] = [join(root, "home"), join(root, "work")];
@@ -22,7 +22,7 @@ export async function openScene(recipe) {
     ...{ root, home, cwd, files, model, launch },
     start: (answer) => startAgent({ ...launch, cwd, answer }),
     notesServer: { name: "notes", command: process.execPath, args: [NOTES_SERVER, files.notes], env: [] },
-    /** What the tool of the MCP server was called with. */
+    /** Returns the arguments of the MCP tool calls. */
     notes: () => (existsSync(files.notes) ? readFileSync(files.notes, "utf8").trimEnd().split("\n") : []),
     made: () => existsSync(files.made),
     processes: () => processesOf(home),
@@ -34,11 +34,11 @@ export async function openScene(recipe) {
   };
 }
 
-/** The answer to a permission request that picks the first option of this kind. */
+/** Returns a handler that answers permission requests with the first option of this kind. */
 export function choose(kind) {
   return (method, params) => {
     const option = method === "session/request_permission" && params.options.find((each) => each.kind === kind);
-    if (!option) throw Object.assign(new Error(`this client does not serve ${method}`), { code: -32601 });
+    if (!option) throw Object.assign(new Error(`this client does not support ${method}`), { code: -32601 });
     return { outcome: { outcome: "selected", optionId: option.optionId } };
   };
 }

@@ -13,14 +13,14 @@ import { NOTE, PROMPTS } from "./agents/model.mjs";
 import { program } from "./agents/program.mjs";
 import { openScene } from "./scene.mjs";
 
-/** The model calls the tool as the agent offers what it has from us. */
+/** The model calls our tool under the name that the agent gives it. */
 function throughUs(recipe: AgentRecipe): AgentRecipe {
   const mcpCall: AgentRecipe["mcpCall"] = ({ input }) =>
     recipe.mcpCall({ server: "rookery", tool: "notes__note", input });
   return { ...recipe, mcpCall };
 }
 
-/** A user of Rookery with this agent and the notes server, of which not all may be used. */
+/** Opens Rookery with this agent and the notes server, limited by a tool filter. */
 async function openUser(recipe: AgentRecipe) {
   await using opening = new DisposeStack();
   const scene = opening.use(await openScene(throughUs(recipe)));
@@ -40,7 +40,7 @@ async function openUser(recipe: AgentRecipe) {
 }
 
 describe.each(agents.map((recipe) => [recipe.name, recipe] as const))("%s and the tools of a session", (_, recipe) => {
-  it("calls one that it has from us, and is asked about it once", async () => {
+  it("calls a tool of the session, with one permission request", async () => {
     await using user = await openUser(recipe);
     const session = await user.rookery.openSession({ agent: "it", permissions: "ask" });
     const events: SessionEvent[] = [];
@@ -56,7 +56,7 @@ describe.each(agents.map((recipe) => [recipe.name, recipe] as const))("%s and th
     expect(started).toHaveLength(1);
   });
 
-  it("does nothing with it where that is refused", async () => {
+  it("does not run the tool if the permission is denied", async () => {
     await using user = await openUser(recipe);
     const session = await user.rookery.openSession({ agent: "it", permissions: "none" });
     for await (const _event of session.prompt(PROMPTS.mcp));
@@ -64,15 +64,15 @@ describe.each(agents.map((recipe) => [recipe.name, recipe] as const))("%s and th
   });
 });
 
-describe("the program of Claude Code, on the endpoint of a session", () => {
+describe("Claude Code at the MCP endpoint of a session", () => {
   const claude = agents.find(({ name }) => name === "claude-agent-acp");
 
   it.each([
     ["its token", (token: string) => token, true],
     ["another token", () => "Bearer wrong", false],
     ["no token", () => undefined, false],
-  ])("has the filtered catalog with %s, or has nothing", async (_, tokenOf, reaches) => {
-    if (claude === undefined) throw new Error("the suite has no Claude Code");
+  ])("gets the filtered tools or nothing, with %s", async (_, tokenOf, reaches) => {
+    if (claude === undefined) throw new Error("Claude Code is not part of the suite");
     await using user = await openUser(claude);
     const session = await user.rookery.openSession({ agent: "it", permissions: "all", toolsOnly: true });
     await using loopback = await LoopbackHttp.listen();

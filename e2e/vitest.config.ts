@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** Real programs, one at a time, or two where a suite says so: each takes hundreds of megabytes and a core. */
+/** Runs one real program at a time, or two if a suite says so: each needs hundreds of megabytes and a core. */
 export default defineConfig({
   test: {
     root: new URL("..", import.meta.url).pathname,

@@ -1,4 +1,4 @@
-// A bare ACP client: one line of JSON per message and no opinion, so that what an agent really sends can be looked at.
+// A minimal ACP client without validation, for inspecting what an agent really sends: one JSON line per message.
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 
@@ -6,8 +6,8 @@ const STDERR_LIMIT = 64 * 1024;
 
 /**
  * Starts an agent as the leader of its own process group.
- * `answer(method, params)` answers the agent's requests: its result is sent, what it throws is sent as the error, and
- * `undefined` leaves the request without an answer.
+ * `answer(method, params)` answers the agent's requests: its result is sent, an exception is sent as the error, and
+ * `undefined` sends no answer.
  */
 export function startAgent({ command, env, cwd, answer = refuse }) {
   const [program, ...args] = command;
@@ -68,7 +68,7 @@ export function startAgent({ command, env, cwd, answer = refuse }) {
   });
 
   agent.notify = (method, params) => send({ jsonrpc: "2.0", method, params });
-  /** The whole response, a result or an error; nothing but a timeout or the agent's exit throws. */
+  /** Resolves with the whole response, a result or an error. Rejects only on a timeout or if the agent exits. */
   agent.request = (method, params, timeoutMs = 30_000) => {
     const id = nextId++;
     const response = new Promise((resolve) => pending.set(id, resolve));
@@ -77,11 +77,11 @@ export function startAgent({ command, env, cwd, answer = refuse }) {
     });
     send({ jsonrpc: "2.0", id, method, params });
     const answered = within(timeoutMs, `an answer to ${method}`, Promise.race([response, gone]));
-    // Whoever gave up on the answer does not want to hear of its failure either.
+    // The caller may have given up, so the rejection must not count as unhandled.
     answered.catch(() => undefined);
     return answered;
   };
-  /** The first trace entry from `from` on that passes the test, already there or still to come. */
+  /** Resolves with the first trace entry at or after `from` that passes the test, past or future. */
   agent.seen = (test, { from = 0, timeoutMs = 30_000 } = {}) => {
     const found = agent.trace.slice(from).find(test);
     if (found !== undefined) return Promise.resolve(found);
@@ -93,7 +93,7 @@ export function startAgent({ command, env, cwd, answer = refuse }) {
     return within(timeoutMs, "a message", arrival).finally(() => watchers.delete(watcher));
   };
   agent.endInput = () => child.stdin.end();
-  /** Ends the whole group at once. */
+  /** Kills the whole process group. */
   agent.kill = async () => {
     signalGroup(child.pid, "SIGKILL");
     await agent.exited;
@@ -101,7 +101,7 @@ export function startAgent({ command, env, cwd, answer = refuse }) {
   return agent;
 }
 
-/** Processes whose environment names this home: also those that left the group. */
+/** Returns the processes whose environment has this home, including those outside the group. */
 export function processesOf(home) {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -121,13 +121,13 @@ export function signalGroup(pid, signal) {
 export function within(ms, what, promise) {
   let timer;
   const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} did not come within ${ms} ms`)), ms);
+    timer = setTimeout(() => reject(new Error(`${what} did not happen within ${ms} ms`)), ms);
   });
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
 function refuse(method) {
-  throw Object.assign(new Error(`this client does not serve ${method}`), { code: -32601 });
+  throw Object.assign(new Error(`this client does not support ${method}`), { code: -32601 });
 }
 
 function state(pid) {

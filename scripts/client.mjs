@@ -1,4 +1,4 @@
-// Writes the types of `rookery/client` from the OpenAPI document; with --check, only says whether they are out of date.
+// Writes the types of `rookery/client` from the OpenAPI document. With --check, only reports whether they are out of date.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import openapiTS, { astToString } from "openapi-typescript";
@@ -18,6 +18,6 @@ const { module } = await runnerImport(fileURLToPath(new URL("../src/server/http/
 const text = head + astToString(await openapiTS(module.openApiDocument("0")));
 if (!process.argv.includes("--check")) writeFileSync(file, text);
 else if (readFileSync(file, "utf8") !== text) {
-  process.stderr.write("src/client/schema.ts is out of date: npm run client\n");
+  process.stderr.write("src/client/schema.ts is out of date. Run `npm run client` and commit the result.\n");
   process.exitCode = 1;
 }

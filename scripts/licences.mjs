@@ -1,4 +1,4 @@
-// Writes dist/cli/THIRD-PARTY-LICENSES.txt: the command carries its dependencies inside, so it carries their licences too.
+// Writes dist/cli/THIRD-PARTY-LICENSES.txt, because the bundled command contains its dependencies.
 import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

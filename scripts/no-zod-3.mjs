@@ -1,2 +1,2 @@
-// Stands in for zod 3 in the bundled command: the AI SDK can read schemas of zod 3, and we give it none.
+// Replaces zod 3 in the bundled command. The AI SDK supports its schemas, but we use none.
 export const ZodFirstPartyTypeKind = {};

@@ -1,5 +1,5 @@
-// Makes a clone ready to run: installs when node_modules is missing or older than the lock file, builds when a source
-// is newer than the build. Says one line per step it really does, and nothing otherwise.
+// Prepares a clone: installs if node_modules is missing or older than the lock file, and builds if a source
+// is newer than the build. Prints one line per step that it executes.
 import { spawnSync } from "node:child_process";
 import {
   existsSync,
@@ -71,7 +71,7 @@ function newestSource() {
   return Math.max(...files.map(mtime));
 }
 
-/** Two commands started at once on a fresh clone must not install into the same folder: the second waits. */
+/** Two concurrent commands in a fresh clone must not install at the same time: the second one waits. */
 async function alone(name, work) {
   const lock = at("node_modules", `.rookery-${name}.lock`);
   mkdirSync(at("node_modules"), { recursive: true });
@@ -83,7 +83,7 @@ async function alone(name, work) {
   }
 }
 
-/** A lock whose holder is gone is nobody's. */
+/** A lock whose process has ended is free. */
 function taken(lock) {
   try {
     writeFileSync(lock, String(process.pid), { flag: "wx" });

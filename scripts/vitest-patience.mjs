@@ -1,8 +1,8 @@
 import { vi } from "vitest";
 
 /**
- * Vitest gives up on `vi.waitFor` after one second, which a busy machine spends on starting one process. A test that
- * waits for what must come loses nothing by a longer limit; one that names its own limit keeps it.
+ * `vi.waitFor` times out after one second by default, which a busy machine needs to start one process. A longer default
+ * does not slow down passing tests. A test that sets its own timeout keeps it.
  */
 const PATIENCE_MS = 20_000;
 

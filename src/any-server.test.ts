@@ -11,8 +11,8 @@ import { SessionEvent } from "./domain/index.ts";
 import { builtEnvironment, temporaryFolder } from "./testing/index.ts";
 
 /**
- * A Messages API that shares nothing with the scripted server of `./testing`: written from the public description, with
- * habits of its own (no pings, CRLF, bytes cut anywhere, fields nobody knows).
+ * A Messages API that shares no code with the scripted server of `rookery/testing`. It follows the public description and
+ * behaves differently where that is allowed: no pings, CRLF, arbitrary chunk boundaries, unknown fields.
  */
 const CLI = fileURLToPath(new URL("../dist/cli/main.cjs", import.meta.url));
 
@@ -76,7 +76,7 @@ function asking(): string {
   return start() + opened + pieces.join("") + event("content_block_stop", { index: 0 }) + end("tool_use");
 }
 
-it("rookery run works against any server of the Messages API, and prints just what is in the log", async () => {
+it("rookery run works with another Messages API server and prints exactly the events of the log", async () => {
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => response.destroy(error as Error));
   });

@@ -20,7 +20,7 @@ import {
   writeAcpAgent,
 } from "./testing/index.ts";
 
-/** Of providers, usual and unusual, of Rookery, and one whose name says nothing but that the configuration names. */
+/** Secrets of providers and of Rookery, and one with an unremarkable name that only the configuration mentions. */
 const SECRETS = [
   ...["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "AWS_SECRET_ACCESS_KEY"],
   ...["OPENAI_API_KEY", "CODEX_ACCESS_TOKEN", "CODEX_API_KEY", "AZURE_OPENAI_AD_TOKEN"],
@@ -34,13 +34,13 @@ const OF_CLAUDE = SECRETS.slice(0, 4);
 const OF_CODEX = SECRETS.slice(4, 8);
 const OF_GEMINI = SECRETS.slice(8, 11);
 const OF_ANYBODY = SECRETS.filter((name) => !name.startsWith("ROOKERY_"));
-/** What builds need, which every child keeps. */
+/** Variables that builds need. Every child gets them. */
 const BUILDS = ["NPM_TOKEN", "GITHUB_TOKEN", "SSH_AUTH_SOCK"];
 
 const owned = new DisposeStack();
 let out: string;
 
-/** Each started program writes its environment into a folder, under the name that it is given. */
+/** Each started program writes its environment to a file with the given name. */
 beforeAll(async () => {
   const folder = owned.use(await temporaryFolder());
   const repository = owned.use(await temporaryRepository({ "README.md": "hello\n" }));
@@ -62,7 +62,7 @@ beforeAll(async () => {
     await startModelServer([
       call("bash", { command: "dump bash" }),
       call("bash", { command: "dump background", background: true }),
-      // The session ends what is in the background, so this waits until it has written.
+      // Waits for the background command to write its file, because the session ends it.
       call("bash", { command: `until ls "${out}"/background.* > /dev/null 2>&1; do sleep 0.05; done` }),
       say("done"),
     ]),
@@ -122,7 +122,7 @@ stages = [{ agent = "worker" }, { run = "dump stage" }, { merge = "merge", gate 
     await using session = await rookery.openSession({ agent: name });
     await session.prompt("go").outcome;
   });
-  await Promise.allSettled(sessions); // what only prints its environment is no agent: its session fails
+  await Promise.allSettled(sessions); // a program that only prints its environment is not an agent, so its session fails
   await rookery.tasks.start({ id: "t", prompt: "go", pipeline: "p" });
   await rookery.runTasks({ only: "t", signal: AbortSignal.timeout(50_000) });
   const { agents } = await loadConfig({ cwd: repository.path, env });
@@ -146,7 +146,7 @@ afterAll(() => owned[Symbol.asyncDispose]());
 
 async function arrived(child: string, names: readonly string[]): Promise<string[]> {
   const files = (await readdir(out)).filter((file) => file.startsWith(`${child}.`));
-  expect(files, `nobody started ${child}`).not.toEqual([]);
+  expect(files, `${child} was not started`).not.toEqual([]);
   const texts = await Promise.all(files.map((file) => readFile(join(out, file), "utf8")));
   return names.filter((name) => texts.some((text) => text.split("\n").includes(`${name}=value-of-${name}`)));
 }
@@ -169,12 +169,12 @@ it.each<[child: string, secrets: readonly string[]]>([
   ["opencode", OF_ANYBODY],
   ["acp", OF_ANYBODY],
   ["component", OF_ANYBODY],
-])("%s gets the secrets %j, and what builds need", async (child, secrets) => {
+])("passes %s only the secrets %j and the build variables", async (child, secrets) => {
   expect((await arrived(child, SECRETS)).sort()).toEqual([...secrets].sort());
   expect(await arrived(child, BUILDS)).toEqual(BUILDS);
 });
 
-/** These files start processes with an environment that `childEnvironment` built, or with a smaller one. */
+/** Files that start processes with an environment from `childEnvironment`, or with a smaller one. */
 const STARTS_PROCESSES = [
   "acp/auth/terminal.ts",
   "cli/demo/demo.ts",
@@ -183,10 +183,10 @@ const STARTS_PROCESSES = [
   "stdx/process/identity.ts",
   "stdx/process/limit-tag.ts", // tries a program of the system, with an empty environment
   "stdx/process/marker.ts",
-  "stdx/process/pid-scope.ts", // asks the system, and passes nothing on
+  "stdx/process/pid-scope.ts", // runs system programs only
 ];
 
-it("no other file starts processes: a new one takes part in the test above", () => {
+it("lists every file that starts processes, so that a new one is added to this test", () => {
   const src = fileURLToPath(new URL(".", import.meta.url));
   const files = readdirSync(src, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".ts") && !/\.test\.ts$|(^|\/)(test-|testing\/|fixtures\/)/.test(file))

@@ -57,7 +57,7 @@ it.each([
   ["^20.20.0", false],
   [">=18 <20", false],
   ["*", true],
-])("reads the range %s", (range, expected) => {
+])("parses the range %s", (range, expected) => {
   expect(includesVersion(range, [20, 19, 0])).toBe(expected);
 });
 

@@ -15,7 +15,7 @@ import {
   type TemporaryFolder,
 } from "./testing/index.ts";
 
-/** `npm test` plays the same tasks in src/fleet. */
+/** `npm test` runs the same tasks in test/fleet. */
 const IS_SLOW_RUN = process.env["ROOKERY_SLOW"] === "1";
 const EXAMPLES = fileURLToPath(new URL("../examples/", import.meta.url));
 
@@ -51,17 +51,17 @@ async function runOn({ url }: ModelServer, name: string, ...args: string[]): Pro
   return stdout;
 }
 
-it("every example is run here", () => {
+it("runs every example", () => {
   const tested = readFileSync(fileURLToPath(import.meta.url), "utf8");
   for (const name of readdirSync(EXAMPLES)) expect(tested).toMatch(new RegExp(`run(On)?\\([^)]*"${name}["/]`));
 });
 
-it("prompt.mjs drives a turn and answers its permission", () => {
+it("prompt.mjs runs a turn and answers its permission request", () => {
   expect(readFileSync(join(folder.path, "hi.txt"), "utf8")).toBe("hello");
   expect(session).toMatch(/^ses_/);
 });
 
-it("follow.mjs shows the log from the start and from the middle", async () => {
+it("follow.mjs prints the log from the start or from a position", async () => {
   const all = (await run("follow.mjs", session)).trim().split("\n");
   expect(all[0]).toBe("1 session.opened");
   expect(all.at(-1)).toMatch(/turn\.ended$/);
@@ -72,11 +72,11 @@ it("sessions.mjs lists the session", async () => {
   expect(await run("sessions.mjs")).toContain(`${session}  anthropic  idle  1 turns`);
 });
 
-it("resume.mjs goes on with it", async () => {
+it("resume.mjs continues the session", async () => {
   expect(await run("resume.mjs", session, "more")).toBe("then: done\n");
 });
 
-it("testing.mjs tests with a scripted model", async () => {
+it("testing.mjs runs a test with a scripted model", async () => {
   expect(await run("testing.mjs")).toBe("as scripted\n");
 });
 
@@ -87,7 +87,7 @@ it("acp-client.mjs drives an ACP agent", async () => {
   expect(await run("acp-client.mjs", "Hello", ...agent.command)).toBe("Hi there\n[end_turn]\n");
 });
 
-it("acp-proxy.mjs gives an agent a tool and a hint", async () => {
+it("acp-proxy.mjs adds a tool and an instruction to an agent", async () => {
   const calls = [{ callMcp: { server: "clock", tool: "now" } }];
   const agent = await writeAcpAgent(folder.path, { prompts: [{ when: "The clock tool", steps: calls }] }, "proxied");
   const proxied = [process.execPath, join(EXAMPLES, "acp-proxy.mjs"), ...agent.command];
@@ -95,7 +95,7 @@ it("acp-proxy.mjs gives an agent a tool and a hint", async () => {
   await expect(run("acp-proxy.mjs")).rejects.toThrow("the agent's command is empty");
 });
 
-it("tools.mjs gives a session a tool and an instruction, and refuses what its plugin refuses", async () => {
+it("tools.mjs adds a tool and an instruction to a session, and its plugin denies a call", async () => {
   await using own = await startModelServer([
     call("deploy_status", { stage: "staging" }),
     call("bash", { command: "git push" }),

@@ -13,7 +13,7 @@ const AGENTS = { deaf: "ignores EOF and TERM", stray: "its grandchild left the g
 const ENDINGS = ["close", "SIGTERM", "SIGINT", "SIGKILL"] as const;
 const BACKENDS = ["command", "claude-code", "acp"] as const;
 const AT_ONCE = 6;
-/** `npm test` plays every fourth cell, which has each backend, agent and ending at least twice. */
+/** `npm test` runs every fourth cell, which covers each backend, agent and ending at least twice. */
 const IS_WHOLE = process.env["ROOKERY_SLOW"] === "1";
 
 interface Cell {
@@ -27,7 +27,7 @@ interface Scene {
   readonly env: Record<string, string>;
 }
 
-/** How many there were while it ran, and how many are left. */
+/** The number of processes during the run and after it. */
 interface Count {
   readonly up: number;
   readonly left: number;
@@ -73,14 +73,14 @@ async function signalled({ env, cwd }: Scene, id: string, signal: NodeJS.Signals
   child.kill(signal);
   await over;
   if (signal === "SIGKILL") {
-    expect(await marked(id)).toBeGreaterThan(0); // or there would be nothing to sweep
+    expect(await marked(id)).toBeGreaterThan(0); // otherwise there would be nothing to sweep
     const next = spawn(process.execPath, [CLI, "sessions", "list"], { cwd, env, stdio: "ignore" });
     await once(next, "exit");
   }
   return up;
 }
 
-/** Processes that have both this cell's variable and Rookery's marker; its own process has only the first. */
+/** Counts processes with this cell's variable and Rookery's marker. Rookery's own process has only the first. */
 async function marked(id: string): Promise<number> {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const found = await Promise.all(
@@ -96,7 +96,7 @@ async function marked(id: string): Promise<number> {
 }
 
 it.runIf(process.platform === "linux")(
-  "whatever the agent and however Rookery ends, no process is left after it, or after the next start",
+  "leaves no process after it ends or after the next start, for every agent and ending",
   { timeout: 300_000 },
   async () => {
     const cells = BACKENDS.flatMap((backend, row) =>

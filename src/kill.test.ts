@@ -19,11 +19,11 @@ import {
 } from "./testing/index.ts";
 
 const CLI = fileURLToPath(new URL("../dist/cli/main.cjs", import.meta.url));
-/** `npm run soak` asks for 200. */
+/** `npm run soak` sets 200. */
 const KILLS = Number(process.env["ROOKERY_KILLS"] ?? (process.env["ROOKERY_SLOW"] === "1" ? 30 : 5));
 const AT_ONCE = 2;
 
-/** Says what comes next from what it was told, as a real model does, so that a repeated request gets the same reply. */
+/** Chooses the reply from the conversation only, so that a repeated request gets the same reply. */
 function model(request: ModelRequest): Reply {
   const pace = { chunkDelayMs: 2 };
   switch (request.messages.filter(({ role }) => role === "assistant").length) {
@@ -49,7 +49,7 @@ interface Run {
   readonly stderr: string;
 }
 
-/** Runs the built program and keeps each whole line that it printed before it ended or was killed. */
+/** Runs the built command and collects each complete line that it printed before it ended or was killed. */
 async function rookery(cwd: string, env: Record<string, string>, args: string[], killAfterMs?: number): Promise<Run> {
   const child = spawn(process.execPath, [CLI, ...args], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
   let stdout = "";
@@ -82,7 +82,7 @@ function processesOf(run: string): string[] {
 }
 
 it.runIf(process.platform === "linux")(
-  `SIGKILL at ${KILLS} random moments loses nothing that was shown, ends each turn once and leaves no process`,
+  `loses no printed event, ends each turn once and leaves no process after SIGKILL at ${KILLS} random moments`,
   { timeout: 600_000 },
   async () => {
     await using server = await startModelServer(model, { maxRequests: 100_000 });

@@ -16,10 +16,10 @@ import {
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const TSC = join(ROOT, "node_modules", "typescript", "bin", "tsc");
-/** Whoever writes for Node has these. */
+/** The types that every Node project has. */
 const NODE_TYPES = { typeRoots: [join(ROOT, "node_modules", "@types")], types: ["node"] };
 const SECONDS = 1_000;
-/** An installation takes half a minute, and fetches dependencies that are not in the cache of npm. */
+/** An installation takes 30 s and downloads dependencies that are not in npm's cache. */
 const IS_SLOW_RUN = process.env["ROOKERY_SLOW"] === "1";
 
 const IMPORTER = `
@@ -47,7 +47,7 @@ export async function main(): Promise<string> {
 }
 `;
 
-/** With the library: the same as the command does. */
+/** Does the same as the command, with the library. */
 const LIBRARY = `
 import { Rookery } from "rookery";
 import { collect } from "rookery/testing";
@@ -77,7 +77,7 @@ beforeAll(async () => {
 }, 60 * SECONDS);
 afterAll(() => folder[Symbol.asyncDispose]());
 
-it("carries the build and the papers, and nothing of sources, tests or benches", () => {
+it("contains only the build and the documents, without sources, tests or benchmarks", () => {
   const other = files.filter(
     (path) => !/^(dist\/.+\.(js|cjs|d\.ts|txt)|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/.test(path),
   );
@@ -95,14 +95,14 @@ describe.runIf(IS_SLOW_RUN)("an installation of the package", () => {
     expect(stderr).not.toContain("EBADENGINE");
   }, 300 * SECONDS);
 
-  it("works from an empty folder: npx rookery demo", { timeout: 120 * SECONDS }, async () => {
+  it("runs npx rookery demo in an empty folder", { timeout: 120 * SECONDS }, async () => {
     const { stdout } = await run("npx", ["rookery", "demo"], inside());
     expect(stdout).toContain("scripted");
     expect(stdout).toContain("The test passes");
   });
 
   it(
-    "runs a program of the model in its thread, by the command and by the library",
+    "runs a program of the model in its worker thread, from the command and from the library",
     async () => {
       const code = `const { text } = await tools.list({}); 6 * 7 + text.length * 0`;
       const script: Script = ({ toolResults: [told] }) =>
@@ -123,7 +123,7 @@ describe.runIf(IS_SLOW_RUN)("an installation of the package", () => {
     ["node16", "node16"],
     ["esnext", "bundler"],
   ])(
-    "gives its types to an importer with module %s and moduleResolution %s",
+    "provides types to an importer with module %s and moduleResolution %s",
     { timeout: 120 * SECONDS },
     async (module, moduleResolution) => {
       const { cwd } = inside();

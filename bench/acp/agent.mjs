@@ -1,4 +1,4 @@
-// An agent that only talks: as many updates as a prompt asks for, as fast as they are taken, and an echo of anything else.
+// A scripted agent: sends as many updates as a prompt requests, as fast as they are read, and echoes anything else.
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 

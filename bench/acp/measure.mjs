@@ -1,4 +1,4 @@
-// A process of its own that reads what an agent says, started by ../acp.mjs: says what it measured, and ends.
+// Reads the updates of an agent in a separate process, prints the measurement and exits. Started by ../acp.mjs.
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { commands, withPeer } from "./peer.mjs";
 import * as readers from "./readers.mjs";
@@ -6,7 +6,7 @@ import * as readers from "./readers.mjs";
 const QUIET_MS = 500;
 
 const measures = {
-  /** Updates a second, from the prompt until its answer and all of them are there. */
+  /** Updates per second, from the prompt until the answer and all updates have arrived. */
   async rate(peer, count) {
     let seen = 0;
     const onUpdate = () => {
@@ -18,27 +18,27 @@ const measures = {
       while (seen < updates) await nextTurn();
     };
     return withPeer({ ...peer, onUpdate }, async ({ prompt }) => {
-      await all(prompt, count / 5); // warm
+      await all(prompt, count / 5); // warm up
       const started = performance.now();
       await all(prompt, count);
       return count / ((performance.now() - started) / 1000);
     });
   },
 
-  /** Milliseconds of each of so many requests, one after the other. */
+  /** The duration of each request in milliseconds. Requests run one after the other. */
   async roundTrips(peer, count) {
     return withPeer({ ...peer, onUpdate: () => undefined }, async ({ request }) => {
       const times = [];
       for (let index = -count / 5; index < count; index += 1) {
         const started = performance.now();
         await request("_bench/echo", { index });
-        if (index >= 0) times.push(performance.now() - started); // those before it are for warming up
+        if (index >= 0) times.push(performance.now() - started); // earlier requests warm up
       }
       return times;
     });
   },
 
-  /** Nobody takes the updates: what was read from the pipe all the same, and how far the memory grew. */
+  /** Does not consume the updates. Measures how much is still read from the pipe, and how much the memory grows. */
   async stalled(peer, count) {
     const onUpdate = () => new Promise(() => undefined);
     return withPeer({ ...peer, onUpdate }, async ({ prompt, child }) => {

@@ -1,4 +1,4 @@
-// An agent's process, alone or behind proxies, and a session on it.
+// Starts an agent, alone or behind proxies, with a session.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ const PROXY = [process.execPath, CLI, "acp", "proxy"];
 
 export const commands = {
   agent: () => AGENT,
-  /** Each proxy starts the next. */
+  /** Builds the command: each proxy starts the next one. */
   nested: (proxies) => [...Array.from({ length: proxies }, () => [...PROXY, "--"]).flat(), ...AGENT],
   conducted: (proxies) => {
     const proxy = PROXY.map((word) => `'${word}'`).join(" ");
@@ -18,7 +18,7 @@ export const commands = {
   },
 };
 
-/** Starts the command with a session on it, hands both to `use`, and waits for its end. */
+/** Starts the command, opens a session, passes both to `use`, and waits for the exit. */
 export async function withPeer({ command: [file, ...args], reader, onUpdate }, use) {
   const child = spawn(file, args, { stdio: ["pipe", "pipe", "inherit"] });
   const ended = once(child, "close");

@@ -1,4 +1,4 @@
-// Ways to read what an agent says. Each connects to its streams and gives { request, close }; `onUpdate` hears every update.
+// Clients to compare. Each connects to the agent's streams and returns { request, close }. `onUpdate` gets every update.
 import { Readable, Writable } from "node:stream";
 import { client, ndJsonStream } from "@agentclientprotocol/sdk";
 import {
@@ -10,7 +10,7 @@ import {
   transportPair,
 } from "../../dist/acp/index.js";
 
-/** The floor: lines cut at newlines, and JSON.parse. */
+/** The baseline: split lines and JSON.parse. */
 export function raw({ stdout, stdin }, onUpdate) {
   const asked = new Map();
   let id = 0;
@@ -48,19 +48,19 @@ export function official({ stdout, stdin }, onUpdate) {
     async close() {
       connection.close();
       await connection.closed;
-      stdin.destroy(); // it is left open, and the agent waits
+      stdin.destroy(); // otherwise it stays open and the agent waits
     },
   };
 }
 
-/** Through a proxy of this process. */
+/** Through a proxy in this process. */
 export function proxied({ stdout, stdin }, onUpdate) {
   const [near, far] = transportPair();
   openProxy({ transport: far }, { transport: streamTransport(stdout, stdin) });
   return over(near, onUpdate);
 }
 
-/** Through a conductor of this process, and five proxies of it. */
+/** Through a conductor in this process with five proxies. */
 export function chained({ stdout, stdin }, onUpdate) {
   const [near, far] = transportPair();
   const agent = {

@@ -1,8 +1,8 @@
-// The floor: the same requests and the same reads without an agent, a log or a library in between.
+// The baseline: the same requests and file reads without an agent, a log or a library.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** One turn: asks, does what is asked for, and asks again; `heard` is given the text of the stream as it comes. */
+/** Runs one turn: sends requests and executes the calls. Passes the text of the stream to `heard`. */
 export async function bareTurn(url, { prompt, folder, heard = () => undefined }) {
   const messages = [{ role: "user", content: prompt }];
   for (;;) {

@@ -1,17 +1,17 @@
-// A model that does what the prompt says: `steps=5 delay=200` calls a tool five times, each after 200 ms, and then answers;
-// `pieces=100 every=20` answers in pieces that say when they were written; `hold` waits with the answer for POST /release.
-// Alone it is a program that prints its address: what is measured is not to share a thread with it.
+// A model that the prompt controls: `steps=5 delay=200` calls a tool five times, each after 200 ms, and then answers;
+// `pieces=100 every=20` answers in chunks that contain their time; `hold` delays the answer until POST /release.
+// As a program, it prints its URL. It runs in a separate process to keep its work out of the measurement.
 import { spawn } from "node:child_process";
 import { createServer } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
-/** Milliseconds, the same in all processes of a machine. */
+/** A monotonic time in milliseconds that all processes of the machine share. */
 export function now() {
   return performance.timeOrigin + performance.now();
 }
 
-/** `{ url, held(), release(), close() }`. */
+/** Starts the model. Resolves with `{ url, held(), release(), close() }`. */
 export async function startModel() {
   const child = spawn(process.execPath, [fileURLToPath(import.meta.url), "--serve"], {
     stdio: ["pipe", "pipe", "inherit"],
@@ -27,7 +27,7 @@ export async function startModel() {
     held: async () => Number(await (await fetch(`${url}/held`)).text()),
     release: async () => void (await fetch(`${url}/release`, { method: "POST" })),
     close: () => {
-      child.stdin.end(); // it ends with its input
+      child.stdin.end(); // exits when its input ends
       return new Promise((resolve) => child.once("exit", resolve));
     },
   };

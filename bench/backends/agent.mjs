@@ -1,5 +1,5 @@
-// The scripted agent of ../backends.mjs: the same records for every reader, in the dialect of Claude Code or at once.
-// `agent.mjs claude` waits for prompts on its stdin, `agent.mjs lines '{"count":10}'` begins, `deaf` ends by KILL only.
+// The scripted agent of ../backends.mjs: writes the same records for every reader, as Claude Code or as plain lines.
+// `agent.mjs claude` waits for prompts on stdin, `agent.mjs lines '{"count":10}'` starts immediately, `deaf` only ends by SIGKILL.
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,7 +13,7 @@ if (dialect === "deaf") {
   process.stdout.write("up\n");
   setInterval(() => undefined, 60_000);
 } else if (dialect === "lines") {
-  await speak(JSON.parse(argument.slice(argument.lastIndexOf("{")))); // before it stands what went before
+  await speak(JSON.parse(argument.slice(argument.lastIndexOf("{")))); // the prompt may contain earlier text
 } else {
   for await (const line of createInterface({ input: process.stdin })) await answer(JSON.parse(line));
 }
@@ -44,11 +44,11 @@ async function answer({ type, request_id, request, message }) {
 
 async function speak({ count, paceMs }) {
   if (paceMs === undefined) {
-    for (let sent = 0; sent < count; sent += 1) await write(delta(TEXT)); // one by one, as a program has them
+    for (let sent = 0; sent < count; sent += 1) await write(delta(TEXT)); // one by one, like a real program
     return;
   }
   for (let index = 0; index < count; index += 1) {
-    await write(delta(`${process.hrtime.bigint()} `)); // the same clock for all processes of a machine
+    await write(delta(`${process.hrtime.bigint()} `)); // a clock that all processes of the machine share
     await sleep(paceMs);
   }
 }

@@ -1,4 +1,4 @@
-// A process of its own that drives the scripted agent, started by ../backends.mjs: says what it measured, and ends.
+// Drives the scripted agent in a separate process, prints the measurement and exits. Started by ../backends.mjs.
 import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { builtEnvironment } from "../../dist/testing/index.js";
 
 const AGENT = fileURLToPath(new URL("./agent.mjs", import.meta.url));
 
-/** Each way to the agent: opens, and runs prompts whose texts arrive one by one with the time they were there. */
+/** The candidates. Each opens the agent and runs prompts, and reports every text with its arrival time. */
 const ways = {
   async raw({ env }) {
     const child = spawn(process.execPath, [AGENT, "claude"], { env, stdio: ["pipe", "pipe", "inherit"] });
@@ -63,7 +63,7 @@ function command(...args) {
 }
 
 const measures = {
-  /** Records a second, from the prompt until all that the agent said is in the log and was read from it. */
+  /** Records per second, from the prompt until all records are in the log and read from it. */
   async rate(scene, { way, count }) {
     const { prompt, close } = await ways[way](scene);
     const all = async (wanted) => {
@@ -71,7 +71,7 @@ const measures = {
       await prompt({ count: wanted }, (text) => (length += text.length));
       if (length !== wanted * 180) throw new Error(`${wanted * 180 - length} characters were lost`);
     };
-    await all(Math.ceil(count / 5)); // warm
+    await all(Math.ceil(count / 5)); // warm up
     const started = performance.now();
     await all(count);
     const rate = count / ((performance.now() - started) / 1000);
@@ -79,7 +79,7 @@ const measures = {
     return rate;
   },
 
-  /** Milliseconds from when each record was written until it was there. */
+  /** Milliseconds from the writing of each record until its arrival. */
   async latency(scene, { way, count }) {
     const { prompt, close } = await ways[way](scene);
     const times = [];
@@ -91,9 +91,9 @@ const measures = {
     return times.slice(count / 5);
   },
 
-  /** Milliseconds from nothing to the first record. */
+  /** Milliseconds from the start to the first record. */
   async start(scene, { way }) {
-    const other = await ways[way](scene); // what is loaded once is loaded
+    const other = await ways[way](scene); // warm up: loads modules
     await other.prompt({ count: 1 }, () => undefined);
     await other.close();
     const place =
@@ -113,7 +113,7 @@ const measures = {
     return first;
   },
 
-  /** Milliseconds until so many agents are gone that listen to no signal but KILL. */
+  /** Milliseconds until `count` agents that ignore all signals except SIGKILL have ended. */
   async close(scene, { count }) {
     const { rookery } = await opened(scene, `backend = "command"\ncommand = ${command("deaf")}`);
     const up = Array.from({ length: count }, async () => {

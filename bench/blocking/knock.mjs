@@ -1,5 +1,5 @@
-// Another client: asks for the server's health every 5 ms, whether the last answer has come or not, and says for each line
-// on its input how long it waited at most since the one before. Alone it is that program; `startKnocking` starts it.
+// Requests the server's health every 5 ms without waiting for earlier responses. For each line of input, it prints the
+// longest response time since the line before. `startKnocking` starts this file as a program.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { Agent, get } from "node:http";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 const EVERY_MS = 5;
 
-/** `{ longest(), end() }`. */
+/** Starts the program. Resolves with `{ longest(), end() }`. */
 export async function startKnocking({ base, headers }) {
   const args = [fileURLToPath(import.meta.url), `${base}/v1/health`, JSON.stringify(headers)];
   const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"], env: {} });

@@ -1,9 +1,9 @@
-// A session with a long past: turns of some 200 events, or of fewer, each a short question and a short answer in pieces.
+// Creates a session with a long log: turns of 200 events by default, each with a short question and an answer in chunks.
 const AT = "2026-01-01T00:00:00.000Z";
 const DELTAS = 196;
 const EVENTS_IN_AN_APPEND = 1_000;
 
-/** Rookery's own agent of `servers.mjs` can go on with it. */
+/** The built-in agent of `servers.mjs` can continue it. */
 export async function writeTurns(store, { sessionId, cwd, events, deltas = DELTAS }) {
   const stamp = { at: AT, agent: "it" };
   const model = "anthropic/claude-sonnet-5";

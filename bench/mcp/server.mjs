@@ -1,4 +1,4 @@
-// A small MCP server on stdio that takes as many milliseconds to get ready as its argument says.
+// A small MCP server on stdio whose startup takes as many milliseconds as its argument says.
 import { createInterface } from "node:readline";
 
 const send = (id, result) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id, result })}\n`);

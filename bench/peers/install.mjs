@@ -1,4 +1,4 @@
-// Installs the peers beside this file when they are missing or the lock file has changed since.
+// Installs the peers next to this file if they are missing or the lock file has changed.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -9,7 +9,7 @@ const folder = fileURLToPath(new URL(".", import.meta.url));
 const at = (...parts) => join(folder, "node_modules", ...parts);
 const stamp = at(".rookery-installed");
 
-/** Where each program is, and its version. */
+/** The path and version of each program. */
 export function installed() {
   install();
   return {
@@ -28,13 +28,13 @@ function install() {
   const wanted = createHash("sha256")
     .update(readFileSync(join(folder, "package-lock.json")))
     .digest("hex");
-  // The stamp is written last, so that an installation that was interrupted is done again.
+  // Writes the stamp last, so that an interrupted installation is repeated.
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
   process.stderr.write("Installing the peers (about 400 MB)…\n");
   const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
   const { status, stdout, stderr, error } = spawnSync("npm", args, { cwd: folder, encoding: "utf8" });
   if (status !== 0) throw new Error(`npm ci failed in bench/peers/.\n${stdout ?? ""}${stderr ?? ""}${error ?? ""}`);
-  chmodSync(SANDBOX_AGENT, 0o755); // is published without it
+  chmodSync(SANDBOX_AGENT, 0o755); // published without the executable bit
   writeFileSync(stamp, wanted);
 }
 

@@ -1,7 +1,7 @@
 // Formats the comparison as the table of docs/benchmarks.md.
 import { format } from "../table.mjs";
 
-/** Rows as ../table.mjs has them. */
+/** The rows have the format of ../table.mjs. */
 export function asMarkdown(title, rows) {
   const lines = rows.map(({ name, value, unit, ratio, target, ok }) => {
     const figure = `${format(value)} ${unit}`;

@@ -1,4 +1,4 @@
-// opencode: its server drives a model by itself, so its agent is a scripted model, and it keeps what was said at the end.
+// opencode: its server drives a model directly, so it gets a scripted model. It stores a message when it is complete.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { builtEnvironment } from "../../dist/testing/index.js";
@@ -27,7 +27,7 @@ export async function startOpencode({ folder, model, program }) {
 }
 
 function settings(url) {
-  const limit = { context: 100_000_000, output: 100_000_000 }; // what it says is not to be summed up
+  const limit = { context: 100_000_000, output: 100_000_000 }; // prevents compaction
   return {
     autoupdate: false,
     share: "disabled",

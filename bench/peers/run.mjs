@@ -1,5 +1,5 @@
-// Prints one table: what Rookery's server does beside its peers, and the other figures of the pool and the server.
-// `node bench/peers/run.mjs [--quick] [--markdown] [--peers]`; the last for what is measured beside peers alone.
+// Prints one table that compares Rookery's server with its peers, and the other results of the pool and the server.
+// `node bench/peers/run.mjs [--quick] [--markdown] [--peers]`; --peers runs only the comparison.
 import { cpus, totalmem } from "node:os";
 import { readFileSync } from "node:fs";
 import { run as pool } from "../pool.mjs";
@@ -26,7 +26,7 @@ const parts = { "sandbox-agent": besideSandboxAgent, acpx: besideAcpx, opencode:
 if (!has("--peers")) Object.assign(parts, { "the server": server, worktrees, "the pool": pool });
 const rows = [];
 for (const [name, run] of Object.entries(parts)) {
-  process.stderr.write(`Measuring ${name}…\n`); // the whole takes minutes
+  process.stderr.write(`Measuring ${name}…\n`); // all measurements take minutes
   rows.push(...(await run({ quick })));
 }
 
@@ -53,7 +53,7 @@ async function besideSandboxAgent() {
   return [...(await to(1, quick ? 20_000 : 100_000)), ...(await to(MANY, quick ? 10_000 : 30_000))];
 }
 
-/** opencode takes no agent but its own, so both drive the same scripted model instead. */
+/** opencode supports no other agent, so both drive the same scripted model. */
 async function besideOpencode() {
   const { program } = peers.opencode;
   const model = await talkative(quick ? 1_000 : 5_000);
@@ -73,7 +73,7 @@ async function besideOpencode() {
 function beside(what, peer, { ours, theirs, readers, rounds, said, target }) {
   return within(ours, (rookery) =>
     within(theirs, async (other) => {
-      for (const one of [rookery, other]) await deliver(one, said(), { readers: 1 }); // warm
+      for (const one of [rookery, other]) await deliver(one, said(), { readers: 1 }); // warm up
       const [mine, its] = await inTurns(rounds, [rookery, other], (one) => deliver(one, said(), { readers }));
       const way = `${what} to ${to(readers)}`;
       const times = rateOf(mine) / rateOf(its);
@@ -89,7 +89,7 @@ function beside(what, peer, { ours, theirs, readers, rounds, said, target }) {
   );
 }
 
-/** A command, not a server: what one reader has of it is what it prints. */
+/** acpx is a command, not a server: its only reader is its stdout. */
 async function besideAcpx() {
   const [total, kept, rounds] = quick ? [10_000, 2_000, 1] : [50_000, 10_000, 3];
   const { program } = peers.acpx;

@@ -1,10 +1,10 @@
-// sandbox-agent: its server passes what an ACP agent says on as it is, over SSE. It keeps nothing.
+// sandbox-agent: its server forwards the messages of an ACP agent over SSE and stores nothing.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { builtEnvironment } from "../../dist/testing/index.js";
 import { ask, freePort, started, whenAnswered } from "../server/program.mjs";
 
-/** The agent is put where its server looks for the one that it calls `mock`. */
+/** Installs the agent where the server looks for its agent `mock`. */
 export async function startSandboxAgent({ folder, agent, program }) {
   const env = builtEnvironment({ home: folder });
   const launchers = join(env.XDG_DATA_HOME, "sandbox-agent", "bin", "agent_processes");
@@ -18,7 +18,7 @@ export async function startSandboxAgent({ folder, agent, program }) {
   let opened = 0;
   return {
     only: "agent_message_chunk",
-    /** Another agent's process each; they end with the server. */
+    /** Each session has its own agent process, which ends with the server. */
     async openSession() {
       const url = `http://127.0.0.1:${port}/v1/acp/bench-${(opened += 1)}`;
       const call = calling(url);

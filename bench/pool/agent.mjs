@@ -1,4 +1,4 @@
-// A scripted ACP agent that does a task: thinks for a while, writes a file, commits it, and is done.
+// A scripted ACP agent that waits for a while, writes a file and commits it.
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

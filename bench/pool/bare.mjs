@@ -1,4 +1,4 @@
-// The floor of a pool: the same worktrees, agents and prompts, so many at a time, and nothing is remembered of them.
+// The baseline of a pool: the same worktrees, agents and prompts at the same concurrency, without a log.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ export async function runBare({ repository, env, command, count, atOnce }) {
   await Promise.all(Array.from({ length: atOnce }, work));
 }
 
-/** One at a time, as git wants it. */
+/** Runs git commands one at a time, as git requires. */
 let last = Promise.resolve();
 function add({ repository, env, name, cwd }) {
   const git = () => promisify(execFile)("git", ["worktree", "add", "-q", "-b", name, cwd], { cwd: repository, env });

@@ -1,5 +1,5 @@
-// The floor: a process that passes what an ACP agent says on to every reader over SSE, and does nothing else.
-// It keeps nothing, checks nothing, and waits for no reader: what one does not take is in this process's memory.
+// The baseline: a process that forwards the messages of an ACP agent to every reader over SSE.
+// It stores and validates nothing, and has no backpressure: unread messages stay in its memory.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";

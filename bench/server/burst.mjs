@@ -1,18 +1,18 @@
-// The scripted ACP agent that every server is measured with: each prompt has it say numbered texts, as fast as it can.
+// The scripted ACP agent for all servers: sends numbered texts as fast as it can on each prompt.
 import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { acpAgentCommand } from "../../dist/testing/index.js";
 
-/** A message is not endless: after so many texts the agent uses a tool, and then goes on in another message. */
+/** Messages are limited: after this many texts, the agent uses a tool and continues in another message. */
 export const IN_A_MESSAGE = 1_000;
 const TEXT = "x".repeat(180);
 
-/** The text of number N in message M, without N: see ./count.mjs. */
+/** The suffix of text N in message M, without N. See ./count.mjs. */
 export function padding(message) {
   return `#${message}|${TEXT}`;
 }
 
-/** `begunAt` is when it began to talk, on the clock that ./count.mjs goes by. */
+/** `begunAt` is the time of the first text, on the clock of ./count.mjs. */
 export function burst(folder, total, name = "burst") {
   const begun = join(folder, `${name}.begun`);
   const script = join(folder, `${name}.json`);

@@ -1,4 +1,4 @@
-// Counts the numbered texts of ./burst.mjs in a stream of frames, as they come and however many one frame holds.
+// Counts the numbered texts of ./burst.mjs in a stream of frames. A frame may contain several texts.
 const BAR = "|".charCodeAt(0);
 const HASH = "#".charCodeAt(0);
 const [ZERO, NINE] = ["0".charCodeAt(0), "9".charCodeAt(0)];
@@ -8,7 +8,7 @@ export class Count {
   received = 0;
   again = 0;
   disordered = 0;
-  /** On the clock of the machine, in milliseconds. */
+  /** A monotonic time in milliseconds that all processes share. */
   lastAt = 0;
   #seen;
   #next = 0;
@@ -16,8 +16,8 @@ export class Count {
   #frame;
 
   /**
-   * `end` is what ends a frame. Only frames with the word `only` near their beginning count: servers say in the end
-   * again what they said piece by piece, and what is missing there would not be missed. A number is `N#M|`, where N
+   * `end` terminates a frame. Only frames with the word `only` near their start count, because servers repeat the full
+   * text at the end, which would hide lost texts. A number is `N#M|`, where N
    * counts up to `inARound` in each round M.
    */
   constructor({ total, inARound, end = "\n\n", only }) {
@@ -32,7 +32,7 @@ export class Count {
   take(chunk) {
     const known = this.received;
     const { end } = this.#frame;
-    // An end may be cut in two, so the last bytes of what is there are looked at again.
+    // A terminator may be split between chunks, so the last bytes are searched again.
     const cut = this.#rest.length > 0 ? this.#rest.pop() : undefined;
     const bytes = cut === undefined ? chunk : Buffer.concat([cut, chunk]);
     let start = 0;
@@ -49,7 +49,7 @@ export class Count {
     return { received, lost: this.#seen.length - received, again, disordered, lastAt };
   }
 
-  /** Long frames are put together once, at their end. */
+  /** Collects the chunks of a frame, which are joined once at its end. */
   #keep(bytes) {
     const tail = Math.max(0, bytes.length - this.#frame.end.length);
     if (tail > 0) this.#rest.push(bytes.subarray(0, tail));
@@ -81,7 +81,7 @@ export function now() {
   return performance.timeOrigin + performance.now();
 }
 
-/** The digits that end before this place, and the place before them. */
+/** Parses the digits that end at this position. Returns the number and the position before it. */
 function numberBefore(bytes, end) {
   let [value, worth, at] = [0, 1, end - 1];
   for (; at >= 0 && bytes[at] >= ZERO && bytes[at] <= NINE; at -= 1) {

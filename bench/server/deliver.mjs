@@ -1,4 +1,4 @@
-// What reaches the readers of a server's stream of events while an agent bursts, and how fast.
+// Measures how many texts reach the readers of an event stream during a burst, and how fast.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -6,15 +6,17 @@ import { fileURLToPath } from "node:url";
 const READERS = fileURLToPath(new URL("./readers.mjs", import.meta.url));
 
 /**
- * A server is `{ only, openSession() }`, a session `{ url, headers, prompt() }`; `prompt` ends with the turn or before
- * it. The time is from the agent's first word until the last text of the slowest reader. `after` is called while the
- * readers are still there, and what it gives is added.
+ * A server is `{ only, openSession() }`, a session is `{ url, headers, prompt() }`. `prompt` resolves at or before the end
+ * of the turn. The time is measured from the agent's first text to the last text of the slowest reader. `after` is called
+ * while the readers are connected, and its result is added.
  */
 export async function deliver(server, agent, { readers, stalled = 0, after = async () => ({}) }) {
   const { url, headers, prompt } = await server.openSession();
   const child = fork(READERS, [], { env: {}, stdio: ["ignore", "inherit", "inherit", "ipc"] });
   try {
-    const died = once(child, "exit").then(([code]) => Promise.reject(new Error(`the readers ended with ${code}`)));
+    const died = once(child, "exit").then(([code]) =>
+      Promise.reject(new Error(`the readers exited with code ${code}`)),
+    );
     died.catch(() => undefined);
     const heard = async () => (await Promise.race([once(child, "message"), died]))[0];
     const { total, inARound } = agent;
@@ -29,7 +31,7 @@ export async function deliver(server, agent, { readers, stalled = 0, after = asy
   }
 }
 
-/** `rate` is what one reader receives in a second, `all` what they do together, `lost` a share. */
+/** `rate`: texts per second of one reader. `all`: of all readers together. `lost`: the share of lost texts. */
 export function figures(each, { total, begunAt }) {
   const sum = (key) => each.reduce((so, one) => so + one[key], 0);
   const seconds = (Math.max(...each.map(({ lastAt }) => lastAt)) - begunAt()) / 1000;

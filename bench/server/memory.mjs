@@ -1,5 +1,5 @@
-// Loaded into the server before it starts: on SIGUSR2 it collects what nobody needs and writes down what is left. With
-// BENCH_SNAPSHOTS, a folder, and BENCH_SNAPSHOT_EVERY, a count, every so many signals also write a heap snapshot there.
+// Preloaded into the server: on SIGUSR2, collects garbage and writes the memory usage. With
+// BENCH_SNAPSHOTS (a folder) and BENCH_SNAPSHOT_EVERY (a count), every nth signal also writes a heap snapshot.
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { writeHeapSnapshot } from "node:v8";

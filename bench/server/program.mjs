@@ -1,4 +1,4 @@
-// Programs as processes that are surely gone in the end, and what they answer over HTTP.
+// Starts programs that are reliably ended afterwards, and sends HTTP requests to them.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
@@ -15,7 +15,7 @@ process.once("exit", () => {
 });
 for (const name of ["SIGINT", "SIGTERM"]) process.once(name, () => process.exit(1));
 
-/** In a group of its own, which is killed with all that is left in it. */
+/** Starts a program in its own process group, which is killed at the end. */
 export function started([file, ...args], { cwd, env, output = "ignore" }) {
   const child = spawn(file, args, { cwd, env, stdio: ["ignore", output, "pipe"], detached: true });
   let words = "";
@@ -24,13 +24,13 @@ export function started([file, ...args], { cwd, env, output = "ignore" }) {
   running.add(child.pid);
   ended.then(
     () => running.delete(child.pid),
-    () => running.delete(child.pid), // it could not be started
+    () => running.delete(child.pid), // the start failed
   );
   return {
     pid: child.pid,
     stdout: child.stdout,
     ended,
-    /** The last that it said on its standard error output. */
+    /** Returns the end of its stderr. */
     words: () => words,
     async end() {
       signal(child.pid, "SIGTERM");
@@ -41,7 +41,7 @@ export function started([file, ...args], { cwd, env, output = "ignore" }) {
   };
 }
 
-/** opencode takes connections before it answers any, and never answers those. */
+/** Retries connections, because opencode never answers those that it accepts too early. */
 export async function whenAnswered(url) {
   for (const until = Date.now() + START_MS; ; await sleep(20)) {
     const answered = await fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
@@ -53,7 +53,7 @@ export async function whenAnswered(url) {
   }
 }
 
-/** Posts JSON and gives the JSON of the answer. */
+/** Posts JSON and resolves with the JSON of the response. */
 export function ask(url, body, headers = {}) {
   return asked(url, {
     method: "POST",
@@ -62,7 +62,7 @@ export function ask(url, body, headers = {}) {
   });
 }
 
-/** The JSON of the answer; one that is not good is an error. */
+/** Resolves with the JSON of the response. Rejects if the status is not 2xx. */
 export async function asked(url, options) {
   const response = await fetch(url, options);
   const text = await response.text();
@@ -70,7 +70,7 @@ export async function asked(url, options) {
   return JSON.parse(text);
 }
 
-/** What `work` gives, with what `start` makes in a temporary folder, and with that; both are gone in the end. */
+/** Runs `work` with the result of `start` and a temporary folder. Cleans up both afterwards. */
 export async function within(start, work) {
   const folder = await temporaryFolder();
   let server;

@@ -1,4 +1,4 @@
-// A process with so many readers of a stream of events: says when all are connected, and in the end what each received.
+// Runs several readers of an event stream in a separate process. Reports when all are connected, and what each received.
 import { get } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Count } from "./count.mjs";
@@ -32,7 +32,7 @@ function connect(url, headers, use) {
   });
 }
 
-/** Until each has everything; or until something came, and then nothing for a while: the rest is lost. */
+/** Waits until each reader has everything, or until nothing more arrives for a while: the rest is lost. */
 async function quiet(counts) {
   const isWhole = () => counts.every((count) => count.isWhole);
   for (let before = 0; !isWhole();) {

@@ -1,4 +1,4 @@
-// The servers that are measured here, each as a process: ours, and the floor.
+// Starts the measured servers as processes: Rookery and the baseline.
 import { once } from "node:events";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -27,21 +27,21 @@ export async function startBare({ folder, agent }) {
   };
 }
 
-/** The agent of ./burst.mjs in the configuration of Rookery. */
+/** Rookery's configuration of the agent of ./burst.mjs. */
 export function asAgent({ command }) {
   return `[agents.it]\nbackend = "acp"\ncommand = ${JSON.stringify(command)}`;
 }
 
-/** Rookery's own agent, on the model that the environment of ./model.mjs names. */
+/** Rookery's configuration of the built-in agent with the model of ./model.mjs. */
 export const OWN_AGENT = '[agents.it]\nbackend = "api"\nmodel = "anthropic/claude-sonnet-5"';
 
-/** Options of Node's with which a server says what it holds: see `memory`. */
+/** Node options for a server that reports its memory. See `memory`. */
 export const WATCHED = ["--expose-gc", "--import", here("./memory.mjs")];
 
-/** Options of Node's with which a server says for how long its event loop was held: see `loop`. */
+/** Node options for a server that reports its event loop delay. See `loop`. */
 export const LOOP_WATCHED = ["--import", here("./loop.mjs")];
 
-/** `toml` is its configuration, in which the agent is called `it`. `node` are options of Node's. */
+/** `toml` is the configuration, with an agent called `it`. `node` are Node options. */
 export async function startRookery({ folder, toml, extra = {}, node = [] }) {
   const memory = join(folder, "memory.json");
   const env = builtEnvironment({ home: folder, extra: { ...extra, BENCH_MEMORY: memory } });
@@ -56,7 +56,9 @@ export async function startRookery({ folder, toml, extra = {}, node = [] }) {
   const headers = { authorization: `Bearer ${TOKEN}` };
   await Promise.race([
     answered(`${base}/v1/health`, headers),
-    server.ended.then(([code]) => Promise.reject(new Error(`rookery serve ended with ${code}: ${server.words()}`))),
+    server.ended.then(([code]) =>
+      Promise.reject(new Error(`rookery serve exited with code ${code}: ${server.words()}`)),
+    ),
   ]);
   const firstAnswerMs = performance.now() - from;
   const said = async () => {
@@ -86,9 +88,9 @@ export async function startRookery({ folder, toml, extra = {}, node = [] }) {
         prompt: () => this.post(`sessions/${id}/turns`, { input: "go" }),
       };
     },
-    /** Only if it is `WATCHED`: bytes that it holds once what nobody needs is collected; and what it has of the machine. */
+    /** Only with `WATCHED`: the heap size after a garbage collection and the resident set size, in bytes. */
     memory: said,
-    /** Only if it is `LOOP_WATCHED`: milliseconds for which its event loop was held at most since the last time. */
+    /** Only with `LOOP_WATCHED`: the longest event loop delay in milliseconds since the last call. */
     loop: said,
     [Symbol.asyncDispose]: () => server.end(),
   };

@@ -1,4 +1,4 @@
-// A process of its own that writes or follows, started by ../store.mjs: says "ready", waits for a line, then works.
+// Writes or follows in a separate process. Prints "ready", waits for a line and then works. Started by ../store.mjs.
 import { once } from "node:events";
 import { openSqliteStore } from "../../dist/index.js";
 import { event, opened, write } from "./events.mjs";
@@ -24,7 +24,7 @@ const roles = {
     }
     say({ delays });
   },
-  /** Single events with pauses, each stamped (in `at`) with the machine's monotonic clock just before its append. */
+  /** Appends single events with pauses. Each has the machine's monotonic time just before its append in `at`. */
   async ticker({ sessionId, count }) {
     await told();
     for (let head = 1; head <= count; head += 1) {

@@ -1,4 +1,4 @@
-// The events that are measured: 200 bytes of JSON each as they are kept.
+// The events of the benchmarks: 200 bytes of stored JSON each.
 const BYTES = 200;
 const AT = "2026-01-01T00:00:00.000Z";
 
@@ -17,7 +17,7 @@ export function event(seq) {
 
 export const events = (count, after) => Array.from({ length: count }, (_, index) => event(after + index + 1));
 
-/** Appends `count` events, `batch` to an append, with `inFlight` appends unanswered; resolves when all are durable. */
+/** Appends `count` events in batches of `batch`, with `inFlight` concurrent appends. Resolves when all are durable. */
 export async function write(store, { sessionId, count, batch, inFlight, after = 1, stamp = "w" }) {
   const waiting = new Set();
   for (let head = after; head < after + count; head += batch) {

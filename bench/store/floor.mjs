@@ -1,10 +1,10 @@
-// What the machine can do without Rookery: the floor that each figure is compared with.
+// The baselines: the speed of the machine without Rookery.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
 import { event } from "./events.mjs";
 
-/** Events per second of plain libsql: the same bytes, as many to a transaction, as durable, written as JSON beforehand. */
+/** Events per second of plain libsql with the same bytes, batch size and durability. The JSON is prepared in advance. */
 export function floorOfWriting(folder, { count, perTransaction }) {
   const path = join(folder, "floor.db");
   const db = new Database(path);
@@ -27,7 +27,7 @@ export function floorOfWriting(folder, { count, perTransaction }) {
   return rate;
 }
 
-/** Events per second of JSON.parse alone, on pages that are in memory already. */
+/** Events per second of JSON.parse, on pages that are already in memory. */
 export function floorOfReading({ count, page }) {
   const text = Buffer.from(`[${Array.from({ length: page }, (_, index) => body(index + 1)).join(",")}]`);
   const started = performance.now();

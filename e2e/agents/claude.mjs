@@ -1,4 +1,4 @@
-// Claude Code behind its ACP adapter; the adapter's SDK brings the program.
+// Claude Code behind its ACP adapter. The adapter's SDK contains the program.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { builtEnvironment } from "../../dist/testing/index.js";
@@ -22,7 +22,7 @@ export const claude = {
           CLAUDE_CONFIG_DIR: config,
           CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
           DISABLE_AUTOUPDATER: "1",
-          // Otherwise tools of MCP servers hide behind a search that a scripted model would have to make first.
+          // Without this, the model has to search for the tools of MCP servers first, which a scripted model does not do.
           ENABLE_TOOL_SEARCH: "false",
         },
       }),

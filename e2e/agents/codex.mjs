@@ -22,14 +22,14 @@ export const codex = {
     };
   },
 
-  // It asks only for what is to leave its sandbox, and a sandbox is there on every system it runs on.
+  // Codex asks only before it leaves its sandbox, and every supported system has a sandbox.
   permissionCall: ({ file }) => ({
     name: "exec_command",
     input: { cmd: `touch '${file}'`, sandbox_permissions: "require_escalated", justification: "May I make the file?" },
   }),
-  // The command that it takes for its own tool; with an unknown model there is no other way to edit.
+  // Codex treats this command as its own tool. With an unknown model it has no other way to edit files.
   writeCall: ({ file, text }) => ({ name: "exec_command", input: { cmd: addFile(file, text) } }),
-  // An MCP server's tools are offered as one group, and a call that does not name the group is not found.
+  // The tools of an MCP server form a group, and a call has to name the group.
   mcpCall: ({ server, tool, input }) => ({ name: tool, namespace: `mcp__${server}`, input }),
 };
 
@@ -44,7 +44,7 @@ base_url = "${modelUrl}/v1"
 wire_api = "responses"
 env_key = "FAKE_KEY"
 
-# Its sandbox would leave an empty .git in /tmp.
+# The sandbox would leave an empty .git in /tmp.
 [sandbox_workspace_write]
 exclude_slash_tmp = true
 exclude_tmpdir_env_var = true

@@ -1,4 +1,4 @@
-// Gemini CLI, which speaks ACP itself.
+// Gemini CLI, which supports ACP itself.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { builtEnvironment } from "../../dist/testing/index.js";
@@ -26,7 +26,7 @@ export const gemini = {
           GEMINI_API_KEY: "fake",
           GOOGLE_GEMINI_BASE_URL: modelUrl,
           GEMINI_CLI_TRUST_WORKSPACE: "true",
-          // Otherwise it starts itself once more as a child, which does not end when its parent is told to.
+          // Without this, it starts a second process that does not end with the first.
           GEMINI_CLI_NO_RELAUNCH: "true",
         },
       }),

@@ -1,15 +1,15 @@
 export interface AgentRecipe {
   readonly name: string;
   readonly version: string;
-  /** The versions of ACP that it can be talked to in. */
+  /** The versions of ACP that the agent supports. */
   readonly protocolVersions: readonly number[];
-  /** Writes the agent's settings into the home, which must exist. */
+  /** Writes the agent's settings into an existing home folder. */
   prepare(place: { home: string; cwd: string; modelUrl: string }): Promise<Launch>;
-  /** A call of the agent's own tool that makes an empty file and that it asks a permission for. */
+  /** A call of an agent tool that creates an empty file and needs a permission. */
   permissionCall(options: { file: string }): ModelCall;
-  /** A call of the agent's own tool that writes a file. */
+  /** A call of an agent tool that writes a file. */
   writeCall(options: { file: string; text: string }): ModelCall;
-  /** A call of a tool of an MCP server that was given in `mcpServers`. */
+  /** A call of a tool of an MCP server from `mcpServers`. */
   mcpCall(options: { server: string; tool: string; input: unknown }): ModelCall;
 }
 

@@ -1,4 +1,4 @@
-// opencode, which speaks ACP itself.
+// opencode, which supports ACP itself.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { builtEnvironment } from "../../dist/testing/index.js";

@@ -1,4 +1,4 @@
-// Where the pinned programs are.
+// Finds the installed programs.
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 

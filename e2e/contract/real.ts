@@ -1,4 +1,4 @@
-/** A real program as a subject of the contract, with the scripted model behind it. */
+/** Runs a real program as a subject of the contract, with a scripted model. */
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -21,20 +21,20 @@ const WITHOUT = fileURLToPath(new URL("without.mjs", import.meta.url));
 export interface RealProgram {
   readonly name: ProgramName;
   readonly recipe: keyof typeof programs;
-  /** Further lines of `[agents.it]`. */
+  /** More lines for `[agents.it]`. */
   readonly toml?: string;
-  /** A subcommand that it is to lack. */
+  /** A subcommand to remove from the program. */
   readonly without?: string;
-  /** What its login is, in the environment. */
+  /** The environment variables of its login. */
   readonly login?: readonly string[];
-  /** Settings with which it wants a login, by their files in its home. */
+  /** Settings files in its home that make it require a login. */
   readonly loggedOut?: Readonly<Record<string, string>>;
-  /** Where it keeps its sessions, in its home. */
+  /** The folder of its sessions, relative to its home. */
   readonly sessions: readonly string[];
   readonly skips?: Subject["skips"];
 }
 
-/** `record`: where what passes is written down, if it is. */
+/** `record`: the folder for recordings. Default: records nothing. */
 export function realProgram(real: RealProgram, record?: (behavior: Behavior) => Recording): Subject {
   return {
     ...FACTS[real.name],

@@ -1,4 +1,4 @@
-/** One recording of a real program: written down by the tee, and kept with the places and tokens of this run taken out. */
+/** Records a real program with the tee, and removes the paths and tokens of this run. */
 import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -23,12 +23,12 @@ export class Recording {
   #begun: Begun | undefined;
   #text: string | undefined;
 
-  /** `head` says what is recorded. */
+  /** `head` describes the recording. */
   constructor(head: Readonly<Record<string, string>>) {
     this.#head = head;
   }
 
-  /** The lines of `[agents.it]`, with the tee before the program. */
+  /** Returns the lines of `[agents.it]` with the tee in front of the program. */
   begin(begun: Begun): string {
     this.#begun = begun;
     return changeCommand(begun.toml, (command) => [
@@ -41,13 +41,13 @@ export class Recording {
     ]);
   }
 
-  /** What goes over HTTP is not seen by the tee. */
+  /** Adds calls over HTTP, which the tee does not see. */
   called(tool: string, input: unknown): void {
     const last = this.#files().at(-1);
     if (last !== undefined) appendFileSync(last, `${JSON.stringify({ dir: "mcp", tool, input })}\n`);
   }
 
-  /** To be called while the files of the scene are there. */
+  /** Call this before the files of the scene are deleted. */
   finish(): void {
     const { written = "" } = this.#begun ?? {};
     if (existsSync(written)) this.#text = readFileSync(written, "utf8");
@@ -68,7 +68,7 @@ export class Recording {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** Programs that do not say what they wrote are read from the disk: it is there when they speak of it once more. */
+  /** Adds a file that the program wrote without reporting its content. The file exists when the program mentions it again. */
   #withFile(steps: readonly string[]): readonly string[] {
     const { written = "" } = this.#begun ?? {};
     const spoken = steps.flatMap((step, index) =>
@@ -102,7 +102,7 @@ export class Recording {
   }
 }
 
-/** The shape of a message is of interest, what a vendor says of its models and commands is not. */
+/** Shortens the vendor's descriptions of models and commands; only the structure of a message matters. */
 const PROSE_LENGTH = 400;
 const LIST_LENGTH = 5;
 
@@ -112,7 +112,7 @@ function shortened(text: string): string {
   try {
     return JSON.stringify({ ...step, line: JSON.stringify(short(JSON.parse(step.line))) });
   } catch {
-    return text; // it is no JSON, and stays as it is
+    return text; // not JSON: keep it unchanged
   }
 }
 
@@ -125,7 +125,7 @@ function short(value: unknown): unknown {
   );
 }
 
-/** Of many models the one that is wanted has to be there. */
+/** Keeps the requested model when it shortens a long list of models. */
 function isChosen(value: unknown): boolean {
   return JSON.stringify(value).includes("fake-model");
 }

@@ -1,4 +1,4 @@
-// A program as an older version of it would be: without one of its subcommands.
+// Simulates an older version of a program that lacks a subcommand.
 // Usage: node without.mjs SUBCOMMAND PROGRAM ARGS…
 import { spawn } from "node:child_process";
 

@@ -1,4 +1,4 @@
-/** What the model does for each task of the fleet, whichever program asks it. */
+/** The replies of the model for each task of the fleet, independent of the program. */
 import { join } from "node:path";
 import type { ToolCallFormat } from "../../src/backends/contract/index.ts";
 import type { ModelRequest, Reply, Script } from "../../src/testing/index.ts";
@@ -6,16 +6,16 @@ import type { ModelRequest, Reply, Script } from "../../src/testing/index.ts";
 export interface Errand {
   readonly id: string;
   readonly agent: "claude" | "codex";
-  /** What is written into its worktree; an empty file is made by a command that needs a permission. */
+  /** The file to write in the worktree. If empty, a command that needs a permission creates it. */
   readonly file: string;
   readonly text: string;
-  /** Thinks for ever, until it is told to go on. */
+  /** Stalls until the test releases it. */
   readonly waits?: boolean;
 }
 
 export const GO_ON = "Nobody else needs you: go on now.";
 const THINKING: Reply = {
-  // Enough events that some text has arrived on every wire before the silence.
+  // Enough events that every wire delivers some text before the stall.
   text: ["Thinking", ...Array<string>(9).fill("…")],
   fault: { kind: "stall", afterEvents: 8 },
 };

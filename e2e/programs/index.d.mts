@@ -4,7 +4,7 @@ export interface ProgramRecipe extends ToolCallFormat {
   readonly name: string;
   readonly version: string;
   readonly backend: string;
-  /** Writes the program's settings into the home, which must exist; `toml` are the lines of `[agents.it]`. */
+  /** Writes the program's settings into an existing home folder. `toml` has the lines of `[agents.it]`. */
   prepare(place: {
     home: string;
     cwd: string;

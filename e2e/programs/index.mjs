@@ -1,4 +1,4 @@
-// The real programs that have backends of their own.
+// The real programs that have a dedicated backend.
 import { claude } from "./claude.mjs";
 import { codex } from "./codex.mjs";
 import { gemini } from "./gemini.mjs";

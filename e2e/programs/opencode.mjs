@@ -1,4 +1,4 @@
-// opencode, driven by its own backend, over ACP.
+// opencode, driven by its backend over ACP.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { builtEnvironment } from "../../dist/testing/index.js";
@@ -42,7 +42,7 @@ function settings(modelUrl) {
           "fake-model": {
             tool_call: true,
             limit: { context: 100_000, output: 8_000 },
-            cost: { input: 1, output: 2 }, // USD for a million
+            cost: { input: 1, output: 2 }, // USD per million tokens
           },
         },
       },

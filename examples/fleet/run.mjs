@@ -46,7 +46,7 @@ if (kept === undefined) rmSync(folder, { recursive: true, force: true });
 /** The server writes its address into a file that only its user can read. */
 async function announced(file) {
   while (!existsSync(file)) {
-    if (server.exitCode !== null) throw new Error(`rookery serve ended with ${server.exitCode}`);
+    if (server.exitCode !== null) throw new Error(`rookery serve exited with code ${server.exitCode}`);
     await sleep(20);
   }
   return JSON.parse(readFileSync(file, "utf8"));

@@ -62,12 +62,12 @@ export function apiPages(root: string): Record<string, string> {
   );
 }
 
-/** Names are compared by their code units: the same order on every machine. */
+/** Compares names by code units, so that the order is the same on every machine. */
 function compare(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-/** Declarations of dependencies are not read: only names and texts of our own files are printed. */
+/** Does not read the declarations of dependencies, because the pages show only our own files. */
 function ownFilesOnly(options: ts.CompilerOptions, root: string): ts.CompilerHost {
   const host = ts.createCompilerHost(options);
   const resolve = (name: string, from: string): ts.ResolvedModuleFull | undefined => {
@@ -95,7 +95,7 @@ function describe(exported: ts.Symbol, checker: ts.TypeChecker, root: string): {
   return { title: exported.name, body: body.filter((part) => part !== "").join("\n\n") };
 }
 
-/** Of several overloads, the implementation is not shown. */
+/** Omits the implementation of an overloaded function. */
 function isShown(node: ts.Node, _: number, all: readonly ts.Node[]): boolean {
   return !(
     ts.isFunctionDeclaration(node) &&
@@ -129,7 +129,7 @@ function functionText(node: ts.FunctionDeclaration): string {
   return `${text.slice(0, text.length - node.body.getText().length).trimEnd()};`;
 }
 
-/** A value is shown if it is short; of a schema or a table only the name is. */
+/** Shows a value if it is short. Shows only the name of a schema or a table. */
 function variableText(node: ts.VariableDeclaration): string {
   const name = node.name.getText();
   if (node.type !== undefined) return `export const ${name}: ${node.type.getText()};`;

@@ -2,40 +2,40 @@ import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { LogEvent } from "../domain/index.ts";
-import { expectSwept, expectTheEnd } from "./test-checks.ts";
-import { openFleet, type Fleet, type Told } from "./test-scene.ts";
+import { expectSwept, expectFinalState } from "./test-checks.ts";
+import { openFleet, type Fleet, type StoryOutcome } from "./test-scene.ts";
 
-/** `npm run soak` asks for 50. */
+/** `npm run soak` sets 50. */
 const KILLS = Number(process.env["ROOKERY_KILLS"] ?? (process.env["ROOKERY_SLOW"] === "1" ? 10 : 2));
-/** Of one story: more, and it would mostly be starting. */
+/** Kills per story. With more, the server would spend most of its time starting. */
 const KILLS_OF_A_STORY = 6;
 const SEED = Number(process.env["ROOKERY_SEED"] ?? Date.now() % 1_000_000);
 const LONGEST_DELAY_MS = 250;
 
-/** Steps of a story, about: the first test counts them. */
+/** The approximate number of steps of a story. The first test counts them. */
 let whole = 90;
-/** What had happened last, as far as the story knew, and how often it was killed then. */
+/** How many kills followed each type of event. */
 const after = new Map<string, number>();
 
-/** The same tasks come to the same end in the next test, which `npm test` runs with a few kills. */
+/** `npm test` skips this: the next test runs the same tasks with a few kills. */
 it.runIf(KILLS > 2)(
-  "runs ten tasks that are watched, answered, stopped, resumed and merged over HTTP",
+  "runs ten tasks that a client follows, answers, stops, resumes and merges over HTTP",
   { timeout: 120_000 },
   async () => {
     await using fleet = await openFleet();
     await fleet.start();
     const told = await fleet.play();
     await fleet.stop();
-    await expectTheEnd(fleet, told);
-    whole = new Set(told.events.flatMap(({ event }) => stepOf(event) ?? [])).size;
+    await expectFinalState(fleet, told);
+    whole = new Set(told.events.flatMap(({ event }) => toStepName(event) ?? [])).size;
   },
 );
 
 it(
-  `the same tasks come to the same end although the server is killed ${KILLS} times`,
+  `reaches the same result if the server is killed ${KILLS} times`,
   { timeout: 200_000 + KILLS * 10_000 },
   async () => {
-    const random = randomOf(SEED);
+    const random = createRandom(SEED);
     for (let left = KILLS; left > 0;) {
       const kills = Array.from({ length: Math.min(left, KILLS_OF_A_STORY) }, (): Kill => {
         return { share: random(), delayMs: random() * LONGEST_DELAY_MS };
@@ -45,7 +45,7 @@ it(
       try {
         const { told, killed } = await playWithKills(fleet, kills);
         await fleet.stop();
-        await expectTheEnd(fleet, told);
+        await expectFinalState(fleet, told);
         expect(killed).toBeGreaterThan(0);
         left -= killed;
       } catch (cause) {
@@ -57,16 +57,16 @@ it(
 );
 
 interface Kill {
-  /** How much of a whole story's steps were taken, and how long after that. */
+  /** The share of the story's steps after which to wait `delayMs` and kill the server. */
   readonly share: number;
   readonly delayMs: number;
 }
 
-/** The story may be over before the last of them. */
+/** Kills the server during the story. The story may end before the last kill. */
 async function playWithKills(
   fleet: Fleet,
   kills: readonly Kill[],
-): Promise<{ readonly told: Told; readonly killed: number }> {
+): Promise<{ readonly told: StoryOutcome; readonly killed: number }> {
   const left = [...kills];
   let killing: Promise<void> = Promise.resolve();
   let isKilling = false;
@@ -82,27 +82,27 @@ async function playWithKills(
   };
   const told = await fleet.play(({ event }) => {
     last = event.type;
-    const step = stepOf(event);
+    const step = toStepName(event);
     if (step !== undefined) steps.add(step);
     const next = left[0];
     if (isKilling || next === undefined || steps.size < next.share * whole) return;
     left.shift();
     isKilling = true;
     killing = kill(next.delayMs);
-    killing.catch(() => undefined); // told below
+    killing.catch(() => undefined); // awaited below
   });
   await killing;
   return { told, killed: kills.length - left.length };
 }
 
-/** What happens to a task, however often: kills add none, so that they spread over the whole story. */
-function stepOf(event: LogEvent): string | undefined {
+/** Names a step of a task. Kills add no steps, so they spread over the whole story. */
+function toStepName(event: LogEvent): string | undefined {
   if (!("taskId" in event) || event.type === "task.queued" || event.type === "output.text") return undefined;
   return `${event.taskId} ${event.type} ${"name" in event ? event.name : ""}`;
 }
 
-/** The same numbers for the same seed. */
-function randomOf(seed: number): () => number {
+/** Returns the same numbers for the same seed. */
+function createRandom(seed: number): () => number {
   let count = 0;
   return () => {
     const digest = createHash("sha256")

@@ -7,7 +7,7 @@ import { fleetServer } from "./test-server.ts";
 
 const CONFIG = `[defaults]\nagent = "shell"\n[agents.shell]\nbackend = "command"\ncommand = ["sh", "-c", "{prompt}"]\n`;
 
-it("does a request with an idempotency key once, although the server is killed before it responds", async () => {
+it("executes a request with an idempotency key once, even if the server is killed before it responds", async () => {
   await using folder = await temporaryFolder();
   await using repository = await temporaryRepository({ "a.txt": "one\n" });
   const env = builtEnvironment({ home: folder.path });
@@ -20,7 +20,7 @@ it("does a request with an idempotency key once, although the server is killed b
     const response = await fetch(server.url + path, request);
     return { status: response.status, json: (await response.json()) as Record<string, unknown> };
   };
-  /** As if it had been killed right after the commit: nobody got the response, and it was not kept. */
+  /** Simulates a kill right after the commit: the response was neither sent nor stored. */
   const killBeforeResponse = async () => {
     await server.kill();
     const db = new Libsql(join(folder.path, ".rookery", "rookery.db"));

@@ -1,14 +1,14 @@
-/** What must hold at the end of the story of `examples/fleet`, however often its server was killed. */
+/** Checks the result of the story of `examples/fleet`, which must not depend on kills of the server. */
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, vi } from "vitest";
 import { MAX_PAGE, type LogEvent, type SessionEvent, type Store, type TaskEvent } from "../domain/index.ts";
 import { openSqliteStore } from "../store/index.ts";
-import type { Fleet, Told } from "./test-scene.ts";
+import type { Fleet, StoryOutcome } from "./test-scene.ts";
 
 const MAX_RUNNING = 4;
 
-/** The first parents of `main`, the newest first: how many parents, and what it says. */
+/** The first-parent history of `main`, newest first: number of parents and subject. */
 const HISTORY = [
   "2 Merge task languages: Say hello in three languages",
   "1 Add a notice",
@@ -20,7 +20,7 @@ const HISTORY = [
   "1 Say hello",
 ];
 
-/** What came in by merge commits. */
+/** The commits that merge commits brought in. */
 const MERGED = ["Greet someone", "Say hello in de", "Say hello in fr", "Say hello in it", "Write a guide"];
 
 const TREE: Readonly<Record<string, string>> = {
@@ -37,7 +37,7 @@ const TREE: Readonly<Record<string, string>> = {
 };
 const BROUGHT = [".gitignore", "README.md", "check.mjs", "rookery.toml"];
 
-/** Each piece of work, once. */
+/** Each piece of work, exactly once. */
 const LEDGER = [
   "audit audited",
   "changelog CHANGELOG.md",
@@ -54,7 +54,7 @@ const LEDGER = [
   "release VERSION",
 ];
 
-/** Turns that ended `done`, by the agent; what was interrupted ended otherwise, and was gone on with. */
+/** The agents of the turns that ended with `done`. Interrupted turns end with another status and are continued. */
 const DONE: Readonly<Record<string, readonly string[]>> = {
   audit: ["coder"],
   changelog: ["coder"],
@@ -68,7 +68,7 @@ const DONE: Readonly<Record<string, readonly string[]>> = {
   release: ["coder", "coder", "reviewer"],
 };
 
-/** What its pipeline went through; a stage that was interrupted ended later, and once. */
+/** The stages of the release pipeline. An interrupted stage ends once, later. */
 const RELEASE = ["coder", "check: not passed", "coder", "check", "reviewer", "merge"];
 
 const STATUS: Readonly<Record<string, string>> = {
@@ -83,9 +83,9 @@ const STATUS: Readonly<Record<string, string>> = {
   release: "done",
 };
 
-/** To be called once the server has ended. */
-export async function expectTheEnd(fleet: Fleet, told: Told): Promise<void> {
-  expectSeen(told);
+/** Call this after the server has stopped. */
+export async function expectFinalState(fleet: Fleet, told: StoryOutcome): Promise<void> {
+  expectReport(told);
   await expectRepository(fleet);
   expectWork(fleet);
   await using store = await openSqliteStore({ path: join(fleet.home, "rookery.db") });
@@ -93,7 +93,7 @@ export async function expectTheEnd(fleet: Fleet, told: Told): Promise<void> {
   expectNothingLeft(fleet);
 }
 
-function expectSeen({ seen }: Told): void {
+function expectReport({ seen }: StoryOutcome): void {
   expect(Object.fromEntries(seen.views.map(({ id, status }) => [id, status]))).toEqual(STATUS);
   expect(seen.refused).toMatchObject({ outcome: "conflicts", conflicts: ["hello.mjs"] });
   expect(seen.nothing.outcome).toBe("nothing");
@@ -143,7 +143,7 @@ function expectWork({ notes }: Fleet): void {
   expect(lines.sort()).toEqual(LEDGER);
 }
 
-async function expectLog(store: Store, told: Told): Promise<void> {
+async function expectLog(store: Store, told: StoryOutcome): Promise<void> {
   const feed = await wholeFeed(store);
   expect(told.events.map(({ position }) => position)).toEqual(
     feed.map(({ position }) => position).slice(0, told.events.length),
@@ -154,7 +154,7 @@ async function expectLog(store: Store, told: Told): Promise<void> {
       events.map(({ seq }) => seq),
       id,
     ).toEqual(upTo(head));
-    expectOneOf(id, events);
+    expectTaskEvents(id, events);
     const done: string[] = [];
     for (const session of await store.list({ task: id })) {
       const log = await store.read({ sessionId: session.id, limit: MAX_PAGE });
@@ -169,11 +169,11 @@ async function expectLog(store: Store, told: Told): Promise<void> {
   const events = feed.map(({ event }) => event);
   const stages = events.flatMap((event) => (event.type === "stage.ended" && event.taskId === "release" ? [event] : []));
   expect(stages.map(({ name, passed }) => `${name}${passed ? "" : ": not passed"}`)).toEqual(RELEASE);
-  expect(mostAtOnce(events)).toBe(MAX_RUNNING);
+  expect(countMostRunning(events)).toBe(MAX_RUNNING);
 }
 
-/** Given once, merged at most once, and ended as often as it was to. */
-function expectOneOf(id: string, events: readonly TaskEvent[]): void {
+/** The task is created once, merged at most once, and ends as often as expected. */
+function expectTaskEvents(id: string, events: readonly TaskEvent[]): void {
   const count = (holds: (event: TaskEvent) => boolean) => events.filter(holds).length;
   expect(
     count(({ type }) => type === "task.created"),
@@ -189,7 +189,7 @@ function expectOneOf(id: string, events: readonly TaskEvent[]): void {
   ).toBe(id === "languages" ? 2 : 1);
 }
 
-/** Each that began ended, once and before the next began. Gives the agents of those that were done. */
+/** Every turn ends once, before the next one starts. Returns the agents of the turns that are done. */
 function expectTurns(events: readonly SessionEvent[]): string[] {
   const done: string[] = [];
   let running: string | undefined;
@@ -207,12 +207,12 @@ function expectTurns(events: readonly SessionEvent[]): string[] {
   return done;
 }
 
-function mostAtOnce(events: readonly LogEvent[]): number {
+function countMostRunning(events: readonly LogEvent[]): number {
   const running = new Set<string>();
   let most = 0;
   for (const event of events) {
     if (event.type === "task.started") {
-      expect(running.has(event.taskId), `${event.taskId} was taken twice`).toBe(false);
+      expect(running.has(event.taskId), `${event.taskId} was claimed twice`).toBe(false);
       running.add(event.taskId);
     }
     if (event.type === "task.ended" || event.type === "task.queued") running.delete(event.taskId);
@@ -238,7 +238,7 @@ function expectNothingLeft({ home, processes }: Fleet): void {
   expect(listed(join(home, "ports"))).toEqual([]);
 }
 
-/** What a killed server left running is gone soon after the next one answers. */
+/** Processes of a killed server end soon after the next server has started. */
 export async function expectSwept({ processes }: Fleet): Promise<void> {
   const isDead = (owner: string) => !existsSync(`/proc/${owner.split(".")[0] ?? ""}`);
   const ofTheDead = () => processes().filter(({ owner }) => owner !== undefined && isDead(owner));

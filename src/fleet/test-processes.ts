@@ -1,26 +1,26 @@
-/** Processes that run because of a test, found by a variable of their environment. On Linux only: elsewhere none is. */
+/** Finds the processes of a test by an environment variable. Only on Linux; finds none elsewhere. */
 import { readFileSync, readdirSync, readlinkSync } from "node:fs";
 
-export interface Found {
+export interface FoundProcess {
   readonly pid: number;
   readonly command: string;
-  /** The marker that Rookery gave it. */
+  /** The owner marker that Rookery set. */
   readonly owner: string | undefined;
 }
 
-export function processesWith(variable: string): readonly Found[] {
+export function processesWith(variable: string): readonly FoundProcess[] {
   if (process.platform !== "linux") return [];
   return readdirSync("/proc").flatMap((pid) => {
     try {
       if (!/^\d+$/.test(pid)) return [];
       const variables = readFileSync(`/proc/${pid}/environ`, "latin1").split("\0");
       if (!variables.includes(variable)) return [];
-      readlinkSync(`/proc/${pid}/exe`); // a zombie has none
+      readlinkSync(`/proc/${pid}/exe`); // fails for a zombie
       const command = readFileSync(`/proc/${pid}/cmdline`, "latin1").replaceAll("\0", " ").trim();
       const owner = variables.find((each) => each.startsWith("ROOKERY_OWNER="))?.slice("ROOKERY_OWNER=".length);
       return [{ pid: Number(pid), command, owner }];
     } catch {
-      return []; // gone meanwhile
+      return []; // ended in the meantime
     }
   });
 }

@@ -1,4 +1,4 @@
-/** The scene of `examples/fleet`: the sample, a server that can be killed and comes back, and the story as another process. */
+/** Sets up `examples/fleet`: the sample repository, a server that can be killed and restarted, and the story in another process. */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -6,15 +6,15 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { CollectReport, LogEvent, TaskView } from "../domain/index.ts";
-import { killAllWith, processesWith, type Found } from "./test-processes.ts";
+import { killAllWith, processesWith, type FoundProcess } from "./test-processes.ts";
 import { CLI, fleetServer, type FleetServer } from "./test-server.ts";
 import { builtEnvironment, temporaryFolder } from "../testing/index.ts";
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 const STORY = path("test-story.mjs");
 
-/** What the story saw at its end. */
-export interface Seen {
+/** The result that the story reports. */
+export interface StoryReport {
   readonly stopped: TaskView;
   readonly resumed: TaskView;
   readonly refused: NonNullable<TaskView["merge"]>;
@@ -24,27 +24,27 @@ export interface Seen {
   readonly views: readonly TaskView[];
 }
 
-export interface Happened {
+export interface FeedItem {
   readonly position: number;
   readonly event: LogEvent;
 }
 
-export interface Told {
-  readonly events: readonly Happened[];
-  readonly seen: Seen;
+export interface StoryOutcome {
+  readonly events: readonly FeedItem[];
+  readonly seen: StoryReport;
 }
 
-type Line = { readonly words: string } | Happened | { readonly seen: Seen };
+type Line = { readonly words: string } | FeedItem | { readonly seen: StoryReport };
 
 export interface Fleet extends Omit<FleetServer, "url" | "token"> {
   readonly repository: string;
   readonly notes: string;
-  /** Of Rookery. */
+  /** Rookery's home. */
   readonly home: string;
-  readonly play: (onEvent?: (happened: Happened) => void) => Promise<Told>;
+  readonly play: (onEvent?: (happened: FeedItem) => void) => Promise<StoryOutcome>;
   readonly git: (...args: string[]) => Promise<string>;
-  /** Whatever runs because of this scene. */
-  readonly processes: () => readonly Found[];
+  /** Returns all running processes of this scene. */
+  readonly processes: () => readonly FoundProcess[];
 }
 
 let opened = 0;
@@ -82,20 +82,20 @@ export async function openFleet(): Promise<Fleet> {
   };
 }
 
-/** Rejects where the story did. */
+/** Rejects if the story fails. */
 async function play(options: {
   readonly given: object;
   readonly env: Readonly<Record<string, string>>;
-  readonly onEvent: (happened: Happened) => void;
-}): Promise<Told> {
+  readonly onEvent: (happened: FeedItem) => void;
+}): Promise<StoryOutcome> {
   const { given, env, onEvent } = options;
   const child = spawn(process.execPath, [STORY, JSON.stringify(given)], { env, stdio: ["ignore", "pipe", "pipe"] });
   const over = once(child, "exit");
   let complaint = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (complaint += text));
-  const events: Happened[] = [];
+  const events: FeedItem[] = [];
   const words: string[] = [];
-  let seen: Seen | undefined;
+  let seen: StoryReport | undefined;
   for await (const text of createInterface({ input: child.stdout })) {
     const line = JSON.parse(text) as Line;
     if ("words" in line) words.push(line.words);
@@ -106,6 +106,6 @@ async function play(options: {
     }
   }
   await over;
-  if (seen === undefined) throw new Error(`the story broke off after:\n${words.join("\n")}\n${complaint}`);
+  if (seen === undefined) throw new Error(`the story failed after:\n${words.join("\n")}\n${complaint}`);
   return { events, seen };
 }

@@ -1,4 +1,4 @@
-/** `rookery serve` as a process that can be killed, and comes back where it was, with the same token. */
+/** Runs `rookery serve` as a process that can be killed and restarted on the same port with the same token. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
@@ -13,12 +13,12 @@ const STOP_MS = 15_000;
 export interface FleetServer extends AsyncDisposable {
   readonly url: string;
   readonly token: string;
-  /** Its complaints. */
+  /** Returns its stderr. */
   readonly printed: () => string;
-  /** Resolves when it answers. */
+  /** Resolves when the server responds. */
   readonly start: () => Promise<void>;
   readonly kill: () => Promise<void>;
-  /** Gracefully. */
+  /** Stops the server with SIGTERM. */
   readonly stop: () => Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export async function fleetServer(options: {
       const args = [CLI, "serve", "--port", String(port), "--token", TOKEN];
       server = spawn(process.execPath, args, { cwd, env, stdio: ["ignore", "ignore", "pipe"] });
       server.stderr?.setEncoding("utf8").on("data", (text: string) => (printed += text));
-      await answering(url, server, () => printed);
+      await waitForServer(url, server, () => printed);
     },
     kill: () => end("SIGKILL"),
     stop: () => end("SIGTERM"),
@@ -57,7 +57,7 @@ export async function fleetServer(options: {
   };
 }
 
-async function answering(url: string, server: ChildProcess, printed: () => string): Promise<void> {
+async function waitForServer(url: string, server: ChildProcess, printed: () => string): Promise<void> {
   const until = performance.now() + START_MS;
   for (;;) {
     const isUp = await fetch(`${url}/v1/health`).then(
@@ -65,13 +65,13 @@ async function answering(url: string, server: ChildProcess, printed: () => strin
       () => false,
     );
     if (isUp) return;
-    if (server.exitCode !== null) throw new Error(`rookery serve ended with ${server.exitCode}:\n${printed()}`);
-    if (performance.now() > until) throw new Error(`rookery serve does not answer:\n${printed()}`);
+    if (server.exitCode !== null) throw new Error(`rookery serve exited with code ${server.exitCode}:\n${printed()}`);
+    if (performance.now() > until) throw new Error(`rookery serve did not respond in time:\n${printed()}`);
     await sleep(10);
   }
 }
 
-/** Not one that the kernel gives to a connection while the server is away. */
+/** Chooses a port outside the kernel's ephemeral range, so that no connection takes it between two starts. */
 async function freePort(): Promise<number> {
   for (let tries = 0; tries < 100; tries += 1) {
     const port = 10_000 + Math.floor(Math.random() * 9_000);
@@ -84,5 +84,5 @@ async function freePort(): Promise<number> {
     await once(server, "close");
     return port;
   }
-  throw new Error("no port is free");
+  throw new Error("found no free port");
 }

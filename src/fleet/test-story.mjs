@@ -1,4 +1,4 @@
-// Plays the story of `examples/fleet` as a process of its own, a line of JSON for each thing that happens.
+// Plays the story of `examples/fleet` in a separate process and prints one JSON line per event.
 import { playStory } from "../../examples/fleet/story.mjs";
 
 const { url, token, repository } = JSON.parse(process.argv[2]);

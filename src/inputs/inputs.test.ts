@@ -1,4 +1,4 @@
-/** Everything that callers hand to the library is checked where it enters, also what plain JavaScript hands over. */
+/** The library validates all arguments at its boundary, including wrong types from plain JavaScript. */
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient } from "../client/index.ts";
@@ -15,7 +15,7 @@ beforeAll(async () => {
   const rookery = world.owned.use(await Rookery.open(world.options));
   const session = await rookery.openSession();
   const loopback = world.owned.use(await LoopbackHttp.listen());
-  const fetch = () => Promise.reject(new Error("the client sent a request"));
+  const fetch = () => Promise.reject(new Error("unexpected request of the client"));
   scene = {
     ...world,
     rookery,
@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => scene[Symbol.asyncDispose]());
 
 describe.each(Object.entries(TABLES))("%s", (_, methods) => {
-  it.each(Object.entries(methods))("%s refuses wrong arguments with input_invalid", async (_name, [call, ...args]) => {
+  it.each(Object.entries(methods))("%s rejects wrong arguments with input_invalid", async (_name, [call, ...args]) => {
     const before = await snapshot();
     const accepted: string[] = [];
     for (const [index, { wrong }] of args.entries()) {
@@ -42,7 +42,7 @@ describe.each(Object.entries(TABLES))("%s", (_, methods) => {
   });
 });
 
-describe("a text of 5 MB", () => {
+describe("a string of 5 MB", () => {
   const long = "x".repeat(5 * 1024 * 1024);
   it.each<[string, (scene: Scene) => unknown]>([
     ["title of a session", ({ rookery }) => rookery.openSession({ title: long })],
@@ -55,28 +55,28 @@ describe("a text of 5 MB", () => {
     ["tool", ({ session }) => session.chooseTool(long, false)],
     ["message of an answer", ({ session }) => session.answer("r", { decision: "deny", message: long })],
     ["title of a task", ({ rookery }) => rookery.startTask({ prompt: "a", title: long })],
-  ])("is refused with input_invalid as %s", async (_, call) => {
+  ])("is rejected with input_invalid as %s", async (_, call) => {
     const before = await snapshot();
     expect(await codeOf(() => call(scene))).toBe("input_invalid");
     expect(await snapshot()).toEqual(before);
   });
 });
 
-describe("a session after all of that", () => {
-  it("takes a prompt, and its log is valid", async () => {
+describe("a session after all rejected calls", () => {
+  it("accepts a prompt, and its log is valid", async () => {
     expect(await scene.session.prompt("next").outcome).toMatchObject({ status: "done" });
     for (const event of await scene.events(scene.session.id)) SessionEvent.parse(event);
   });
 });
 
-describe("the tables above", () => {
+describe("the tables of methods", () => {
   const methodsOf = (prototype: object): string[] =>
     Object.entries(Object.getOwnPropertyDescriptors(prototype)).flatMap(([name, { value }]) =>
       typeof value === "function" && name !== "constructor" ? [name] : [],
     );
   const withoutArguments = ["close", "cancel", "idle", "leave", "list", "servers", "offer", "countTasks"];
 
-  it("have every method that takes an argument", () => {
+  it("contain every method that takes an argument", () => {
     const missing = (object: object, methods: Methods) =>
       methodsOf(object).filter((name) => !(name in methods) && !withoutArguments.includes(name));
     expect(missing(Rookery.prototype, ROOKERY)).toEqual([]);
@@ -93,9 +93,9 @@ async function snapshot(): Promise<unknown> {
   return { sessions, tasks: await store.tasks(), head: (await store.readFeed({ after: 0 })).head };
 }
 
-/** Also of what is followed, once it is read. */
+/** Returns the error code of the call. Also reads the first item if the call returns an iterable. */
 async function codeOf(call: () => unknown): Promise<string> {
-  const late = new Promise<string>((resolve) => setTimeout(resolve, 2_000, "accepted: it goes on").unref());
+  const late = new Promise<string>((resolve) => setTimeout(resolve, 2_000, "accepted: still running").unref());
   const outcome = async (): Promise<string> => {
     try {
       const result: unknown = await call();

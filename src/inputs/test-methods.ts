@@ -1,4 +1,4 @@
-/** Every public method and function of the library with its arguments, each as a valid value and wrong ones. */
+/** Every public method and function of the library, with a valid value and wrong values for each argument. */
 import { PassThrough } from "node:stream";
 import { createClient, remoteTasks } from "../client/index.ts";
 import { Rookery, openSqliteStore, serveStdio } from "../index.ts";
@@ -256,7 +256,7 @@ const FUNCTIONS: Methods = {
   ],
 };
 
-/** The server checks what the options hold. */
+/** The server validates the content of the options. */
 const REMOTE: Methods = Object.fromEntries(
   Object.entries(TASKS).map(([name, [, first = text(), ...rest]]): [string, Method] => {
     const isId = first.valid === "text";

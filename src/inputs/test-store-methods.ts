@@ -1,4 +1,4 @@
-/** Every method of a store with its arguments, each as a valid value and wrong ones. */
+/** Every method of a store, with a valid value and wrong values for each argument. */
 import type { RookeryClient } from "../client/index.ts";
 import type { LoopbackHttp, Rookery, Session } from "../index.ts";
 import {

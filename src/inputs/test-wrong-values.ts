@@ -1,13 +1,13 @@
-/** Values that plain JavaScript may hand over in place of each kind of argument. */
+/** Wrong values that plain JavaScript may pass for each kind of argument. */
 
-/** A valid value, and values that must be refused in its place. */
+/** A valid value, and values that must be rejected. */
 export interface Argument {
   readonly valid: unknown;
   readonly wrong: readonly unknown[];
 }
 
 const trap = () => {
-  throw new Error("a trap of a proxy");
+  throw new Error("thrown by a proxy trap");
 };
 export const THROWING = new Proxy({}, { get: trap, has: trap, ownKeys: trap, getOwnPropertyDescriptor: trap });
 export const NO_OBJECT = [null, 5, NaN, "text", Symbol("object"), 5n, [], THROWING];
@@ -29,7 +29,7 @@ export const signal: Argument = {
 };
 export const aFunction: Argument = { valid: () => undefined, wrong: [null, 5, NaN, "text", {}, []] };
 
-/** Of arrays: holes among what must be there, and each wrong element. */
+/** An array argument. Wrong values have holes or one wrong element. */
 export function list(element: Argument): Argument {
   const holes = [element.valid];
   holes.length = 3;
@@ -37,7 +37,7 @@ export function list(element: Argument): Argument {
   return { valid: [element.valid], wrong };
 }
 
-/** Of objects: each field wrong, or throwing when it is read. */
+/** An object argument. Wrong values have one wrong field, or a field that throws when it is read. */
 export function object(fields: Readonly<Record<string, Argument>>, more: readonly unknown[] = []): Argument {
   const valid = Object.fromEntries(Object.entries(fields).map(([name, { valid }]) => [name, valid]));
   const wrong = Object.entries(fields).flatMap(([name, field]) => [

@@ -3,10 +3,10 @@ import { AGENT_CASES } from "./test-agent-cases.ts";
 import { superlinearGrowth } from "./test-growth.ts";
 
 const KB = 1024;
-/** `npm run test:slow` goes on to 1, 2 and 4 MB; what is quadratic fails at the small sizes before it can hang. */
+/** `npm run test:slow` adds 1, 2 and 4 MB. Quadratic code fails at the small sizes before it can hang. */
 const SIZES = process.env["ROOKERY_LINEAR"] === "full" ? [32 * KB, KB * KB] : [32 * KB];
 
-describe("work on foreign input takes linear time", () => {
+describe("takes linear time for untrusted input:", () => {
   it.each([...AGENT_CASES])(
     "$name",
     async (growth) => {

@@ -1,4 +1,4 @@
-/** Worst cases of what reads, matches, compares or formats foreign text. */
+/** Worst cases for functions that read, match, compare or format untrusted text. */
 import { readConversation } from "../agent/conversation.ts";
 import { mismatch } from "../agent/tools/files/mismatch.ts";
 import { unifiedDiff } from "../agent/tools/files/unified-diff.ts";
@@ -23,7 +23,7 @@ import { growthCase, type GrowthCase } from "./test-growth.ts";
 
 const NOW = new Date("2026-11-17T12:00:00Z");
 
-/** As often as it fits. */
+/** Repeats `unit` up to about `size` characters. */
 function fill(unit: string, size: number): string {
   return unit.repeat(Math.ceil(size / unit.length));
 }
@@ -52,28 +52,28 @@ export const AGENT_CASES: readonly GrowthCase[] = [
   ),
   ...[" ", "\t\r", "a ", "}\n", " \n", "1", "``", "\u2018"].map((unit) =>
     growthCase(
-      `an edit that misses in a file of ${JSON.stringify(unit)}`,
+      `an edit without a match in a file of ${JSON.stringify(unit)}`,
       (size) => [`x${fill(unit, size)}x`, `y${fill(unit, size / 2)}y`] as const,
       ([text, wanted]) => mismatch(text, wanted, "file"),
     ),
   ),
   growthCase(
-    "a long text that almost stands in a repetitive file",
+    "a long text that almost occurs in a repetitive file",
     (size) => [fill("a", size), `${fill("a", size / 4)}b${fill("a", size / 4)}`] as const,
     ([text, wanted]) => [indexOfText(text, wanted), splitText(text, wanted).length],
   ),
   growthCase(
-    "a difference of two files",
+    "a diff of two files",
     (size) => [`x\n${fill("a\n", size)}b\n`.repeat(2), `y\n${fill("a\n", size)}c\n`.repeat(2)] as const,
     ([before, after]) => unifiedDiff(before, after),
   ),
   growthCase(
-    "a difference of two files with nothing in common",
+    "a diff of two files with nothing in common",
     (size) => [fill("a\nb\n", size), fill("c\nd\ne\n", size)] as const,
     ([before, after]) => unifiedDiff(before, after),
   ),
   growthCase(
-    "a difference of many moved lines",
+    "a diff with many moved lines",
     (size) => [distinct(500) + fill("a\n", size), fill("a\n", size) + distinct(500)] as const,
     ([before, after]) => unifiedDiff(before, after),
   ),
@@ -88,32 +88,32 @@ export const AGENT_CASES: readonly GrowthCase[] = [
     "2026-11-17T12:00:00.1",
   ].map((unit) =>
     growthCase(
-      `a failure of an ACP agent that says ${JSON.stringify(unit)}`,
+      `an ACP agent's error message with ${JSON.stringify(unit)}`,
       (size) => fill(unit, size),
       (words) => [detectAccountProblem(words, NOW.getTime()), detectAccountProblem(words, NOW.getTime(), 429)],
     ),
   ),
   growthCase(
-    "a failure of an ACP agent that names one long time",
+    "an ACP agent's error message with one long number",
     (size) => `rate limit: retry after ${fill("1", size)} x`,
     (words) => detectAccountProblem(words, NOW.getTime()),
   ),
   ...["1", "try again in 1", "try again in 1 day, and ", "try again at "].map((unit) =>
     growthCase(
-      `a limit of Codex that says ${JSON.stringify(unit)}`,
+      `a Codex limit message with ${JSON.stringify(unit)}`,
       (size) => `try again in 1 d ${fill(unit, size)}`,
       (words) => toCodexLimit(words, undefined, NOW),
     ),
   ),
   ...["hit your a ", "usage ", "|1", "resets ", "resets Nov ", "2026-11-17 "].map((unit) =>
     growthCase(
-      `a limit of Claude Code that says ${JSON.stringify(unit)}`,
+      `a Claude Code limit message with ${JSON.stringify(unit)}`,
       (size) => fill(unit, size),
       (words) => [mentionsLimit(words), toClaudeLimit(words, undefined, NOW.getTime())],
     ),
   ),
   growthCase(
-    "many edits of one file by Claude Code",
+    "many Claude Code edits of one file",
     (size) =>
       [
         fill("a", size),
@@ -122,24 +122,24 @@ export const AGENT_CASES: readonly GrowthCase[] = [
     ([originalFile, edits]) => toEditChanges("MultiEdit", { file_path: "f", edits }, { originalFile }, ""),
   ),
   growthCase(
-    "an edit of a repetitive file by Claude Code",
+    "a Claude Code edit of a repetitive file",
     (size) => [fill("a", size), `${fill("a", size / 4)}b${fill("a", size / 4)}`] as const,
     ([originalFile, old_string]) =>
       toEditChanges("Edit", { file_path: "f", old_string, new_string: "x" }, { originalFile }, ""),
   ),
   growthCase(
-    "a patch of Codex with a hunk for each line",
+    "a Codex patch with one hunk per line",
     (size) => [fill("b\n", size / 8), hunks(size / 16)] as const,
     ([after, diff]) => revertHunks(after, diff),
   ),
   growthCase("escape sequences", (size) => fill("\u001b[1;1;a\u001b];a", size), sanitizeTerminalText),
   growthCase(
-    "lines that begin as JSON",
+    "lines that start like JSON",
     (size) => fill('{"a":{ ', size),
     (line) => readRecords(NO_RECORDS).line(line),
   ),
   growthCase(
-    "a reply with one id for all calls",
+    "a reply whose calls share one id",
     (size) => Array.from({ length: size / 16 }, () => CALL),
     (parts) => {
       const reply = new ReplyBuilder([]);
@@ -152,13 +152,13 @@ export const AGENT_CASES: readonly GrowthCase[] = [
     (events) => readConversation({ turnId: "t2", model: "m" }, events()),
   ),
   growthCase(
-    "paths that are matched with a pattern of stars",
+    "paths matched against a pattern with many wildcards",
     (size) => Array.from({ length: size / 256 }, () => "a".repeat(255)),
     (paths) =>
       matchingPaths(paths, pathMatcher(`{${"a,".repeat(99)}a}${"*a".repeat(25)}b`), new AbortController().signal),
   ),
   growthCase(
-    "a search in a kept result",
+    "a search in a stored result",
     (size) => fill("a", size),
     async (text) => {
       const context = { getBlob: () => Promise.resolve(Buffer.from(text)) } as unknown as ToolContext;
@@ -167,24 +167,24 @@ export const AGENT_CASES: readonly GrowthCase[] = [
     },
   ),
   growthCase(
-    "the name of a tool in a report",
+    "the name of a reported tool",
     (size) => `mcp__rookery_${fill("_", size)}!`,
     (name) => findOfferedTool({ name, title: name, kind: "other", input: {} }, new Set()),
   ),
   growthCase(
-    "variables without an end",
+    "unterminated variables",
     (size) => fill("${A:-", size),
     (text) => expandVariables(text, { A: "a" }),
   ),
   growthCase("the name of a model", (size) => fill("-preview", size) + "x", stripVersionSuffix),
   growthCase(
-    "slashes at the end",
+    "trailing slashes",
     (size) => `${fill("/", size)}x`,
     (text) => trimEndOf(text, "/"),
   ),
   ...["Unable to create '", "could not lock config file ", "cannot lock ref '': '", "a branch named '"].map((unit) =>
     growthCase(
-      `a failure of git that says ${JSON.stringify(unit)}`,
+      `a git error message with ${JSON.stringify(unit)}`,
       (size) => fill(unit, size),
       (stderr) => [lockIn(stderr), branchInTheWay(stderr, "main")],
     ),

@@ -1,13 +1,13 @@
-/** Measures how the time of some work grows with its input, in CPU time, so that a busy machine does not matter much. */
+/** Measures how the CPU time of a function grows with its input. CPU time depends little on the load of the machine. */
 
 export interface GrowthCase<Input = unknown> {
   readonly name: string;
-  /** About `size` characters of the worst case. Not measured. */
+  /** Creates a worst case of about `size` characters. Not measured. */
   readonly input: (size: number) => Input;
   readonly run: (input: Input) => unknown;
 }
 
-/** Keeps the type of the input between its two functions. */
+/** Creates a case whose two functions share the type of the input. */
 export function growthCase<Input>(
   name: string,
   input: (size: number) => Input,
@@ -16,13 +16,13 @@ export function growthCase<Input>(
   return { name, input, run: run as (input: unknown) => unknown };
 }
 
-/** What is shorter says nothing about growth: a collection of garbage may take as long. */
+/** Shorter times are noise, because a garbage collection may take as long. */
 const NOISE_MS = 60;
-/** Four times the input takes four times as long, and sixteen times if it is quadratic. */
+/** Four times the input takes about 4 times as long if the work is linear, and 16 times if it is quadratic. */
 const MAX_GROWTH = 8;
 const ATTEMPTS = 3;
 
-/** Why the time does not grow linearly from `size` to four times as much, or undefined. */
+/** Returns the measured times if they do not grow linearly from `size` to four times `size`, else undefined. */
 export async function superlinearGrowth({ input, run }: GrowthCase, size: number): Promise<string | undefined> {
   const inputs = [input(size), input(2 * size), input(4 * size)];
   const best = [Infinity, Infinity, Infinity];

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { playSession, playTask, type Story } from "./test-fault-stories.ts";
-import { pointsOf, type FaultKind, type FaultPoint } from "./test-faults.ts";
+import { toFaultPoints, type FaultKind, type FaultPoint } from "./test-faults.ts";
 
-/** `npm run matrix` asks for all of them. */
+/** `npm run matrix` runs all of them. */
 const IS_WHOLE = process.env["ROOKERY_MATRIX"] === "all";
-/** Of each story and kind, in `npm test`. */
+/** How many faults of each story and kind `npm test` runs. */
 const SAMPLE = 1;
 
 const STORIES: readonly [string, (point?: FaultPoint) => Promise<Story>, readonly FaultKind[]][] = [
@@ -12,24 +12,24 @@ const STORIES: readonly [string, (point?: FaultPoint) => Promise<Story>, readonl
   ["a task", playTask, ["store", "git", "spawn"]],
 ];
 
-describe.runIf(process.platform === "linux").each(STORIES)("%s, with one failure", (_, play, kinds) => {
+describe.runIf(process.platform === "linux").each(STORIES)("%s with one injected failure", (_, play, kinds) => {
   let whole: Story;
   beforeAll(async () => {
     whole = await play();
   });
 
-  it("works without a failure", () => {
+  it("succeeds without a failure", () => {
     const { problems, faults } = whole;
     expect(problems).toEqual([]);
     for (const kind of kinds) expect(faults.calls[kind].length, kind).toBeGreaterThan(0);
   });
 
   it.each(kinds)(
-    `at ${IS_WHOLE ? "each call" : "some calls"}: %s; it works afterwards, and every turn has ended once`,
+    `recovers from a %s failure at ${IS_WHOLE ? "each call" : "some calls"}, and every turn ends once`,
     { timeout: 3_600_000 },
     async (kind) => {
       const calls = whole.faults.calls[kind];
-      const points = calls.flatMap(pointsOf);
+      const points = calls.flatMap(toFaultPoints);
       const rows: Row[] = [];
       for (const at of chosen(points.length)) rows.push(await rowAt(points[at - 1] as FaultPoint, play));
       if (IS_WHOLE) console.log(rows.map(({ at, result }) => `${at}: ${result.join("; ")}`).join("\n"));
@@ -47,7 +47,7 @@ interface Row {
   readonly result: readonly string[];
 }
 
-/** Calls that timers make: how many there are in a run depends on how long it takes. */
+/** Calls that timers make. Their number depends on how long a run takes. */
 const TIMER_CALLS = ["summary", "task", "claimTask", "renewLease"];
 const MAX_PLAYS = 3;
 

@@ -38,8 +38,8 @@ async function frozenChild(owned: DisposeStack, cwd: string, env: Environment, o
 }
 
 /**
- * Stops the process at a moment at which it does not hold the lock of the database: it would keep the lock for as long
- * as it is stopped, and the test is about what happens without that.
+ * Stops the process while it does not hold the lock of the database. A stopped process would keep the lock, and this test
+ * is about the case without it.
  */
 async function freeze(child: ChildProcess, database: string): Promise<void> {
   const pid = child.pid!;
@@ -75,7 +75,7 @@ async function workerIn(folder: string): Promise<ProcessIdentity> {
   return { pid, startTime: startTimeOf(pid)! };
 }
 
-it("a session whose process is frozen goes on elsewhere after its command was ended, and wakes up to nothing", async () => {
+it("continues the session of a frozen process elsewhere after ending its command, and rejects the writes of the old process", async () => {
   await using owned = new DisposeStack();
   const home = owned.use(await temporaryFolder());
   const cwd = owned.use(await temporaryFolder());
@@ -101,7 +101,7 @@ it("a session whose process is frozen goes on elsewhere after its command was en
   expect(outcome.status).toBe("done");
 });
 
-it("a task whose process is frozen is run by another one only after its agent was ended", async () => {
+it("runs the task of a frozen process elsewhere only after ending its agent", async () => {
   await using s = await openTasks();
   await using owned = new DisposeStack();
   const prompt = `run: ${WORKS}`;
@@ -133,5 +133,5 @@ it("a task whose process is frozen is run by another one only after its agent wa
   await s.tasks.stop(task.id);
   expect(isAlive(second)).toBe(false);
   const started = readdirSync(worktree).filter((name) => name.startsWith("pid."));
-  expect(started.sort()).toEqual([`pid.${first.pid}`, `pid.${second.pid}`].sort()); // whoever woke up started nothing
+  expect(started.sort()).toEqual([`pid.${first.pid}`, `pid.${second.pid}`].sort()); // the old process started nothing after it woke up
 });

@@ -20,11 +20,11 @@ import {
 import { bundleChild } from "./test-bundle.ts";
 
 const HOUR = 3_600_000;
-/** Parked turns wait so much longer than the provider says. */
+/** How much longer a parked turn waits than the provider says. */
 const LATER_MS = 5_000;
 const STORY = ["started go", "tool bash: echo ran >> count", "tool ok", "limited", "parked"];
 
-/** Runs a command first; what is asked after it is refused until the account may do more. */
+/** Runs a command first. Later requests fail until the usage limit is over. */
 function limitedUntil(resetsAt: () => Date, isOver: () => boolean) {
   return ({ toolResults }: ModelRequest): Reply => {
     if (toolResults.length === 0) return call("bash", { command: "echo ran >> count" });
@@ -32,13 +32,13 @@ function limitedUntil(resetsAt: () => Date, isOver: () => boolean) {
   };
 }
 
-describe("a usage limit in the middle of a turn of the built-in agent", () => {
+describe("a usage limit during a turn of the built-in agent", () => {
   it.each([
     ["Anthropic", "anthropic/claude-sonnet-5"],
     ["OpenAI's Responses", "openai/gpt-5"],
     ["OpenAI-compatible", "groq/llama"],
-    ["Gemini, which has days", "google/gemini-3-pro"],
-  ])("is waited for over a restart, by the clock of the port: %s", { timeout: 60_000 }, async (_, model) => {
+    ["Gemini, with daily quotas", "google/gemini-3-pro"],
+  ])("parks the turn across a restart, by the injected clock: %s", { timeout: 60_000 }, async (_, model) => {
     let isOver = false;
     const resetsAt = new Date(Math.ceil(Date.now() / 1000) * 1000 + 2 * HOUR);
     await using w = await openWorld(
@@ -47,11 +47,11 @@ describe("a usage limit in the middle of a turn of the built-in agent", () => {
         () => isOver,
       ),
     );
-    await w.configure(`[agents.it]\nbackend = "api"\nmodel = "${model}"\npark_limit = 90000\n`); // a day, and some
+    await w.configure(`[agents.it]\nbackend = "api"\nmodel = "${model}"\npark_limit = 90000\n`); // a little more than a day
     const given = { agent: "it", baseUrl: w.model.url, apiKey: "fake" };
 
-    const first = mortal(w.store);
-    const dying = await w.open(turned(0), first.store);
+    const first = killableStore(w.store);
+    const dying = await w.open(adjustableClock(0), first.store);
     w.owned.defer(() => dying.close().catch(() => undefined));
     const { id } = await startTurn(await dying.openSession({ ...given, permissions: "all" }));
     await vi.waitFor(async () => expect((await w.store.summary(id))?.status).toBe("parked"), { timeout: 20_000 });
@@ -61,7 +61,7 @@ describe("a usage limit in the middle of a turn of the built-in agent", () => {
     expect(waitMs).toBeGreaterThan(0);
     if (!model.startsWith("google")) expect(parkedUntil).toBe(new Date(resetsAt.getTime() + LATER_MS).toISOString());
 
-    const clock = turned(60_000); // past the lease of the dead one
+    const clock = adjustableClock(60_000); // after the lease of the dead process has expired
     await using rookery = await w.open(clock);
     const session = await rookery.openSession({ ...given, id });
     await vi.waitFor(async () => expect(linesOf(await w.events(id)).at(-1)).toBe("notice turn_resumed"));
@@ -81,7 +81,7 @@ describe("a usage limit in the middle of a turn of the built-in agent", () => {
   });
 
   it.runIf(process.env["ROOKERY_SLOW"] === "1")(
-    "is waited for in real time, although the process that waits is killed",
+    "parks the turn in real time, even if the waiting process is killed",
     { timeout: 120_000 },
     async () => {
       using bundle = await bundleChild("test-parked-child.ts");
@@ -123,7 +123,7 @@ describe("a usage limit in the middle of a turn of the built-in agent", () => {
 async function startTurn<T extends { prompt: (text: string) => { outcome: Promise<unknown> } }>(
   session: T,
 ): Promise<T> {
-  session.prompt("go").outcome.catch(() => undefined); // its process is played dead before it ends
+  session.prompt("go").outcome.catch(() => undefined); // its process counts as dead before the turn ends
   return session;
 }
 
@@ -131,8 +131,8 @@ function linesOf(events: readonly SessionEvent[]): string[] {
   return transcript(events).slice(1);
 }
 
-/** The time of the machine, and as much as it is turned. */
-function turned(byMs: number): Clock & { turn(ms: number): void } {
+/** A clock that is ahead of the machine's by an adjustable offset. */
+function adjustableClock(byMs: number): Clock & { turn(ms: number): void } {
   let offset = byMs;
   return {
     now: () => Date.now() + offset,
@@ -142,8 +142,8 @@ function turned(byMs: number): Clock & { turn(ms: number): void } {
   };
 }
 
-/** Once killed, it writes nothing more and gives nothing back. */
-function mortal(store: Store): { readonly store: Store; kill(): void } {
+/** Wraps a store. After `kill`, all writes are rejected. */
+function killableStore(store: Store): { readonly store: Store; kill(): void } {
   let isDead = false;
   const dead = new RookeryError("store_closed", "killed");
   const proxy = new Proxy(store, {

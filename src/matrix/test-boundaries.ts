@@ -1,48 +1,48 @@
-/** The boundaries that a process crosses: each has a name, and at one of them the process may kill itself. */
+/** The named boundaries that a process crosses. The process can kill itself at one of them. */
 import { writeSync } from "node:fs";
 import type { Store } from "../domain/index.ts";
 
-export interface Orders {
-  /** Say every boundary as it is reached. */
+export interface BoundaryOptions {
+  /** Whether to report every boundary. Default: false. */
   readonly record?: boolean | undefined;
-  /** Die at this one, or at the so manieth of all. */
+  /** Kills the process at the boundary with this name or number. */
   readonly killAt?: string | number | undefined;
 }
 
-/** What a child says, one JSON object a line. */
-export type Said =
+/** A message of the child process, one JSON object per line. */
+export type ChildMessage =
   | { readonly reached: string }
   | { readonly killed: string }
   | { readonly session: string }
   | { readonly settled: Readonly<Record<string, number>> };
 
-let orders: Orders = {};
+let boundaryOptions: BoundaryOptions = {};
 let reached = 0;
 const counts = new Map<string, number>();
 
-export function obey(given: Orders): void {
-  orders = given;
+export function setBoundaryOptions(given: BoundaryOptions): void {
+  boundaryOptions = given;
 }
 
-/** Dies here and now, if it was told to: nothing that comes after this call happens. */
+/** Kills the process if this is its kill boundary. Nothing after this call happens then. */
 export function reach(name: string): void {
   reached += 1;
-  if (orders.record === true) say({ reached: name });
-  if (orders.killAt !== name && orders.killAt !== reached) return;
+  if (boundaryOptions.record === true) say({ reached: name });
+  if (boundaryOptions.killAt !== name && boundaryOptions.killAt !== reached) return;
   say({ killed: name });
   process.kill(process.pid, "SIGKILL");
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0); // the signal may take a moment
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0); // blocks until the signal arrives
 }
 
-/** The same thing is done several times: each has a number. */
-export function numbered(what: string): string {
+/** Appends a counter, because the same operation happens several times. */
+export function numberOperation(what: string): string {
   const count = (counts.get(what) ?? 0) + 1;
   counts.set(what, count);
   return `${what}#${count}`;
 }
 
-/** Synchronously: what was said was said, also if the next thing is a SIGKILL. */
-export function say(message: Said): void {
+/** Writes synchronously, so that a SIGKILL right after it loses nothing. */
+export function say(message: ChildMessage): void {
   const line = Buffer.from(`${JSON.stringify(message)}\n`);
   for (let written = 0; written < line.length;) {
     try {
@@ -53,28 +53,28 @@ export function say(message: Said): void {
   }
 }
 
-/** The same store, whose every method has a boundary before and after it. */
-export function crossed(store: Store): Store {
+/** Wraps a store with a boundary before and after every method. */
+export function withBoundaries(store: Store): Store {
   return new Proxy(store, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name);
       if (typeof value !== "function") return value;
       const what = `store ${typeof name === "symbol" ? "close" : name}`;
       return (...args: unknown[]): unknown => {
-        const its = numbered(what);
+        const its = numberOperation(what);
         reach(`${its} before`);
         const given: unknown = Reflect.apply(value, target, args);
         if (given instanceof Promise) return given.finally(() => reach(`${its} after`));
-        return isIterable(given) ? told(its, given) : given;
+        return isIterable(given) ? yieldWithBoundaries(its, given) : given;
       };
     },
   });
 }
 
-/** The same function, with boundaries where a request leaves, its answer begins, and its first and last byte come. */
-export function crossedFetch(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+/** Wraps `fetch` with boundaries at the request, the response, and the first and last byte. */
+export function fetchWithBoundaries(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {
-    const its = numbered("provider request");
+    const its = numberOperation("provider request");
     reach(`${its} before`);
     const response = await fetch(input, init);
     reach(`${its} answered`);
@@ -96,7 +96,10 @@ function isIterable(value: unknown): value is AsyncIterable<{ readonly type?: st
   return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 }
 
-async function* told(its: string, events: AsyncIterable<{ readonly type?: string }>): AsyncIterable<unknown> {
+async function* yieldWithBoundaries(
+  its: string,
+  events: AsyncIterable<{ readonly type?: string }>,
+): AsyncIterable<unknown> {
   for await (const event of events) {
     reach(`${its} ${event.type ?? "event"}`);
     yield event;

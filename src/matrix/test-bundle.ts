@@ -1,4 +1,4 @@
-/** The child's program in one file: Node 20 runs no TypeScript, and the effect host is to be another there. */
+/** Bundles the program of the child process, because Node 20 does not run TypeScript, and replaces its effect host. */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,7 +12,7 @@ export interface Bundle extends Disposable {
   readonly file: string;
 }
 
-/** Inside the repository, for that is where libsql is found. */
+/** Writes the bundle inside the repository, so that Node finds libsql. */
 export async function bundleChild(entry = "test-child.ts"): Promise<Bundle> {
   const cache = join(ROOT, "node_modules", ".cache");
   mkdirSync(cache, { recursive: true });

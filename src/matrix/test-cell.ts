@@ -1,4 +1,4 @@
-/** One cell of the matrix: the story in a folder of its own, killed where it is told, gone on with, and looked at. */
+/** Runs one cell of the matrix: plays the story, kills its process at the given boundaries, and collects the results. */
 import { mkdir, readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { JournalEntry, SessionEvent, Store } from "../domain/index.ts";
@@ -7,46 +7,46 @@ import { answerRequest } from "../session/index.ts";
 import { DisposeStack, systemClock } from "../stdx/index.ts";
 import { openSqliteStore } from "../store/index.ts";
 import { builtEnvironment, startModelServer, temporaryFolder, type ModelRequest } from "../testing/index.ts";
-import { live, type Life } from "./test-life.ts";
-import { labelOf, replyTo, type Label } from "./test-words.ts";
+import { runChild, type ChildRun } from "./test-life.ts";
+import { toLabel, replyTo, type Label } from "./test-words.ts";
 
-/** What there was when a life had ended. */
-export interface Remains {
+/** The stored data after a process ended. */
+export interface StoredState {
   readonly events: readonly SessionEvent[];
-  /** Of the turn that had not ended, if there was one. */
+  /** The journal of the unfinished turn, if any. */
   readonly journal: readonly JournalEntry[];
-  /** A line for each run of a tool. */
+  /** One line per tool run. */
   readonly runs: readonly string[];
 }
 
-export interface Played {
-  readonly lives: readonly Life[];
-  /** After each life; the last is what came of it all. */
-  readonly remains: readonly Remains[];
+export interface StoryResult {
+  readonly lives: readonly ChildRun[];
+  /** One entry per process; the last one is the final state. */
+  readonly remains: readonly StoredState[];
   readonly requests: readonly { readonly life: number; readonly label: Label; readonly request: ModelRequest }[];
   readonly problems: readonly string[];
-  /** Whatever there should be no more of: processes, leases, journal, files of dead owners. */
+  /** Leftovers: processes, leases, journal entries and owner files that should be gone. */
   readonly left: readonly string[];
 }
 
 let played = 0;
 
-/** `kills` says where each life but the last ends. */
-export async function play(program: string, kills: readonly (string | number)[], record = false): Promise<Played> {
+/** `kills` has the kill boundary of each process except the last. */
+export async function play(program: string, kills: readonly (string | number)[], record = false): Promise<StoryResult> {
   await using owned = new DisposeStack();
   const home = owned.use(await temporaryFolder()).path;
   const cwd = owned.use(await temporaryFolder()).path;
   const requests: { life: number; label: Label; request: ModelRequest }[] = [];
-  const lives: Life[] = [];
-  const remains: Remains[] = [];
+  const lives: ChildRun[] = [];
+  const remains: StoredState[] = [];
   const model = owned.use(
     await startModelServer((request) => {
-      const label = labelOf(request);
+      const label = toLabel(request);
       const life = lives.length;
       const isKnown = remains.at(-1)?.journal.some(isFailure) === true;
       const isFirst = !isKnown && !requests.some((one) => one.label === label && one.life === life);
       requests.push({ life, label, request });
-      return replyTo(label, isFirst); // a refusal that nobody remembers is met again
+      return replyTo(label, isFirst); // a failure that is not in the journal happens again
     }),
   );
   const mark = `MATRIX_CELL=${process.pid}-${(played += 1)}`;
@@ -56,29 +56,29 @@ export async function play(program: string, kills: readonly (string | number)[],
   await mkdir(folder, { recursive: true });
   const database = join(folder, "rookery.db");
   const store = owned.use(await openSqliteStore({ path: database }));
-  const person = owned.use(personAt(store));
+  const person = owned.use(answerRequests(store));
   for (const killAt of [...kills, undefined]) {
     const child = { database, runs: join(cwd, "runs"), killAt, record };
-    const life = await live({ program, cwd, env, child, onSession: (id) => person.attend(id) });
-    await fetch(`${model.url}/v1/models`); // what the dead one had sent has come by now
+    const life = await runChild({ program, cwd, env, child, onSession: (id) => person.attend(id) });
+    await fetch(`${model.url}/v1/models`); // all requests of the dead process have arrived after this
     lives.push(life);
-    remains.push(await remainsIn(store, cwd));
-    if (killAt !== undefined && life.killedAt === undefined) break; // it never came there
+    remains.push(await readStoredState(store, cwd));
+    if (killAt !== undefined && life.killedAt === undefined) break; // the boundary was not reached
   }
   const left = [
     ...processesWith(mark).map(({ command }) => `the process ${command}`),
-    ...(await leftIn(store)),
+    ...(await findLeftovers(store)),
     ...(await readdir(join(folder, "owners")).catch(() => [])).map((name) => `the owner ${name}`),
   ];
   return { lives, remains, requests, problems: [...model.problems, ...person.problems], left };
 }
 
-/** Of a model call that did not succeed, and is known. */
+/** True for the journal entry of a failed model call. */
 export function isFailure({ finished, value }: JournalEntry): boolean {
   return finished && typeof value === "object" && value !== null && "failed" in value;
 }
 
-async function remainsIn(store: Store, cwd: string): Promise<Remains> {
+async function readStoredState(store: Store, cwd: string): Promise<StoredState> {
   const runs = await readFile(join(cwd, "runs"), "utf8").catch(() => "");
   const [session] = await store.list();
   const { events } =
@@ -89,7 +89,7 @@ async function remainsIn(store: Store, cwd: string): Promise<Remains> {
   return { events, journal, runs: runs.split("\n").slice(0, -1) };
 }
 
-async function leftIn(store: Store): Promise<string[]> {
+async function findLeftovers(store: Store): Promise<string[]> {
   const found: string[] = [];
   const sessions = await store.list();
   if (sessions.length !== 1) found.push(`${sessions.length} sessions`);
@@ -105,8 +105,8 @@ async function leftIn(store: Store): Promise<string[]> {
   return found;
 }
 
-/** Allows whatever is asked, from another process than the one that asks. */
-function personAt(store: Store) {
+/** Allows every permission request, from outside the process that asks. */
+function answerRequests(store: Store) {
   const gone = new AbortController();
   const problems: string[] = [];
   let attending: Promise<void> | undefined;

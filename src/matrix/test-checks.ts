@@ -1,36 +1,36 @@
-/** What must hold of a story, wherever its processes were killed; each check says in words what does not. */
+/** Checks that must hold wherever the processes of a story were killed. Each returns messages about violations. */
 import { isDeepStrictEqual } from "node:util";
 import type { EventOf, JournalEntry, SessionEvent } from "../domain/index.ts";
 import { transcript } from "../testing/index.ts";
-import { isFailure, type Played, type Remains } from "./test-cell.ts";
+import { isFailure, type StoryResult, type StoredState } from "./test-cell.ts";
 import { ASKED, ONCE, REPEATABLE, type Label } from "./test-words.ts";
 
-/** Empty where all is well. `whole` is the same story without a kill. */
-export function faultsOf(played: Played, whole: Played): string[] {
+/** Returns an empty list if everything is correct. `whole` is the same story without a kill. */
+export function findViolations(played: StoryResult, whole: StoryResult): string[] {
   const { lives, left, problems } = played;
   const last = lives.at(-1);
   return [
     ...(last?.exitCode === 0 ? [] : [`the last process ended with ${last?.exitCode}: ${last?.stderr}`]),
-    ...historyFaults(played),
-    ...doubles(endOf(played).events),
-    ...storyFaults(played, whole),
-    ...requestFaults(played),
-    ...runFaults(played),
+    ...checkHistory(played),
+    ...findDuplicates(finalState(played).events),
+    ...checkStory(played, whole),
+    ...checkRequests(played),
+    ...checkRuns(played),
     ...left.map((what) => `left behind: ${what}`),
     ...problems,
   ];
 }
 
-export function endOf({ remains }: Played): Remains {
+export function finalState({ remains }: StoryResult): StoredState {
   return remains.at(-1) ?? { events: [], journal: [], runs: [] };
 }
 
-export function unknownIn(events: readonly SessionEvent[]): string[] {
+export function findUnknownCalls(events: readonly SessionEvent[]): string[] {
   return of(events, "tool.ended").flatMap(({ outcome, toolId }) => (outcome === "unknown" ? toolId : []));
 }
 
-/** What was committed before a kill stays as it is, where it is. */
-function historyFaults({ remains }: Played): string[] {
+/** Events that were committed before a kill must not change. */
+function checkHistory({ remains }: StoryResult): string[] {
   const { events } = remains.at(-1) ?? { events: [] };
   const gaps = events.filter(({ seq }, index) => seq !== index + 1).map(({ seq }) => `a gap before event ${seq}`);
   const rewritten = remains.flatMap((before, life) =>
@@ -41,13 +41,13 @@ function historyFaults({ remains }: Played): string[] {
   return [...gaps, ...rewritten];
 }
 
-/** Of each of these there is one at most with the same name. */
-function doubles(events: readonly SessionEvent[]): string[] {
-  const names = events.flatMap((event) => nameOf(event) ?? []);
+/** Each of these events must occur at most once. */
+function findDuplicates(events: readonly SessionEvent[]): string[] {
+  const names = events.flatMap((event) => formatName(event) ?? []);
   return names.filter((name, index) => names.indexOf(name) !== index).map((name) => `doubled: ${name}`);
 }
 
-function nameOf(event: SessionEvent): string | undefined {
+function formatName(event: SessionEvent): string | undefined {
   switch (event.type) {
     case "session.opened":
     case "context.compacted":
@@ -56,7 +56,7 @@ function nameOf(event: SessionEvent): string | undefined {
     case "turn.ended":
       return `${event.type} ${event.turnId}`;
     case "message.completed":
-      return `${event.type} ${event.text}`; // the model never says the same twice
+      return `${event.type} ${event.text}`; // the model never repeats a text
     case "tool.started":
     case "tool.ended":
     case "permission.requested":
@@ -73,54 +73,57 @@ function nameOf(event: SessionEvent): string | undefined {
   }
 }
 
-/** The same is said, asked and done as without a kill; only what was lost may have another outcome. */
-function storyFaults(played: Played, whole: Played): string[] {
-  const { events } = endOf(played);
-  const [expected, got] = [endOf(whole).events, events].map(outlineOf);
-  const faults = isDeepStrictEqual(expected, got) ? [] : [`the story went otherwise: ${JSON.stringify(got)}`];
-  const usage = of(events, "usage.reported").length - of(endOf(whole).events, "usage.reported").length;
-  if (usage !== 0) faults.push(`usage was reported ${usage} times more`);
+/** The events must be the same as without a kill. Only lost calls may have another outcome. */
+function checkStory(played: StoryResult, whole: StoryResult): string[] {
+  const { events } = finalState(played);
+  const [expected, got] = [finalState(whole).events, events].map(outlineEvents);
+  const faults = isDeepStrictEqual(expected, got)
+    ? []
+    : [`the events differ from the story without a kill: ${JSON.stringify(got)}`];
+  const usage = of(events, "usage.reported").length - of(finalState(whole).events, "usage.reported").length;
+  if (usage !== 0) faults.push(`usage was reported ${usage} times too often`);
   const asked = JSON.stringify(played.requests.map(({ request }) => request.body));
-  const unknown = unknownIn(events);
-  if (unknown.length > 0 && !asked.includes("may or may not have happened")) faults.push("the model was not told");
+  const unknown = findUnknownCalls(events);
+  if (unknown.length > 0 && !asked.includes("may or may not have happened"))
+    faults.push("the model was not informed about the unknown outcome");
   if (unknown.length > 2 * (played.lives.length - 1)) faults.push(`unknown: ${unknown.join(", ")}`); // at most two run at once
   return faults;
 }
 
-/** Calls that run beside one another begin and end in any order. */
-function outlineOf(events: readonly SessionEvent[]): { lines: string[]; calls: string[] } {
+/** Sorts the events of concurrent calls, whose order varies. */
+function outlineEvents(events: readonly SessionEvent[]): { lines: string[]; calls: string[] } {
   const about = events.filter((event) => !(event.type === "notice" && event.code === "turn_resumed"));
   const isOfCall = ({ type }: SessionEvent) => /^(tool|permission)\.|^input\.queued/.test(type);
   const calls = about.filter(isOfCall).map((event) => `${event.type} ${"toolId" in event ? event.toolId : ""}`);
   return { lines: transcript(about.filter((event) => !isOfCall(event))), calls: calls.sort() };
 }
 
-/** A reply that was journalled is not asked for again, and for each kill one request at most is sent once more. */
-function requestFaults({ requests, remains, lives }: Played): string[] {
+/** A journaled reply must not be requested again, and each kill may repeat at most one request. */
+function checkRequests({ requests, remains, lives }: StoryResult): string[] {
   const count = (label: Label, from = 0) => requests.filter((one) => one.label === label && one.life >= from).length;
   const labels = Object.keys(ASKED) as Label[];
   const extra = labels.reduce((sum, label) => sum + count(label) - ASKED[label], 0);
-  const wrong = labels.filter((label) => count(label) < ASKED[label]).map((label) => `${label} was not asked for`);
-  if (extra > lives.length - 1) wrong.push(`${extra} requests too many`);
+  const wrong = labels.filter((label) => count(label) < ASKED[label]).map((label) => `${label} was not requested`);
+  if (extra > lives.length - 1) wrong.push(`there were ${extra} extra requests`);
   remains.slice(0, -1).forEach((before, life) => {
     for (const entry of before.journal.filter(({ key, finished }) => finished && key.kind === "model")) {
       const again = count(labelOfEntry(entry, before), life + 1);
-      const wanted = isFailure(entry) ? lives.length - life - 1 : 0; // each later life may try again
-      if (again > wanted) wrong.push(`${entry.key.step} ${entry.key.id} was journalled and asked for again`);
+      const wanted = isFailure(entry) ? lives.length - life - 1 : 0; // each later process may retry
+      if (again > wanted) wrong.push(`${entry.key.step} ${entry.key.id} was journaled and requested again`);
     }
   });
   return wrong;
 }
 
-function labelOfEntry({ key: { step, id, turnId } }: JournalEntry, { events }: Remains): Label {
+function labelOfEntry({ key: { step, id, turnId } }: JournalEntry, { events }: StoredState): Label {
   if (of(events, "turn.started")[0]?.turnId !== turnId) return "second";
   return id.startsWith("summary") ? "summary" : (`step ${step}` as Label);
 }
 
-function runFaults({ remains, lives }: Played): string[] {
+function checkRuns({ remains, lives }: StoryResult): string[] {
   const { events, runs } = remains.at(-1) ?? { events: [], runs: [] };
   const times = (run: string, from = 0) => runs.slice(from).filter((line) => line === run).length;
-  const lost = new Set(unknownIn(events).map((toolId) => runOf(events, toolId)));
+  const lost = new Set(findUnknownCalls(events).map((toolId) => runOf(events, toolId)));
   const wrong = ONCE.filter((run) => times(run) > 1 || (times(run) === 0 && !lost.has(run))).map(
     (run) => `${run} ran ${times(run)} times`,
   );
@@ -129,17 +132,19 @@ function runFaults({ remains, lives }: Played): string[] {
       (run) => `${run} ran ${times(run)} times`,
     ),
   );
-  wrong.push(...REPEATABLE.filter((run) => lost.has(run)).map((run) => `${run} may run again, and is unknown`));
+  wrong.push(
+    ...REPEATABLE.filter((run) => lost.has(run)).map((run) => `${run} is repeatable, but its outcome is unknown`),
+  );
   for (const before of remains.slice(0, -1)) {
     for (const { key } of before.journal.filter(({ key, finished }) => finished && key.kind === "tool")) {
       const run = runOf(before.events, key.id);
-      if (times(run, before.runs.length) > 0) wrong.push(`${run} was journalled and ran again`);
+      if (times(run, before.runs.length) > 0) wrong.push(`${run} was journaled and ran again`);
     }
   }
   return wrong;
 }
 
-/** The line that a call writes. */
+/** Returns the line that a call appends to the runs file. */
 function runOf(events: readonly SessionEvent[], toolId: string): string {
   const started = of(events, "tool.started").find((event) => event.toolId === toolId);
   const id = (started?.input as { id?: string } | undefined)?.id ?? toolId;

@@ -1,24 +1,30 @@
-/** The process of the matrix: plays the story, or goes on with it from wherever another such process was killed. */
+/** The child process of the matrix: plays the story, or continues it where an earlier process was killed. */
 import { Rookery } from "../rookery.ts";
 import { openSqliteStore } from "../store/index.ts";
-import { crossed, crossedFetch, obey, say, type Orders } from "./test-boundaries.ts";
-import { settledSoFar } from "./test-effects.ts";
+import {
+  withBoundaries,
+  fetchWithBoundaries,
+  setBoundaryOptions,
+  say,
+  type BoundaryOptions,
+} from "./test-boundaries.ts";
+import { settledCounts } from "./test-effects.ts";
 import { ASIDE, FIRST, MODEL, SECOND } from "./test-words.ts";
 import { countingTools } from "./test-tools.ts";
 import type { Session } from "../session/index.ts";
 
-export interface ChildOptions extends Orders {
+export interface ChildOptions extends BoundaryOptions {
   readonly database: string;
-  /** The file in which tools count. */
+  /** The file to which tools append their runs. */
   readonly runs: string;
 }
 
-const { database, runs, ...orders } = JSON.parse(process.argv[2] ?? "{}") as ChildOptions;
-obey(orders);
-globalThis.fetch = crossedFetch(globalThis.fetch);
+const { database, runs, ...boundaryOptions } = JSON.parse(process.argv[2] ?? "{}") as ChildOptions;
+setBoundaryOptions(boundaryOptions);
+globalThis.fetch = fetchWithBoundaries(globalThis.fetch);
 const inner = await openSqliteStore({ path: database });
-const store = crossed(inner);
-/** There is none before it is opened, and its tools need it. */
+const store = withBoundaries(inner);
+/** Set after the session is opened. Its tools use it. */
 const open: { session?: Session } = {};
 
 async function wasGiven(text: string): Promise<boolean> {
@@ -42,11 +48,11 @@ const [known] = await inner.list();
 const session = await rookery.openSession(
   known === undefined ? { model: MODEL, permissions: "ask" } : { id: known.id },
 );
-open.session = session; // a turn that was left goes on only after this
+open.session = session; // an interrupted turn continues only after this
 say({ session: session.id });
 if (!(await wasGiven(FIRST))) session.prompt(FIRST).outcome.catch(() => undefined);
 if (!(await wasGiven(SECOND))) await session.queue(SECOND);
 await session.idle();
 await rookery.close();
 await store[Symbol.asyncDispose]();
-say({ settled: settledSoFar });
+say({ settled: settledCounts });

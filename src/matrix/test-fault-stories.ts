@@ -1,4 +1,4 @@
-/** Two stories that are played with one injected failure: a session, and a task. Each says what is wrong afterwards. */
+/** Two stories that run with one injected failure: a session and a task. Each reports what is wrong afterwards. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -18,11 +18,11 @@ export interface Story {
   readonly problems: readonly string[];
 }
 
-/** Past this something waits for what never comes. */
+/** A story that takes longer hangs. */
 const LONGEST_MS = 90_000;
 let played = 0;
 
-/** A turn with a tool and a permission, one that was queued meanwhile, one that is cancelled, and a close. */
+/** Runs a turn with a tool and a permission, a queued turn, a cancelled turn, and closes the session. */
 export async function playSession(point?: FaultPoint): Promise<Story> {
   const faults = new Faults(point);
   const problems: string[] = [];
@@ -50,7 +50,7 @@ export async function playSession(point?: FaultPoint): Promise<Story> {
     });
   };
   await within(story(), problems);
-  await rookery.close().catch(() => undefined); // a lease that could not be released is said so
+  await rookery.close().catch(() => undefined); // rejects if a lease could not be released
   faults.stop();
   for (const { id, status } of await store.list({})) {
     if (status !== "closed" && (await store.summary(id))?.turns !== 0) problems.push(`session ${id} is ${status}`);
@@ -61,7 +61,7 @@ export async function playSession(point?: FaultPoint): Promise<Story> {
 
 const AGENT = `printf '%s\\n' "$1" | sed -n 's/^run: //p' > "$TMPDIR/script.$$"; sh "$TMPDIR/script.$$"`;
 
-/** A task through its worktree, an agent, a command and a merge. */
+/** Runs a task with a worktree, an agent, a command and a merge. */
 export async function playTask(point?: FaultPoint): Promise<Story> {
   const faults = new Faults(point);
   const problems: string[] = [];
@@ -88,7 +88,7 @@ export async function playTask(point?: FaultPoint): Promise<Story> {
   );
   const stopping = new AbortController();
   const running = rookery.runTasks({ signal: stopping.signal }).catch((error: unknown) => {
-    problems.push(`the runner ended: ${String(error)}`);
+    problems.push(`runTasks rejected: ${String(error)}`);
   });
   const story = async (): Promise<void> => {
     const prompt = "Make it\nrun: echo made > made";
@@ -100,7 +100,8 @@ export async function playTask(point?: FaultPoint): Promise<Story> {
     if ((await ended(store)) === "done") return;
     await again(() => rookery.tasks.resume("one"));
     const outcome = await ended(store);
-    if (outcome !== "done") problems.push(`resumed, the task is ${outcome ?? "open"}: ${await reasonOf(store)}`);
+    if (outcome !== "done")
+      problems.push(`after the resume, the task is ${outcome ?? "open"}: ${await reasonOf(store)}`);
   };
   await within(story(), problems);
   stopping.abort();
@@ -108,7 +109,7 @@ export async function playTask(point?: FaultPoint): Promise<Story> {
   await rookery.close().catch(() => undefined);
   faults.stop();
   const made = await readFile(join(repository.path, "made"), "utf8").catch(() => "nothing");
-  if (made !== "made\n") problems.push(`the branch has ${made}`);
+  if (made !== "made\n") problems.push(`the file on the branch is ${made}`);
   problems.push(
     ...(await openTurns(store)),
     ...processesWith(`FAULT_CELL=${mark}`).map(({ command }) => `still runs: ${command}`),
@@ -116,7 +117,7 @@ export async function playTask(point?: FaultPoint): Promise<Story> {
   return { faults, problems };
 }
 
-/** What failed once because of the injected failure works the second time. */
+/** Retries once, because the injected failure happens only once. */
 async function again<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -125,7 +126,7 @@ async function again<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Rejects unless the turn ended, or was cancelled as it was meant to be. */
+/** Rejects unless the turn ends with the expected status. */
 async function turnOf(session: Session, text: string, meanwhile?: (turn: Turn) => Promise<unknown>): Promise<void> {
   await session.idle().catch(() => undefined);
   const turn = session.prompt(text);
@@ -137,10 +138,10 @@ async function turnOf(session: Session, text: string, meanwhile?: (turn: Turn) =
   if (status !== wanted) throw new Error(`the turn is ${status}, not ${wanted}`);
 }
 
-/** Resolves when a process of the turn runs, or none will. */
+/** Resolves when a process of the turn runs, or when none will run. */
 async function untilProcess(store: Store, sessionId: string, turn: Turn): Promise<void> {
   const over = new AbortController();
-  void turn.outcome.catch(() => undefined).finally(() => over.abort()); // a turn that did not start is not in the log
+  void turn.outcome.catch(() => undefined).finally(() => over.abort()); // a turn that did not start has no events
   const signal = AbortSignal.any([over.signal, AbortSignal.timeout(20_000)]);
   for await (const { type, turnId } of store.follow({ sessionId, after: 0, signal })) {
     if (turnId === turn.id && ["process.started", "tool.ended", "turn.ended"].includes(type)) return;
@@ -163,9 +164,9 @@ async function reasonOf(store: Store): Promise<string> {
 async function within(work: Promise<void>, problems: string[]): Promise<void> {
   const late = new AbortController();
   await Promise.race([
-    work.catch((error: unknown) => void problems.push(`the story ended with ${String(error)}`)),
+    work.catch((error: unknown) => void problems.push(`the story failed: ${String(error)}`)),
     sleep(LONGEST_MS, undefined, { signal: late.signal, ref: false }).then(
-      () => void problems.push("something waits for what never comes"),
+      () => void problems.push("the story did not end in time"),
       () => undefined,
     ),
   ]);
@@ -195,7 +196,7 @@ function answersAll(store: Store) {
       if (event.type !== "permission.requested") continue;
       const { requestId } = event;
       await answerRequest(store, { sessionId, requestId, answer: { decision: "allow" }, clock: systemClock }).catch(
-        () => undefined, // it was withdrawn meanwhile
+        () => undefined, // the request was withdrawn
       );
     }
   };

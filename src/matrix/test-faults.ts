@@ -27,7 +27,7 @@ export const STORE_FAILURES = ["store_full", "store_locked", "store_unavailable"
 const STORE_WRITES = /^(append|claim|acquire|renew|release|delete|keep|put)/;
 
 /** Both ways to fail a call, or the only one. */
-export function pointsOf(call: FaultCall, index: number): FaultPoint[] {
+export function toFaultPoints(call: FaultCall, index: number): FaultPoint[] {
   const code = STORE_FAILURES[index % STORE_FAILURES.length] ?? "store_full";
   const isWrite = call.kind === "store" && STORE_WRITES.test(call.name);
   const before: FaultPoint = { ...call, when: "before", code };

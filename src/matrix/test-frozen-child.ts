@@ -1,10 +1,10 @@
-/** A process that drives a session or runs tasks with short leases, until it is ended. */
+/** Drives a session or runs tasks with short leases until it is killed. */
 import { Rookery } from "../rookery.ts";
 import { say } from "./test-boundaries.ts";
 
 export interface FrozenChildOptions {
   readonly ttlMs: number;
-  /** Runs the tasks of the home; drives a session with a first prompt otherwise. */
+  /** Whether to run the tasks of the home. If false, drives a session with one prompt. */
   readonly tasks: boolean;
 }
 

@@ -1,30 +1,30 @@
-/** One life of the child: started, listened to, and seen to its end. */
+/** Runs the child process once and collects its messages until it ends. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import type { Said } from "./test-boundaries.ts";
+import type { ChildMessage } from "./test-boundaries.ts";
 import type { ChildOptions } from "./test-child.ts";
 
-export interface Life {
-  /** Every boundary, where they were to be said. */
+export interface ChildRun {
+  /** Every boundary that it withBoundaries, if it was asked to report them. */
   readonly reached: readonly string[];
-  /** Undefined where it came to its own end. */
+  /** Undefined if it ended by itself. */
   readonly killedAt: string | undefined;
   readonly settled: Readonly<Record<string, number>>;
   readonly exitCode: number | null;
   readonly stderr: string;
 }
 
-/** Past this something waits for what never comes. */
+/** A process that takes longer hangs. */
 const LONGEST_MS = 60_000;
 
-export async function live(options: {
+export async function runChild(options: {
   readonly program: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly child: ChildOptions;
   readonly onSession: (id: string) => void;
-}): Promise<Life> {
+}): Promise<ChildRun> {
   const { program, cwd, env, child: given } = options;
   const child = spawn(process.execPath, [program, JSON.stringify(given)], {
     cwd,
@@ -37,9 +37,9 @@ export async function live(options: {
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
   const reached: string[] = [];
   let killedAt: string | undefined;
-  let settled: Life["settled"] = {};
+  let settled: ChildRun["settled"] = {};
   for await (const line of createInterface({ input: child.stdout })) {
-    const said = JSON.parse(line) as Said;
+    const said = JSON.parse(line) as ChildMessage;
     if ("reached" in said) reached.push(said.reached);
     else if ("killed" in said) killedAt = said.killed;
     else if ("session" in said) options.onSession(said.session);

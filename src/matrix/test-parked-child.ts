@@ -1,4 +1,4 @@
-/** A process that drives one session to its rest: a new one, or the one that another such process left. */
+/** Drives one session until it is idle: a new one, or the one of an earlier process. */
 import { Rookery } from "../rookery.ts";
 import { say } from "./test-boundaries.ts";
 

@@ -1,4 +1,4 @@
-/** Tools that count: each run of one is a line in a file, written at once and never rewritten. */
+/** Tools that append a line to a file for each run. */
 import { appendFileSync } from "node:fs";
 import type { ToolResult, ToolSource, ToolSpec } from "../domain/index.ts";
 import { reach } from "./test-boundaries.ts";
@@ -19,7 +19,7 @@ const SPECS: readonly ToolSpec[] = [
 
 export function countingTools(options: {
   readonly runs: string;
-  /** What `look a` does meanwhile. */
+  /** Called while `look a` runs. */
   readonly onLook: () => Promise<void>;
 }): ToolSource {
   return {
@@ -28,7 +28,7 @@ export function countingTools(options: {
     describe: ({ name, input }) => ({ title: `${name} ${idOf(input)}` }),
     async call({ name, input }, { call }) {
       const id = idOf(input);
-      await new Promise(setImmediate); // others that run beside it begin
+      await new Promise(setImmediate); // lets concurrent calls start
       appendFileSync(options.runs, `${name} ${id}\n`);
       reach(`tool ${name} ${id} ran`);
       if (id === "a") await options.onLook();

@@ -1,7 +1,7 @@
-/** What is said in the story of the matrix, and what the model answers: always the same to the same conversation. */
+/** The prompts of the story, and the model's replies, which depend only on the conversation. */
 import { calls, fault, say, type ModelRequest, type Reply } from "../testing/index.ts";
 
-/** Its context is of 200,000 tokens. */
+/** A model with a context of 200,000 tokens. */
 export const MODEL = "anthropic/claude-haiku-4-5";
 export const FIRST = "go";
 export const ASIDE = "an aside";
@@ -9,7 +9,7 @@ export const SECOND = "again";
 
 export type Label = "step 0" | "step 1" | "summary" | "step 2" | "step 3" | "second";
 
-/** How often each is asked for where nothing is killed: step 1 fails once. */
+/** How often each reply is requested without a kill. Step 1 fails once. */
 export const ASKED: Readonly<Record<Label, number>> = {
   "step 0": 1,
   "step 1": 2,
@@ -19,14 +19,14 @@ export const ASKED: Readonly<Record<Label, number>> = {
   second: 1,
 };
 
-/** What may run twice, and what at most once: as the files of the tools have them. */
+/** Tool runs that may repeat, and those that must happen at most once, as lines of the runs file. */
 export const REPEATABLE = ["look a", "look b", "look c", "both n", "look n2"];
 export const ONCE = ["mark d", "stamp e", "stamp f", "bash g", "mark n1"];
 
-/** For each tool that must not be repeated silently. */
+/** A command that must not run twice, and that leaves a process. */
 export const BASH = "sleep 300 & echo bash g >> runs";
 
-export function labelOf({ system, messages, lastUserText }: ModelRequest): Label {
+export function toLabel({ system, messages, lastUserText }: ModelRequest): Label {
   if (system.includes("too long to go on with")) return "summary";
   if (lastUserText.endsWith(SECOND)) return "second";
   const replies = messages.filter(({ role }) => role === "assistant").length;

@@ -172,7 +172,7 @@ describe("limits", () => {
     const ids = ["a", "b", "c", "d", "e"];
     for (const id of ids) await s.tasks.start({ id, prompt: "run: sleep 0.3" });
     await Promise.all(ids.map((id) => s.until(id, "done")));
-    expect(await mostAtOnce(s, ids)).toBe(2);
+    expect(await countMostRunning(s, ids)).toBe(2);
   });
 
   it("are enforced across processes, and each task runs once", async () => {
@@ -184,7 +184,7 @@ describe("limits", () => {
     await s.until("t0", "running", "done");
     s.run();
     await Promise.all(ids.map((id) => s.until(id, "done")));
-    expect(await mostAtOnce(s, ids)).toBeLessThanOrEqual(3);
+    expect(await countMostRunning(s, ids)).toBeLessThanOrEqual(3);
     for (const id of ids) {
       expect(await s.repository.git("show", `rookery/${id}:once`)).toBe("x");
       expect((await s.tasks.show(id)).runs).toBe(1);
@@ -196,7 +196,7 @@ describe("limits", () => {
   });
 });
 
-async function mostAtOnce(scene: Scene, ids: readonly string[]): Promise<number> {
+async function countMostRunning(scene: Scene, ids: readonly string[]): Promise<number> {
   const all = (await Promise.all(ids.map((id) => eventsOf(scene, id)))).flat();
   const steps = all.flatMap(({ type, at }) =>
     type === "task.started" ? [{ at, by: 1 }] : type === "task.ended" ? [{ at, by: -1 }] : [],

@@ -171,7 +171,7 @@ describe("a scripted agent in the process of a test", () => {
 
   it("rejects a grandchild step", async () => {
     await using scene = await prompted([{ grandchild: { pidFile: "/nowhere" } }]);
-    expect((await scene.response).error?.message).toMatch(/only an agent in its own process/);
+    expect((await scene.response).error?.message).toMatch(/needs an agent that runs in a separate process/);
   });
 
   it("keeps running when its input ends, if the script says so", async () => {
@@ -194,7 +194,11 @@ describe("a scripted agent in the process of a test", () => {
 it.each<[string, unknown, RegExp]>([
   ["a misspelled step", { prompts: [[{ sya: "hi" }]] }, /unknown step .*: \{"sya":"hi"\}/],
   ["two steps in one", { prompts: [[{ say: "a", think: "b" }]] }, /unknown step/],
-  ["a misspelled nested step", { on: { "session/new": { after: [{ in: { session: "", steps: [{}] } }] } } }, /no such/],
+  [
+    "a misspelled nested step",
+    { on: { "session/new": { after: [{ in: { session: "", steps: [{}] } }] } } },
+    /unknown step/,
+  ],
   ["a misspelled key", { promts: [] }, /unknown key promts/],
   ["prompts in the wrong place", { on: { "session/prompt": {} } }, /`prompts` and `otherwise`/],
 ])("rejects a script with %s", (_, script, words) => {

@@ -23,7 +23,7 @@ it.each<[string, Script]>([
 ])("fails the request and records a problem when the script %s", async (_, script) => {
   await using server = await startModelServer(script);
   expect((await post(server.url)).status).toBe(400);
-  expect(server.problems).toEqual(["the script failed on request 1: no idea"]);
+  expect(server.problems).toEqual(["the script threw on request 1: no idea"]);
 });
 
 it.each(["/v1/messages", "/messages", "/v1/v1/messages?beta=true"])("accepts the path %s", async (path) => {
@@ -81,7 +81,7 @@ it("rejects requests above the limit and does not keep them", async () => {
   expect((await post(server.url)).status).toBe(200);
   expect((await post(server.url)).status).toBe(400);
   expect(server.requests).toHaveLength(1);
-  expect(server.problems).toEqual(["the model server takes at most 1 requests (option maxRequests)"]);
+  expect(server.problems).toEqual(["the model server accepts at most 1 requests; raise the option maxRequests"]);
 });
 
 it.each<[string, object, object]>([
