@@ -6,7 +6,7 @@ import type { ChildMessage } from "./test-boundaries.ts";
 import type { ChildOptions } from "./test-child.ts";
 
 export interface ChildRun {
-  /** Every boundary that it withBoundaries, if it was asked to report them. */
+  /** Every boundary that it crossed, if it was asked to report them. */
   readonly reached: readonly string[];
   /** Undefined if it ended by itself. */
   readonly killedAt: string | undefined;
