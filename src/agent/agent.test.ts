@@ -27,28 +27,28 @@ import {
   type TemporaryFolder,
 } from "../testing/index.ts";
 import { AgentTools, type Plugin, type ToolFilter } from "../tools/index.ts";
-import { codingTools, openBuiltIn } from "./index.ts";
+import { createCodingTools, openBuiltInAgent } from "./index.ts";
 
 const marker = `agent-${process.pid}`;
-const full = new RookeryError("store_full", "no space");
+const storeFull = new RookeryError("store_full", "no space");
 
 let folder: TemporaryFolder;
 let events: SessionEvent[];
 let journal: Map<string, JournalEntry>;
-/** Asked before anything is recorded; throws where the log is to be broken from there on. */
-let writing: (body: EventBody | undefined) => void;
+/** Called before an event is recorded. Throws if the log should fail from there on. */
+let beforeWrite: (body: EventBody | undefined) => void;
 beforeEach(async () => {
   folder = await temporaryFolder();
   events = [];
   journal = new Map();
-  writing = () => undefined;
+  beforeWrite = () => undefined;
 });
 afterEach(() => folder[Symbol.asyncDispose]());
 
-function agentOn(model: ModelServer, filter: ToolFilter = {}, plugins: readonly Plugin[] = []): AgentConnection {
+function openAgent(model: ModelServer, filter: ToolFilter = {}, plugins: readonly Plugin[] = []): AgentConnection {
   const tools = new AgentTools({ filter, plugins });
-  tools.add(codingTools({ env: { PATH: process.env["PATH"] } }));
-  return openBuiltIn({
+  tools.add(createCodingTools({ env: { PATH: process.env["PATH"] } }));
+  return openBuiltInAgent({
     sessionId: "s",
     cwd: folder.path,
     model: openModel("anthropic/claude", { env: {}, baseUrl: model.url, apiKey: "fake" }),
@@ -56,14 +56,14 @@ function agentOn(model: ModelServer, filter: ToolFilter = {}, plugins: readonly 
     tools,
     price: undefined,
     marker,
-    retry: { tries: 0, firstMs: 1 },
+    retry: { retries: 0, firstDelayMs: 1 },
   });
 }
 
-/** A turn whose log and journal are lists; a turn that has its id already is gone on with. */
-function turnOf(turnId: string, text: string, more: Partial<TurnContext> = {}): TurnContext {
+/** Creates a turn whose log and journal are in memory. An existing turn id continues that turn. */
+function createTurn(turnId: string, text: string, more: Partial<TurnContext> = {}): TurnContext {
   const record = (bodies: readonly EventBody[], writes: readonly JournalWrite[] = []): void => {
-    for (const body of [undefined, ...bodies]) writing(body);
+    for (const body of [undefined, ...bodies]) beforeWrite(body);
     for (const body of bodies) {
       events.push({
         ...body,
@@ -80,7 +80,7 @@ function turnOf(turnId: string, text: string, more: Partial<TurnContext> = {}): 
         journal.set(keyText(write.key), { key: write.key, finished: true, value: write.value });
     }
   };
-  const commit = async (): Promise<void> => writing(undefined);
+  const commit = async (): Promise<void> => beforeWrite(undefined);
   if (!events.some((event) => event.turnId === turnId)) {
     record([{ type: "turn.started", input: [{ type: "text", text }] }]);
   }
@@ -101,57 +101,57 @@ function turnOf(turnId: string, text: string, more: Partial<TurnContext> = {}): 
   };
 }
 
-const of = <Type extends SessionEvent["type"]>(type: Type) =>
+const eventsOfType = <Type extends SessionEvent["type"]>(type: Type) =>
   events.filter((event): event is Extract<SessionEvent, { type: Type }> => event.type === type);
 
-describe("a log that breaks while a command runs", () => {
-  it("stops the command and fails the turn, and throws nowhere else", async () => {
+describe("a log that fails while a command runs", () => {
+  it("stops the command and rejects the turn, without unhandled errors", async () => {
     await using model = await startModelServer([call("bash", { command: "while :; do echo on; sleep 0.02; done" })]);
     let updates = 0;
-    writing = (body) => {
+    beforeWrite = (body) => {
       if (body?.type === "tool.updated") updates += 1;
-      if (updates > 2) throw full;
+      if (updates > 2) throw storeFull;
     };
-    const turn = turnOf("t1", "go");
-    await expect(agentOn(model).runTurn(turn)).rejects.toBe(full);
+    const turn = createTurn("t1", "go");
+    await expect(openAgent(model).runTurn(turn)).rejects.toBe(storeFull);
     expect(processesMarked(marker)).toEqual([]);
   });
 });
 
-describe("a reply that is not whole", () => {
+describe("an incomplete reply", () => {
   it.each([
-    ["the limit of tokens", say("So far", { stopReason: "max_tokens" }), "reply_truncated", "So far"],
+    ["the token limit", say("So far", { stopReason: "max_tokens" }), "reply_truncated", "So far"],
     ["a refusal", say("I", { stopReason: "refusal" }), "reply_refused", "I"],
-    ["a refusal without a word", { stopReason: "refusal" } as const, "reply_refused", ""],
+    ["a refusal without text", { stopReason: "refusal" } as const, "reply_refused", ""],
     [
-      "the limit of tokens, with a call",
+      "the token limit, with a call",
       call("bash", { command: "touch ran" }, { text: "So", stopReason: "max_tokens" }),
       "reply_truncated",
       "So",
     ],
-  ])("fails the turn because of %s, and keeps what came", async (_, reply, code, text) => {
+  ])("fails the turn because of %s, and keeps the partial text", async (_, reply, code, text) => {
     await using model = await startModelServer([reply, say("Gone on.")]);
-    const agent = agentOn(model);
-    const outcome = await agent.runTurn(turnOf("t1", "go"));
+    const agent = openAgent(model);
+    const outcome = await agent.runTurn(createTurn("t1", "go"));
     expect(outcome).toMatchObject({ status: "failed", code });
-    expect(of("message.completed").map((message) => message.text)).toEqual([text]);
-    expect(of("tool.started")).toEqual([]);
+    expect(eventsOfType("message.completed").map((message) => message.text)).toEqual([text]);
+    expect(eventsOfType("tool.started")).toEqual([]);
 
-    expect(await agent.runTurn(turnOf("t2", "go on"))).toMatchObject({ status: "done" });
+    expect(await agent.runTurn(createTurn("t2", "go on"))).toMatchObject({ status: "done" });
     expect(model.problems).toEqual([]);
   });
 
   it.each([
-    ["a text", { text: ["a", "b", "c"] }],
+    ["text", { text: ["a", "b", "c"] }],
     ["a call", call("bash", { command: "touch ran" }, { text: "So" })],
-  ])("fails the turn where its stream just ends in %s", async (_, reply) => {
+  ])("fails the turn if its stream ends within %s", async (_, reply) => {
     for (let afterEvents = 0; afterEvents < 8; afterEvents += 1) {
       await using model = await startModelServer([fault("eof", { ...reply, afterEvents })]);
-      const outcome = await agentOn(model).runTurn(turnOf(`t${afterEvents}`, "go"));
+      const outcome = await openAgent(model).runTurn(createTurn(`t${afterEvents}`, "go"));
       expect(outcome).toMatchObject({ status: "failed", code: "provider_failed" });
     }
-    expect(of("message.completed")).toEqual([]);
-    expect(of("tool.started")).toEqual([]);
+    expect(eventsOfType("message.completed")).toEqual([]);
+    expect(eventsOfType("tool.started")).toEqual([]);
   });
 });
 
@@ -159,109 +159,111 @@ describe("a command whose process was killed", () => {
   const script: Script = ({ toolResults }) =>
     toolResults.length === 0 ? call("bash", { command: "echo ran >> count" }) : say("Looked.");
 
-  /** Dies when the command is about to be called ended. */
+  /** Fails the log when the end of the command is recorded. */
   async function killed(model: ModelServer): Promise<void> {
-    writing = (body) => {
-      if (body?.type === "process.exited") throw full;
+    beforeWrite = (body) => {
+      if (body?.type === "process.exited") throw storeFull;
     };
-    await expect(agentOn(model).runTurn(turnOf("t1", "go"))).rejects.toBe(full);
-    writing = () => undefined;
+    await expect(openAgent(model).runTurn(createTurn("t1", "go"))).rejects.toBe(storeFull);
+    beforeWrite = () => undefined;
   }
 
   it.each<[string, ToolFilter]>([
     ["as before", {}],
     ["without the tool", { deny: ["bash"] }],
-  ])("counts as unknown when the session is opened %s, and does not start again", async (_, tools) => {
+  ])("has the outcome unknown after the session is reopened %s, and does not start again", async (_, tools) => {
     await using model = await startModelServer(script);
     await killed(model);
-    expect(await agentOn(model, tools).runTurn(turnOf("t1", "go"))).toMatchObject({ status: "done" });
-    expect(of("tool.started").length).toBe(1);
-    expect(of("tool.ended").map(({ outcome }) => outcome)).toEqual(["unknown"]);
+    expect(await openAgent(model, tools).runTurn(createTurn("t1", "go"))).toMatchObject({ status: "done" });
+    expect(eventsOfType("tool.started").length).toBe(1);
+    expect(eventsOfType("tool.ended").map(({ outcome }) => outcome)).toEqual(["unknown"]);
     expect(readFileSync(join(folder.path, "count"), "utf8")).toBe("ran\n");
   });
 });
 
-describe("a call that is answered without being run", () => {
+describe("a call that is answered without running", () => {
   const denied: PermissionDecision = { allowed: false, outcome: "denied", message: "no" };
 
   it.each([
-    ["a tool that there is not", call("fly", {}), "failed"],
-    ["a change that is denied", call("write", { path: "a", content: "b" }), "denied"],
-    ["a look that is denied", call("read", { path: "a" }), "denied"],
-  ])("starts and ends once, wherever its process dies: %s", async (_, reply, outcome) => {
+    ["an unknown tool", call("fly", {}), "failed"],
+    ["a denied write", call("write", { path: "a", content: "b" }), "denied"],
+    ["a denied read", call("read", { path: "a" }), "denied"],
+  ])("starts and ends once, wherever its process is killed: %s", async (_, reply, outcome) => {
     await using model = await startModelServer(({ toolResults }) => (toolResults.length === 0 ? reply : say("Ok.")));
     const permit = () => Promise.resolve(denied);
     for (let writes = 1, done = false; !done; writes += 1) {
       events = [];
       journal = new Map();
       let left = writes;
-      writing = (body) => {
-        if (body?.type !== "turn.started" && (left -= 1) < 0) throw full;
+      beforeWrite = (body) => {
+        if (body?.type !== "turn.started" && (left -= 1) < 0) throw storeFull;
       };
-      const first = await agentOn(model)
-        .runTurn(turnOf("t1", "go", { permit }))
+      const first = await openAgent(model)
+        .runTurn(createTurn("t1", "go", { permit }))
         .catch((error: unknown) => error);
-      done = first !== full;
-      writing = () => undefined;
-      expect(await agentOn(model).runTurn(turnOf("t1", "go", { permit }))).toMatchObject({ status: "done" });
-      expect(of("tool.started").length).toBe(1);
-      expect(of("tool.ended").map((ended) => ended.outcome)).toEqual([outcome]);
+      done = first !== storeFull;
+      beforeWrite = () => undefined;
+      expect(await openAgent(model).runTurn(createTurn("t1", "go", { permit }))).toMatchObject({ status: "done" });
+      expect(eventsOfType("tool.started").length).toBe(1);
+      expect(eventsOfType("tool.ended").map((ended) => ended.outcome)).toEqual([outcome]);
     }
   });
 });
 
-it("does not start a look again that is denied after a crash", async () => {
+it("does not restart a read that is denied after a crash", async () => {
   await using model = await startModelServer(({ toolResults }) =>
     toolResults.length === 0 ? call("read", { path: "a" }) : say("Ok."),
   );
-  writing = (body) => {
-    if (body?.type === "tool.ended") throw full;
+  beforeWrite = (body) => {
+    if (body?.type === "tool.ended") throw storeFull;
   };
-  await expect(agentOn(model).runTurn(turnOf("t1", "go"))).rejects.toBe(full);
-  writing = () => undefined;
+  await expect(openAgent(model).runTurn(createTurn("t1", "go"))).rejects.toBe(storeFull);
+  beforeWrite = () => undefined;
   const permit = () => Promise.resolve({ allowed: false, outcome: "denied", message: "no" } as const);
-  expect(await agentOn(model).runTurn(turnOf("t1", "go", { permit }))).toMatchObject({ status: "done" });
-  expect(of("tool.started").length).toBe(1);
-  expect(of("tool.ended").map(({ outcome }) => outcome)).toEqual(["denied"]);
+  expect(await openAgent(model).runTurn(createTurn("t1", "go", { permit }))).toMatchObject({ status: "done" });
+  expect(eventsOfType("tool.started").length).toBe(1);
+  expect(eventsOfType("tool.ended").map(({ outcome }) => outcome)).toEqual(["denied"]);
 });
 
-it("asks neither plugins nor a person again for what came of a call before a crash", async () => {
+it("asks neither plugins nor a person again about a call that ended before a crash", async () => {
   await using model = await startModelServer(({ toolResults }) =>
     toolResults.length === 0 ? call("bash", { command: "touch ran" }) : say("Ok."),
   );
-  writing = (body) => {
-    if (body?.type === "message.completed" && of("tool.ended").length > 0) throw full;
+  beforeWrite = (body) => {
+    if (body?.type === "message.completed" && eventsOfType("tool.ended").length > 0) throw storeFull;
   };
   const refusing: Plugin = { id: "p", version: "1", beforeCall: () => ({ refuse: "no" }) };
-  await expect(agentOn(model, {}, [refusing]).runTurn(turnOf("t1", "go"))).rejects.toBe(full);
-  writing = () => undefined;
+  await expect(openAgent(model, {}, [refusing]).runTurn(createTurn("t1", "go"))).rejects.toBe(storeFull);
+  beforeWrite = () => undefined;
   const asked: string[] = [];
   const changed: Plugin = { id: "p", version: "1", beforeCall: () => void asked.push("plugin") };
   const permit = () => (asked.push("person"), Promise.resolve({ allowed: true } as const));
-  expect(await agentOn(model, {}, [changed]).runTurn(turnOf("t1", "go", { permit }))).toMatchObject({ status: "done" });
+  expect(await openAgent(model, {}, [changed]).runTurn(createTurn("t1", "go", { permit }))).toMatchObject({
+    status: "done",
+  });
   expect(asked).toEqual([]);
-  expect(of("tool.ended")).toMatchObject([{ outcome: "denied", text: "no" }]);
+  expect(eventsOfType("tool.ended")).toMatchObject([{ outcome: "denied", text: "no" }]);
 });
 
-it("does not keep a message of nothing but white space, and does not give one back", async () => {
+it("neither stores nor sends a message that contains only whitespace", async () => {
   await using model = await startModelServer([
     fault("stall", { text: ["\n\n", " ", "x"], afterEvents: 5 }),
     say("Ok."),
   ]);
   const controller = new AbortController();
-  const turn = turnOf("t1", "go", { signal: controller.signal });
-  writing = (body) => {
+  const turn = createTurn("t1", "go", { signal: controller.signal });
+  beforeWrite = (body) => {
     if (body?.type === "message.delta" && body.text === " ") controller.abort();
   };
-  expect(await agentOn(model).runTurn(turn)).toEqual({ status: "cancelled" });
-  expect(of("message.completed")).toEqual([]);
+  expect(await openAgent(model).runTurn(turn)).toEqual({ status: "cancelled" });
+  expect(eventsOfType("message.completed")).toEqual([]);
 
   events.push({ ...events[0]!, type: "message.completed", messageId: "m", text: " \n" });
-  await agentOn(model).runTurn(turnOf("t2", "again"));
+  await openAgent(model).runTurn(createTurn("t2", "again"));
   expect(model.requests.at(-1)?.messages.map(({ role }) => role)).not.toContain("assistant");
 });
 
-it("gives each of two calls with one id its own result", async () => {
+it("gives two calls with the same id their own results", async () => {
   await using model = await startModelServer([
     calls([
       { id: "same", name: "bash", input: { command: "echo A" } },
@@ -269,7 +271,7 @@ it("gives each of two calls with one id its own result", async () => {
     ]),
     say("Ok."),
   ]);
-  expect(await agentOn(model).runTurn(turnOf("t1", "go"))).toMatchObject({ status: "done" });
+  expect(await openAgent(model).runTurn(createTurn("t1", "go"))).toMatchObject({ status: "done" });
   expect(model.problems).toEqual([]);
   const [asked, answered] = model.requests.at(-1)!.messages.slice(1);
   const commands = new Map(asked!.toolCalls.map(({ id, input }) => [id, (input as { command: string }).command]));

@@ -1,26 +1,29 @@
-/** What a model, a tool or a file may do wrong: the turn ends once, in words, and leaves nothing running. */
+/** Bad input from a model, a tool or a file: the turn ends once with a message, and no process keeps running. */
 import { describe, expect, it } from "vitest";
 import type { SessionEvent } from "../domain/index.ts";
 import { openWorld } from "../session/test-scene.ts";
 import { processesMarked } from "../stdx/index.ts";
 import { call, calls, fault, say } from "../testing/index.ts";
-import { AT_ONCE, openScene, WIRES } from "./contract/test-scene.ts";
-import { codingTools } from "./tools/index.ts";
+import { FAST_RETRY, openScene, WIRES } from "./contract/test-scene.ts";
+import { createCodingTools } from "./tools/index.ts";
 
 const ended = (events: readonly SessionEvent[]) =>
   events.flatMap((event) => (event.type === "turn.ended" ? [event] : []));
 
 describe.each(WIRES)("over %s", (wire) => {
-  it.each(["cut", "eof", "error", "reset", "garbage"] as const)("a model that always breaks off (%s)", async (kind) => {
-    await using scene = await openScene({ wire, script: () => fault(kind, { text: ["a", "b", "c"] }) });
-    const outcome = await scene.session.prompt("Go").outcome;
-    expect(outcome).toMatchObject({ status: "failed", code: expect.stringMatching(/^provider_/) as string });
-    expect("message" in outcome ? outcome.message : "").toMatch(/[:;] .*(try again|check)/);
-    expect(ended(await scene.events())).toHaveLength(1);
-    expect(scene.model.requests).toHaveLength(AT_ONCE.tries + 1);
-  });
+  it.each(["cut", "eof", "error", "reset", "garbage"] as const)(
+    "fails the turn if every reply breaks off (%s)",
+    async (kind) => {
+      await using scene = await openScene({ wire, script: () => fault(kind, { text: ["a", "b", "c"] }) });
+      const outcome = await scene.session.prompt("Go").outcome;
+      expect(outcome).toMatchObject({ status: "failed", code: expect.stringMatching(/^provider_/) as string });
+      expect("message" in outcome ? outcome.message : "").toMatch(/[:;] .*(try again|check)/);
+      expect(ended(await scene.events())).toHaveLength(1);
+      expect(scene.model.requests).toHaveLength(FAST_RETRY.retries + 1);
+    },
+  );
 
-  it("a model that falls silent in the middle", async () => {
+  it("stalls the turn if the model stops sending in the middle of a reply", async () => {
     await using scene = await openScene({
       wire,
       script: () => fault("stall", { text: ["a", "b", "c"] }),
@@ -28,7 +31,7 @@ describe.each(WIRES)("over %s", (wire) => {
     });
     expect(await scene.session.prompt("Go").outcome).toMatchObject({ status: "stalled", clock: "model" });
     expect(ended(await scene.events())).toHaveLength(1);
-    expect(await scene.model.ended(0)).toBe("aborted"); // nobody listens any more
+    expect(await scene.model.ended(0)).toBe("aborted"); // the client disconnected
   });
 
   it.each([
@@ -37,10 +40,10 @@ describe.each(WIRES)("over %s", (wire) => {
     [403, "provider_", 1],
     [404, "model_not_found", 1],
     [422, "provider_refused", 1],
-    [408, "provider_failed", AT_ONCE.tries + 1],
-    [500, "provider_failed", AT_ONCE.tries + 1],
-    [529, "provider_overloaded", AT_ONCE.tries + 1],
-  ])("a model that answers %i", async (status, code, requests) => {
+    [408, "provider_failed", FAST_RETRY.retries + 1],
+    [500, "provider_failed", FAST_RETRY.retries + 1],
+    [529, "provider_overloaded", FAST_RETRY.retries + 1],
+  ])("fails the turn if the model responds with status %i", async (status, code, requests) => {
     await using scene = await openScene({ wire, script: () => fault(status) });
     const outcome = await scene.session.prompt("Go").outcome;
     expect(outcome).toMatchObject({ status: "failed", code: expect.stringContaining(code) as string });
@@ -49,7 +52,7 @@ describe.each(WIRES)("over %s", (wire) => {
     expect(ended(await scene.events())).toHaveLength(1);
   });
 
-  it("200 calls in one reply, each of which is answered, in the order asked", async () => {
+  it("answers 200 calls of one reply in order", async () => {
     const many = Array.from({ length: 200 }, (_, index) => ({ name: "look", input: { of: `${index}` } }));
     await using scene = await openScene({ wire, script: [calls(many), say("Ok.")] });
     expect(await scene.session.prompt("Go").outcome).toMatchObject({ status: "done" });
@@ -57,7 +60,7 @@ describe.each(WIRES)("over %s", (wire) => {
     expect(results).toEqual(many.map(({ input }) => `saw ${input.of}`));
   });
 
-  it("a reply of 5 MB", async () => {
+  it("accepts a reply of 5 MB", async () => {
     const piece = "0123456789abcdef".repeat(1024);
     const text = Array.from({ length: 320 }, () => piece);
     await using scene = await openScene({ wire, script: [say(text), say("Ok.")] });
@@ -70,12 +73,12 @@ describe.each(WIRES)("over %s", (wire) => {
 
 describe("a command", () => {
   it.each([
-    ["prints for ever", "yes"],
+    ["prints forever", "yes"],
     ["ignores SIGTERM", "trap '' TERM; while :; do sleep 1; done"],
-    ["forks", "for i in 1 2 3 4 5; do (setsid sleep 1000 &) ; done; sleep 1000"],
-  ])("that %s is gone when the turn is cancelled", async (_, command) => {
+    ["starts processes in other groups", "for i in 1 2 3 4 5; do (setsid sleep 1000 &) ; done; sleep 1000"],
+  ])("that %s is killed when the turn is cancelled", async (_, command) => {
     const marker = `bad-input-${process.pid}-${Math.random().toString(36).slice(2)}`;
-    await using tools = codingTools({ env: { PATH: process.env["PATH"] } });
+    await using tools = createCodingTools({ env: { PATH: process.env["PATH"] } });
     const scene = await openScene({
       wire: "anthropic",
       script: [call("bash", { command })],
@@ -96,11 +99,11 @@ describe("a command", () => {
 
 describe("a configuration", () => {
   it.each([
-    ["a prompt file that is gone", '[agents.robin]\nprompts = ["gone.md"]\n', /gone\.md/],
-    ["a price in another unit", '[prices."anthropic/x"]\ninput = 0.000003\noutput = 1\n', /USD per million tokens/],
-    ["a budget of nothing", "[agents.robin.budget]\nusd = 0\n", /agents\.robin\.budget\.usd/],
-    ["a budget in a unit that there is not", "[agents.robin.budget]\neuros = 1\n", /euros/],
-  ])("with %s is refused in words, and no session begins", async (_, toml, words) => {
+    ["a missing prompt file", '[agents.robin]\nprompts = ["gone.md"]\n', /gone\.md/],
+    ["a price in the wrong unit", '[prices."anthropic/x"]\ninput = 0.000003\noutput = 1\n', /USD per million tokens/],
+    ["a budget of zero", "[agents.robin.budget]\nusd = 0\n", /agents\.robin\.budget\.usd/],
+    ["a budget in an unknown unit", "[agents.robin.budget]\neuros = 1\n", /euros/],
+  ])("with %s is rejected with a message, and no session starts", async (_, toml, words) => {
     await using world = await openWorld([]);
     await world.configure(toml);
     await using rookery = await world.open();

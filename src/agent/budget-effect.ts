@@ -1,4 +1,7 @@
-/** The effect of asking a person for more where a budget is used up: once, whatever crashes, and remembered. */
+/**
+ * The effect that asks a person for more when a budget is used up. The answer is journaled, so a crash does not repeat
+ * the question.
+ */
 import { z } from "zod";
 import {
   BUDGET_HOLDERS,
@@ -9,29 +12,35 @@ import {
   type TurnContext,
   type TurnOutcome,
 } from "../domain/index.ts";
-import { overdrawn, overdrawnWords, raisedTo, type Drawing, type Overdrawn } from "./budget.ts";
-import type { Acting } from "./open.ts";
+import {
+  findExceededBudget,
+  describeExceededBudget,
+  computeRaisedLimit,
+  type AgentBudget,
+  type ExceededBudget,
+} from "./budget.ts";
+import type { TurnAgent } from "./turn-agent.ts";
 
-const AGAIN = "as much again";
-const WITHOUT = "without limit for this turn";
-const STOP = "stop";
-const HOW = [AGAIN, WITHOUT, STOP] as const;
-/** Where nobody knows what it costs, there is no such thing as more of it. */
-const HOW_UNKNOWN = ["without it", STOP] as const;
+const CHOICE_SAME_AGAIN = "as much again";
+const CHOICE_NO_LIMIT = "without limit for this turn";
+const CHOICE_STOP = "stop";
+const CHOICES = [CHOICE_SAME_AGAIN, CHOICE_NO_LIMIT, CHOICE_STOP] as const;
+/** If the price is unknown, the amount cannot be raised. */
+const CHOICES_UNKNOWN_PRICE = ["without it", CHOICE_STOP] as const;
 
-const Verdict = z.lazy(() => z.enum(["raised", "lifted", "stopped"]));
-type Verdict = "raised" | "lifted" | "stopped";
+const BudgetDecision = z.lazy(() => z.enum(["raised", "lifted", "stopped"]));
+type BudgetDecision = "raised" | "lifted" | "stopped";
 
 /**
- * How the turn ends, where it may not go on. A step that the model was asked for before a crash is let through as it
- * was then, and what was answered before it holds on: `isBegun` says that it was.
+ * Returns the outcome of the turn if a budget stops it, otherwise undefined. If the model was called for this step
+ * before a crash (`isBegun`), the step continues as before, and earlier answers still apply.
  */
-export async function keepBudgets(
-  agent: Acting,
+export async function enforceBudgets(
+  agent: TurnAgent,
   turn: TurnContext,
   { step, isBegun }: { readonly step: number; readonly isBegun: boolean },
 ): Promise<TurnOutcome | undefined> {
-  const drawing = { agentName: agent.name ?? "", budget: agent.budget, isPriced: agent.price !== undefined };
+  const agentBudget = { agentName: agent.name ?? "", budget: agent.budget, isPriced: agent.price !== undefined };
   const keyOf = (of: string, unit: string): EffectKey => {
     const { sessionId } = agent;
     return { sessionId, turnId: turn.turnId, step, kind: "wait", id: `budget.${of}.${unit}` };
@@ -39,80 +48,90 @@ export async function keepBudgets(
   for (const of of BUDGET_HOLDERS) {
     for (const unit of BUDGET_UNITS) {
       if (!turn.effects.isFinished(keyOf(of, unit))) continue;
-      const verdict = await remembered(turn, keyOf(of, unit));
-      if (verdict === "lifted") agent.lifted.add(raisedKey(of, unit, drawing.agentName));
+      const decision = await readRecordedDecision(turn, keyOf(of, unit));
+      if (decision === "lifted") agent.liftedBudgets.add(raisedKey(of, unit, agentBudget.agentName));
     }
   }
   if (isBegun) return undefined;
   for (;;) {
     const spent = turn.spent?.();
-    const over = spent && overdrawn(drawing, spent, agent.lifted);
-    if (over === undefined) return undefined;
-    const verdict = await asked(turn, keyOf(over.of, over.unit), over, drawing);
-    if (verdict === "lifted") agent.lifted.add(raisedKey(over.of, over.unit, drawing.agentName));
-    if (verdict === "stopped") return ended(over, agent, { ...drawing, task: spent?.task });
+    const exceeded = spent && findExceededBudget(agentBudget, spent, agent.liftedBudgets);
+    if (exceeded === undefined) return undefined;
+    const decision = await askForMore(turn, keyOf(exceeded.of, exceeded.unit), exceeded, agentBudget);
+    if (decision === "lifted") agent.liftedBudgets.add(raisedKey(exceeded.of, exceeded.unit, agentBudget.agentName));
+    if (decision === "stopped") return createBudgetFailure(exceeded, agent, { ...agentBudget, task: spent?.task });
   }
 }
 
-async function remembered(turn: TurnContext, key: EffectKey): Promise<Verdict> {
-  const { value } = await turn.effects.run<Verdict>({
+async function readRecordedDecision(turn: TurnContext, key: EffectKey): Promise<BudgetDecision> {
+  const { value } = await turn.effects.run<BudgetDecision>({
     key,
     repeatable: true,
-    perform: () => Promise.reject(new Error("what was answered is in the journal")),
-    parse: (journalled) => Verdict.parse(journalled),
+    perform: () => Promise.reject(new Error("the journal has the answer")),
+    parse: (journalled) => BudgetDecision.parse(journalled),
   });
   return value;
 }
 
-async function asked(turn: TurnContext, key: EffectKey, over: Overdrawn, { agentName }: Drawing): Promise<Verdict> {
-  const isKnown = over.used !== undefined;
-  const choices = isKnown ? HOW : HOW_UNKNOWN;
-  const message = `${overdrawnWords(over, agentName)}: go on${isKnown ? "" : " without it"}?`;
-  const how = { type: "string", title: "Go on", enum: choices, default: choices[0] };
-  const { value } = await turn.effects.run<Verdict>({
+async function askForMore(
+  turn: TurnContext,
+  key: EffectKey,
+  exceeded: ExceededBudget,
+  { agentName }: AgentBudget,
+): Promise<BudgetDecision> {
+  const isKnown = exceeded.used !== undefined;
+  const choices = isKnown ? CHOICES : CHOICES_UNKNOWN_PRICE;
+  const message = `${describeExceededBudget(exceeded, agentName)}: continue${isKnown ? "" : " without the budget"}?`;
+  const choice = { type: "string", title: "Continue", enum: choices, default: choices[0] };
+  const { value } = await turn.effects.run<BudgetDecision>({
     key,
     repeatable: true,
     perform: async () => {
-      const answer = await turn.ask({ message, schema: { type: "object", properties: { how } } });
-      const verdict = verdictOf(answer);
-      const raised = { type: "budget.raised" as const, of: over.of, unit: over.unit, to: raisedTo(over) };
-      return { value: verdict, events: verdict === "raised" ? [raised] : [] };
+      const answer = await turn.ask({ message, schema: { type: "object", properties: { how: choice } } });
+      const decision = parseBudgetDecision(answer);
+      const raised = {
+        type: "budget.raised" as const,
+        of: exceeded.of,
+        unit: exceeded.unit,
+        to: computeRaisedLimit(exceeded),
+      };
+      return { value: decision, events: decision === "raised" ? [raised] : [] };
     },
-    parse: (journalled) => Verdict.parse(journalled),
+    parse: (journalled) => BudgetDecision.parse(journalled),
   });
-  await turn.log.commit(); // what was raised counts once it is in the log
+  await turn.log.commit(); // a raise takes effect once it is in the log
   return value;
 }
 
-/** An answer that says nothing more than yes takes the first choice. */
-function verdictOf({ action, content }: QuestionAnswer): Verdict {
+/** An accepting answer without a choice selects the first one. */
+function parseBudgetDecision({ action, content }: QuestionAnswer): BudgetDecision {
   if (action !== "accept") return "stopped";
   const how = typeof content === "object" && content !== null && "how" in content ? content.how : undefined;
-  return how === STOP ? "stopped" : how === WITHOUT ? "lifted" : "raised";
+  return how === CHOICE_STOP ? "stopped" : how === CHOICE_NO_LIMIT ? "lifted" : "raised";
 }
 
-function ended(
-  over: Overdrawn,
-  { sessionId, model }: Acting,
-  drawing: Drawing & { task: string | undefined },
+function createBudgetFailure(
+  exceeded: ExceededBudget,
+  { sessionId, model }: TurnAgent,
+  agentBudget: AgentBudget & { task: string | undefined },
 ): TurnOutcome {
-  const what = overdrawnWords(over, drawing.agentName);
-  const price = `set one in tokens, or the price under [prices."${model.name}"]`;
-  const fix = over.used === undefined ? price : more(over, sessionId, drawing);
+  const what = describeExceededBudget(exceeded, agentBudget.agentName);
+  const price = `set a budget in tokens, or set the price under [prices."${model.name}"]`;
+  const fix = exceeded.used === undefined ? price : describeFix(exceeded, sessionId, agentBudget);
   return { status: "failed", code: "budget_reached", message: `${what}, and nobody allowed more: ${fix}` };
 }
 
-function more(
-  { of }: Overdrawn,
+function describeFix(
+  { of }: ExceededBudget,
   sessionId: string,
-  { agentName, task = "TASK" }: Drawing & { task: string | undefined },
+  { agentName, task = "TASK" }: AgentBudget & { task: string | undefined },
 ): string {
   switch (of) {
     case "agent":
-      return `give it more under [agents.${agentName}.budget]`;
+      return `raise [agents.${agentName}.budget]`;
     case "session":
-      return `give it more, and go on: rookery run "go on" --session ${sessionId} --budget …`;
+      return `raise the budget and continue with: rookery run "continue" --session ${sessionId} --budget …`;
     case "task":
-      return `give it more, and go on: rookery task resume ${task} --budget …`;
+      return `raise the budget and continue with: rookery task resume ${task} --budget …`;
   }
 }

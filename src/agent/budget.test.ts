@@ -4,7 +4,7 @@ import type { Session } from "../session/index.ts";
 import { dyingAfter, LATER, openScene, openWorld } from "../session/test-scene.ts";
 import { call, collect, say, transcript, type Script } from "../testing/index.ts";
 
-/** Asks for two looks, and uses 100 tokens for each reply. */
+/** Calls `list` twice, and reports 100 tokens for each reply. */
 const twoLooks: Script = ({ toolResults }) => {
   const usage = { input: 90, output: 10 };
   return toolResults.length < 2 ? call("list", { path: "." }, { usage }) : say("Looked.", { usage });
@@ -13,8 +13,8 @@ const twoLooks: Script = ({ toolResults }) => {
 const lookTwice: Script = (request) =>
   twoLooks({ ...request, toolResults: request.messages.flatMap(({ toolResults }) => toolResults) }, 0);
 
-/** Resolves with the id of what waits for an answer, and was not answered before. */
-async function asking(
+/** Resolves with the id of an open request other than `before`. */
+async function waitForRequest(
   session: Session,
   events: () => Promise<readonly SessionEvent[]>,
   before?: string,
@@ -23,23 +23,23 @@ async function asking(
     const open = session.state.requests.find(({ answer, requestId }) => answer === undefined && requestId !== before);
     if (open !== undefined) return open.requestId;
     const ended = (await events()).some(({ type }) => type === "turn.ended");
-    if (ended) throw new Error("the turn ended without asking");
+    if (ended) throw new Error("the turn ended without a request");
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
 }
 
-const QUESTION = "the session has used 100 of 100 tokens: go on?";
+const QUESTION = "the session has used 100 of 100 tokens: continue?";
 
-it("asks before a step that would go beyond, and holds what was allowed for the rest of the session", async () => {
+it("asks before a step that would exceed the budget, and keeps a raise for the rest of the session", async () => {
   await using s = await openScene(lookTwice, { budget: { tokens: 100 } });
   const turn = s.session.prompt("look");
-  const requestId = await asking(s.session, () => s.events(s.session.id));
+  const requestId = await waitForRequest(s.session, () => s.events(s.session.id));
   expect(s.session.state.requests.map(({ title }) => title)).toEqual([QUESTION]);
   expect(s.model.requests).toHaveLength(1);
   await s.session.answer(requestId, { action: "accept", content: { how: "as much again" } });
-  const second = await asking(s.session, () => s.events(s.session.id), requestId);
-  expect(s.session.state.requests.at(-1)?.title).toBe("the session has used 200 of 200 tokens: go on?");
-  await s.session.answer(second, { action: "accept" }); // the first choice
+  const second = await waitForRequest(s.session, () => s.events(s.session.id), requestId);
+  expect(s.session.state.requests.at(-1)?.title).toBe("the session has used 200 of 200 tokens: continue?");
+  await s.session.answer(second, { action: "accept" }); // selects the first choice
   expect(await turn.outcome).toMatchObject({ status: "done" });
   expect(s.session.state.budgets.raised).toEqual({ "session.tokens": 300 });
   expect((await s.lines()).filter((line) => line.startsWith("budget"))).toEqual([
@@ -49,35 +49,35 @@ it("asks before a step that would go beyond, and holds what was allowed for the 
   ]);
 });
 
-it("goes on without a limit for one turn, and asks again in the next", async () => {
+it("continues without a limit for one turn, and asks again in the next", async () => {
   await using s = await openScene(lookTwice, { budget: { steps: 1 } });
   const turn = s.session.prompt("look");
-  const requestId = await asking(s.session, () => s.events(s.session.id));
-  expect(s.session.state.requests.at(-1)?.title).toBe("the session has used 1 of 1 step: go on?");
+  const requestId = await waitForRequest(s.session, () => s.events(s.session.id));
+  expect(s.session.state.requests.at(-1)?.title).toBe("the session has used 1 of 1 step: continue?");
   await s.session.answer(requestId, { action: "accept", content: { how: "without limit for this turn" } });
   expect(await turn.outcome).toMatchObject({ status: "done" });
   expect(s.model.requests).toHaveLength(3);
   const next = s.session.prompt("again");
-  await s.session.answer(await asking(s.session, () => Promise.resolve([])), { action: "decline" });
+  await s.session.answer(await waitForRequest(s.session, () => Promise.resolve([])), { action: "decline" });
   expect(await next.outcome).toMatchObject({ status: "failed", code: "budget_reached" });
   expect(s.model.requests).toHaveLength(3);
 });
 
 it.each([
   ["declines", { action: "decline" }],
-  ["says stop", { action: "accept", content: { how: "stop" } }],
-] as const)("fails in words that say how to go on where a person %s", async (_, answer) => {
+  ["chooses stop", { action: "accept", content: { how: "stop" } }],
+] as const)("fails with a message that says how to continue if a person %s", async (_, answer) => {
   await using s = await openScene(lookTwice, { budget: { tokens: 100 } });
   const turn = s.session.prompt("look");
-  await s.session.answer(await asking(s.session, () => s.events(s.session.id)), answer);
+  await s.session.answer(await waitForRequest(s.session, () => s.events(s.session.id)), answer);
   expect(await turn.outcome).toMatchObject({
     status: "failed",
     code: "budget_reached",
-    message: `the session has used 100 of 100 tokens, and nobody allowed more: give it more, and go on: rookery run "go on" --session ${s.session.id} --budget …`,
+    message: `the session has used 100 of 100 tokens, and nobody allowed more: raise the budget and continue with: rookery run "continue" --session ${s.session.id} --budget …`,
   });
 });
 
-it("fails at once where nobody can be asked, and goes on with more", async () => {
+it("fails immediately if nobody can be asked, and continues with a higher budget", async () => {
   await using s = await openScene(lookTwice, { budget: { tokens: 100 }, attended: false });
   expect(await s.session.prompt("look").outcome).toMatchObject({ status: "failed", code: "budget_reached" });
   expect(await s.session.prompt("look").outcome).toMatchObject({ status: "failed", code: "budget_reached" });
@@ -87,7 +87,7 @@ it("fails at once where nobody can be asked, and goes on with more", async () =>
   expect(await again.prompt("go on").outcome).toMatchObject({ status: "done" });
 });
 
-it("keeps the session's budget in the log: whoever opens it next is held to it", async () => {
+it("stores the session's budget in the log, so that it still applies after the session is reopened", async () => {
   await using s = await openScene(lookTwice, { budget: { tokens: 100 }, attended: false });
   await s.session.prompt("look").outcome;
   await s.session[Symbol.asyncDispose]();
@@ -95,7 +95,7 @@ it("keeps the session's budget in the log: whoever opens it next is held to it",
   expect(await again.prompt("look").outcome).toMatchObject({ status: "failed", code: "budget_reached" });
 });
 
-it("asks for what one agent may use in a session", async () => {
+it("enforces the budget of one agent in a session", async () => {
   await using world = await openWorld(lookTwice);
   await world.configure('[agents.robin]\nmodel = "anthropic/claude-x"\nbudget = { tokens = 150 }\n');
   await using rookery = await world.open();
@@ -103,11 +103,11 @@ it("asks for what one agent may use in a session", async () => {
   expect(await session.prompt("look").outcome).toMatchObject({
     code: "budget_reached",
     message:
-      "agent robin has used 200 of 150 tokens in this session, and nobody allowed more: give it more under [agents.robin.budget]",
+      "agent robin has used 200 of 150 tokens in this session, and nobody allowed more: raise [agents.robin.budget]",
   });
 });
 
-it("counts the time that is worked, and not the time that a person takes to answer", async () => {
+it("counts the time that the agent runs, and not the time that a person takes to answer", async () => {
   let now = Date.now();
   const clock = { now: () => now };
   const slow: Script = (request) => {
@@ -118,14 +118,14 @@ it("counts the time that is worked, and not the time that a person takes to answ
   await using rookery = await world.open(clock);
   await using session = await rookery.openSession({ budget: { seconds: 60 } });
   const turn = session.prompt("look");
-  const requestId = await asking(session, () => world.events(session.id));
-  expect(session.state.requests.at(-1)?.title).toBe("the session has worked for its 1 minute: go on?");
+  const requestId = await waitForRequest(session, () => world.events(session.id));
+  expect(session.state.requests.at(-1)?.title).toBe("the session has used its 1 minute: continue?");
   now += 1_000_000;
   await session.answer(requestId, { action: "accept" });
-  expect(await turn.outcome).toMatchObject({ status: "done" }); // 40 s more of the 60 that were added
+  expect(await turn.outcome).toMatchObject({ status: "done" }); // 40 s more, of the 60 s that were added
 });
 
-it("does not take an unknown price for none", async () => {
+it("stops if a dollar budget is set and the price is unknown", async () => {
   await using s = await openScene([say("Never.")], {
     budget: { usd: 1 },
     model: "anthropic/nobody-knows",
@@ -134,22 +134,22 @@ it("does not take an unknown price for none", async () => {
   expect(await s.session.prompt("go").outcome).toMatchObject({
     code: "budget_reached",
     message: expect.stringMatching(
-      /^what the session costs is not known for this model, so that a budget of 1\.00 USD cannot be kept, .*: set one in tokens, or the price under \[prices\."anthropic\/nobody-knows"\]$/,
+      /^the session has a budget of 1\.00 USD, but the price of this model is unknown, .*: set a budget in tokens, or set the price under \[prices\."anthropic\/nobody-knows"\]$/,
     ) as string,
   });
   expect(s.model.requests).toEqual([]);
 });
 
-it("goes on without a budget that cannot be kept, once a person says so", async () => {
+it("continues without a budget that cannot be enforced after a person agrees", async () => {
   await using s = await openScene([say("One."), say("Two.")], { budget: { usd: 1 }, model: "anthropic/nobody-knows" });
   const turn = s.session.prompt("go");
-  await s.session.answer(await asking(s.session, () => s.events(s.session.id)), { action: "accept" });
+  await s.session.answer(await waitForRequest(s.session, () => s.events(s.session.id)), { action: "accept" });
   expect(await turn.outcome).toMatchObject({ status: "done" });
   expect(s.session.state.budgets.raised).toEqual({ "session.usd": null });
   expect(await s.session.prompt("go").outcome).toMatchObject({ status: "done" });
 });
 
-it("says what was used in dollars", async () => {
+it("reports the used amount in dollars", async () => {
   await using world = await openWorld([call("list", { path: "." }, { usage: { input: 900_000, output: 120_000 } })]);
   await world.configure('[prices."anthropic/x"]\ninput = 1\noutput = 1\n');
   await using rookery = await world.open();
@@ -160,13 +160,13 @@ it("says what was used in dollars", async () => {
   });
 });
 
-it("does not ask at a step that there is only if something is said meanwhile", async () => {
+it("does not ask before a step that takes place only if input arrives", async () => {
   await using s = await openScene([say("Done.", { usage: { input: 500, output: 1 } })], { budget: { tokens: 100 } });
   expect(await s.session.prompt("go").outcome).toMatchObject({ status: "done" });
   expect((await s.lines()).some((line) => line.startsWith("asks"))).toBe(false);
 });
 
-it("asks once, wherever its process is killed, and forgets no answer", async () => {
+it("asks once and keeps the answer, wherever its process is killed", async () => {
   const found = new Set<string>();
   for (let commits = 1, whole = false; !whole; commits += 1) {
     await using world = await openWorld(lookTwice);
@@ -177,7 +177,7 @@ it("asks once, wherever its process is killed, and forgets no answer", async () 
       sessionId = session.id;
       const turn = session.prompt("look");
       turn.outcome.catch(() => undefined);
-      const answering = asking(session, () => world.events(session.id)).then((id) =>
+      const answering = waitForRequest(session, () => world.events(session.id)).then((id) =>
         world.open().then(async (other) => {
           await other.answer(session.id, id, { action: "accept", content: { how: "without limit for this turn" } });
           await other.close();
@@ -186,7 +186,7 @@ it("asks once, wherever its process is killed, and forgets no answer", async () 
       const both = await Promise.allSettled([turn.outcome, Promise.race([answering, turn.outcome])]);
       whole = both[0].status === "fulfilled";
     } catch {
-      if (sessionId === "") continue; // killed before there was one
+      if (sessionId === "") continue; // killed before the session was created
     } finally {
       await first.close().catch(() => undefined);
     }
@@ -195,7 +195,7 @@ it("asks once, wherever its process is killed, and forgets no answer", async () 
     await using again = await second.openSession({ id: sessionId });
     if (again.resumed !== undefined) {
       const { outcome } = again.resumed;
-      const open = asking(again, () => world.events(sessionId)).then((id) =>
+      const open = waitForRequest(again, () => world.events(sessionId)).then((id) =>
         again.answer(id, { action: "accept", content: { how: "without limit for this turn" } }),
       );
       await Promise.all([outcome, open.catch(() => undefined)]);

@@ -1,4 +1,4 @@
-/** Which budget one step more would overdraw; no clock, no I/O. */
+/** Finds the budget that another step would exceed. No clock, no I/O. */
 import {
   amountText,
   BUDGET_HOLDERS,
@@ -11,61 +11,68 @@ import {
   type Spent,
 } from "../domain/index.ts";
 
-export interface Overdrawn {
+export interface ExceededBudget {
   readonly of: BudgetHolder;
   readonly unit: BudgetUnit;
-  /** What was given, and to where it was raised since. */
-  readonly given: number;
+  /** The configured amount. */
+  readonly configured: number;
+  /** The amount with all raises. */
   readonly limit: number;
-  /** Undefined where nobody knows. */
+  /** Undefined if the amount is unknown. */
   readonly used: number | undefined;
 }
 
-/** Whose they are, and what a step costs with them. */
-export interface Drawing {
+/** The budget of an agent, and whether the price of its model is known. */
+export interface AgentBudget {
   readonly agentName: string;
   readonly budget: Budget | undefined;
-  /** Is it known what a step costs? */
   readonly isPriced: boolean;
 }
 
-/** The first that has nothing left, but for those that do not hold in this turn. */
-export function overdrawn(drawing: Drawing, spent: Spent, lifted: ReadonlySet<string>): Overdrawn | undefined {
+/** Returns the first budget that is used up, except for those lifted for this turn. */
+export function findExceededBudget(
+  agent: AgentBudget,
+  spent: Spent,
+  lifted: ReadonlySet<string>,
+): ExceededBudget | undefined {
   for (const of of BUDGET_HOLDERS) {
-    const { budget, used } = accountOf(of, drawing, spent);
+    const { budget, used } = getAccount(of, agent, spent);
     for (const unit of BUDGET_UNITS) {
-      const given = budget?.[unit];
-      const key = raisedKey(of, unit, drawing.agentName);
+      const configured = budget?.[unit];
+      const key = raisedKey(of, unit, agent.agentName);
       const raised = spent.budgets.raised[key];
-      if (given === undefined || raised === null || lifted.has(key)) continue;
-      const limit = Math.max(given, raised ?? 0);
-      const amount = unit === "usd" && !drawing.isPriced ? undefined : used[unit];
-      if (amount === undefined || amount >= limit) return { of, unit, given, limit, used: amount };
+      if (configured === undefined || raised === null || lifted.has(key)) continue;
+      const limit = Math.max(configured, raised ?? 0);
+      const amount = unit === "usd" && !agent.isPriced ? undefined : used[unit];
+      if (amount === undefined || amount >= limit) return { of, unit, configured, limit, used: amount };
     }
   }
   return undefined;
 }
 
-/** What is over, in the same words whenever it is said: a question is known by them after a crash. */
-export function overdrawnWords({ of, unit, limit, used }: Overdrawn, agentName: string): string {
+/**
+ * Describes an exceeded budget. The text must be the same every time, because after a crash a question is recognized by
+ * it.
+ */
+export function describeExceededBudget({ of, unit, limit, used }: ExceededBudget, agentName: string): string {
   const who = of === "agent" ? `agent ${agentName}` : `the ${of}`;
   const where = of === "agent" ? " in this session" : "";
   if (used === undefined) {
-    return `what ${who} costs${where} is not known for this model, so that a budget of ${amountText(unit, limit)} cannot be kept`;
+    return `${who} has a budget of ${amountText(unit, limit)}${where}, but the price of this model is unknown`;
   }
-  if (unit === "seconds") return `${who} has worked for its ${amountText(unit, limit)}${where}`; // how long it was to the second differs
-  const [amount, of_] = [amountText(unit, used), amountText(unit, limit)];
-  return `${who} has used ${amount.slice(0, amount.indexOf(" "))} of ${of_}${where}`;
+  if (unit === "seconds") return `${who} has used its ${amountText(unit, limit)}${where}`; // the exact duration would differ between calls
+  const [usedText, limitText] = [amountText(unit, used), amountText(unit, limit)];
+  return `${who} has used ${usedText.slice(0, usedText.indexOf(" "))} of ${limitText}${where}`;
 }
 
-/** As much again, from what is used now; without end where nobody knows what that is. */
-export function raisedTo({ given, used }: Overdrawn): number | null {
-  return used === undefined ? null : used + given;
+/** Returns the used amount plus the original budget, or null (no limit) if the used amount is unknown. */
+export function computeRaisedLimit({ configured, used }: ExceededBudget): number | null {
+  return used === undefined ? null : used + configured;
 }
 
-function accountOf(
+function getAccount(
   of: BudgetHolder,
-  { budget }: Drawing,
+  { budget }: AgentBudget,
   { session, agent, budgets }: Spent,
 ): { readonly budget: Budget | undefined; readonly used: Amounts } {
   switch (of) {
@@ -74,11 +81,11 @@ function accountOf(
     case "session":
       return { budget: budgets.session, used: session };
     case "task":
-      return { budget: budgets.task?.budget, used: sum(session, budgets.task?.elsewhere) };
+      return { budget: budgets.task?.budget, used: addAmounts(session, budgets.task?.elsewhere) };
   }
 }
 
-function sum(one: Amounts, other: Amounts | undefined): Amounts {
+function addAmounts(one: Amounts, other: Amounts | undefined): Amounts {
   if (other === undefined) return one;
   const of = (unit: BudgetUnit): number | undefined => {
     const [a, b] = [one[unit], other[unit]];

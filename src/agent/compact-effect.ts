@@ -1,99 +1,108 @@
-/** The effect of summarizing a conversation that has become too long; the log keeps all of it. */
+/** The effect that summarizes a conversation that became too long. The log keeps the whole conversation. */
 import { z } from "zod";
 import { formatInput, type TurnContext } from "../domain/index.ts";
 import { mapInLoopSlices } from "../stdx/index.ts";
 import type { TurnEffect } from "./machine.ts";
 import type { Message, ModelReply } from "../providers/index.ts";
-import { answeredFrom, orFailed, type Failed } from "./model-effect.ts";
-import type { Acting } from "./open.ts";
-import { usageEvent } from "./price.ts";
+import { parseModelOutcome, catchModelFailure, type ModelFailure } from "./model-effect.ts";
+import type { TurnAgent } from "./turn-agent.ts";
+import { createUsageEvent } from "./usage-event.ts";
 
 const INSTRUCTIONS = [
-  "You are given the record of a conversation between a person and a coding agent. It has become too long to go on with.",
-  "Write what the agent needs to go on as if it remembered all of it: what was asked, in the person's own terms; what was decided, and why; which files were read or changed, with the names and lines that matter; which commands were run and what came of them; what failed; what is left to do, and what comes next.",
-  "Leave out what no longer matters. Invent nothing. Do not go on with the work itself.",
+  "You are given the record of a conversation between a person and a coding agent. It has become too long to continue.",
+  "Write everything that the agent needs to continue as if it remembered the whole conversation: what the person asked for, in their own terms; what was decided, and why; which files were read or changed, with the relevant names and lines; which commands were run, and their results; what failed; what remains to be done, and the next step.",
+  "Omit what is no longer relevant. Do not invent anything. Do not continue the work itself.",
 ].join("\n");
 
-/** Of one tool's answer, and of the arguments of one call: their beginning says what they were. */
-const MOST_OF_ONE = 2_000;
-/** Where nobody knows how large the context is: most models have more. */
-const MOST_OF_ALL = 300_000;
+/** Maximum length of one tool result and of one call's arguments in the record. */
+const MAX_ITEM_LENGTH = 2_000;
+/** Maximum length of the record if the context size is unknown. Most models accept more. */
+const DEFAULT_MAX_LENGTH = 300_000;
 const CHARACTERS_PER_TOKEN = 3;
 
-/** With nothing in its place the conversation would be lost. */
-const NOTHING: Failed = { failed: { code: "provider_failed", message: "the model wrote no summary", retry: {} } };
+/** An empty summary would lose the conversation, so it counts as a failure. */
+const EMPTY_SUMMARY: ModelFailure = {
+  failed: { code: "provider_failed", message: "the model returned an empty summary", retry: {} },
+};
 
-type Summarizing = Extract<TurnEffect, { type: "compact" }>;
+type CompactEffect = Extract<TurnEffect, { type: "compact" }>;
 
-/** Rejects with a ProviderError where the account may do no more for now. */
-export async function summarize(agent: Acting, turn: TurnContext, asked: Summarizing): Promise<string | Failed> {
-  const { step, id } = asked;
-  const settled = await turn.effects.run<string | Failed>({
+/** Rejects with a ProviderError if the account has reached its usage limit. */
+export async function summarizeConversation(
+  agent: TurnAgent,
+  turn: TurnContext,
+  effect: CompactEffect,
+): Promise<string | ModelFailure> {
+  const { step, id } = effect;
+  const settled = await turn.effects.run<string | ModelFailure>({
     key: { sessionId: agent.sessionId, turnId: turn.turnId, step, kind: "model", id },
     repeatable: true,
     perform: async () => {
-      await turn.log.commit(); // as before every request
-      const answer = await orFailed(summaryOf(agent, turn, asked));
+      await turn.log.commit();
+      const answer = await catchModelFailure(requestSummary(agent, turn, effect));
       if ("failed" in answer) return { value: answer, events: [] };
-      const usage = usageEvent(answer, agent.model.name, agent.price);
-      if (answer.text.trim() === "") return { value: NOTHING, events: [usage] };
+      const usage = createUsageEvent(answer, agent.model.name, agent.price);
+      if (answer.text.trim() === "") return { value: EMPTY_SUMMARY, events: [usage] };
       await turn.log.commit();
       const compacted = { type: "context.compacted" as const, summary: answer.text, throughSeq: turn.log.head ?? 0 };
       return { value: answer.text, events: [compacted, usage] };
     },
-    parse: (value) => answeredFrom(value, (text) => z.string().parse(text)),
+    parse: (value) => parseModelOutcome(value, (text) => z.string().parse(text)),
   });
   return settled.value;
 }
 
-async function summaryOf(
-  { model, heard }: Acting,
+async function requestSummary(
+  { model, onModelOutput }: TurnAgent,
   turn: TurnContext,
-  { messages, shrunk }: Summarizing,
+  { messages, halvings }: CompactEffect,
 ): Promise<ModelReply> {
   const { signal } = turn;
-  const record = await mapInLoopSlices(messages, (message) => `${recorded(message)}\n\n`);
+  const record = await mapInLoopSlices(messages, (message) => `${formatForSummary(message)}\n\n`);
   const length = record.reduce((sum, text) => sum + text.length, 0);
-  const fitting = model.contextSize === undefined ? MOST_OF_ALL : (model.contextSize * CHARACTERS_PER_TOKEN) / 2;
-  const most = Math.min(fitting, length) / 2 ** shrunk;
-  const text = `The record:\n\n${shortened(withoutMiddle(record, most), most, length)}Write the summary now.`;
-  const asked: Message = { role: "user", parts: [{ type: "text", text }] };
+  const limit = model.contextSize === undefined ? DEFAULT_MAX_LENGTH : (model.contextSize * CHARACTERS_PER_TOKEN) / 2;
+  const maxLength = Math.min(limit, length) / 2 ** halvings;
+  const text = `The record:\n\n${omitMiddle(joinEnds(record, maxLength), maxLength, length)}Write the summary now.`;
+  const request: Message = { role: "user", parts: [{ type: "text", text }] };
   const blob = () => Promise.resolve(undefined);
-  for await (const part of model.stream({ system: INSTRUCTIONS, messages: [asked], tools: [], signal, blob })) {
-    heard();
+  for await (const part of model.stream({ system: INSTRUCTIONS, messages: [request], tools: [], signal, blob })) {
+    onModelOutput();
     if (part.type === "reply") return part.reply;
   }
-  throw new Error("a model's stream ends with a reply");
+  throw new Error("the model's stream ended without a reply");
 }
 
-function recorded(message: Message): string {
+function formatForSummary(message: Message): string {
   switch (message.role) {
     case "user":
       return `PERSON: ${formatInput(message.parts)}`;
     case "assistant": {
       const calls = message.calls.map(
-        ({ name, input }) => `CALLS ${name} ${shortened(JSON.stringify(input) ?? "", MOST_OF_ONE)}`,
+        ({ name, input }) => `CALLS ${name} ${omitMiddle(JSON.stringify(input) ?? "", MAX_ITEM_LENGTH)}`,
       );
       return [`AGENT: ${message.text}`, ...calls].join("\n");
     }
     case "tool":
       return message.results
-        .map(({ name, text, failed }) => `${failed ? "FAILED" : "RESULT OF"} ${name}: ${shortened(text, MOST_OF_ONE)}`)
+        .map(
+          ({ name, text, failed }) =>
+            `${failed ? "FAILED" : "RESULT OF"} ${name}: ${omitMiddle(text, MAX_ITEM_LENGTH)}`,
+        )
         .join("\n");
   }
 }
 
-/** At least the first and the last `most` characters: a record can be a hundred times as long as what is kept of it. */
-function withoutMiddle(texts: readonly string[], most: number): string {
+/** Joins at least the first and the last `minLength` characters. A record can be a hundred times as long as what is kept. */
+function joinEnds(texts: readonly string[], minLength: number): string {
   let [first, last, firstLength, lastLength] = [0, texts.length, 0, 0];
-  for (; first < last && firstLength < most; first += 1) firstLength += texts[first]?.length ?? 0;
-  for (; first < last && lastLength < most; last -= 1) lastLength += texts[last - 1]?.length ?? 0;
+  for (; first < last && firstLength < minLength; first += 1) firstLength += texts[first]?.length ?? 0;
+  for (; first < last && lastLength < minLength; last -= 1) lastLength += texts[last - 1]?.length ?? 0;
   return [...texts.slice(0, first), ...texts.slice(last)].join("");
 }
 
-/** What is in the middle is missed least. `length` is that of the whole text, if some of its middle is gone already. */
-function shortened(text: string, most: number, length = text.length): string {
-  if (length <= most) return text;
-  const half = Math.floor(most / 2);
-  return `${text.slice(0, half).toWellFormed()}\n[… ${length - 2 * half} characters left out …]\n${text.slice(-half).toWellFormed()}`;
+/** Keeps the start and the end, which matter most. `length` is the length of the whole text if part of it is gone already. */
+function omitMiddle(text: string, maxLength: number, length = text.length): string {
+  if (length <= maxLength) return text;
+  const half = Math.floor(maxLength / 2);
+  return `${text.slice(0, half).toWellFormed()}\n[… ${length - 2 * half} characters omitted …]\n${text.slice(-half).toWellFormed()}`;
 }

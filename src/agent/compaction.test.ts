@@ -5,21 +5,21 @@ import { call, fault, say, transcript, type ModelRequest, type Script } from "..
 
 const MODEL = "anthropic/claude-haiku-4-5";
 const FULL = { usage: { input: 180_000, output: 100 } };
-const isSummary = ({ system }: ModelRequest): boolean => system.includes("too long to go on with");
-const textOf = ({ messages }: ModelRequest): string => JSON.stringify(messages);
+const isSummary = ({ system }: ModelRequest): boolean => system.includes("too long to continue");
+const getMessagesText = ({ messages }: ModelRequest): string => JSON.stringify(messages);
 
-/** Looks around until it is full, and is asked for a summary then. */
+/** Fills the context with tool results, and then answers requests for a summary. */
 function fullWith(...summaries: readonly ReturnType<typeof say>[]): Script {
   const left = [...summaries];
   return (request) => {
     if (isSummary(request)) return left.shift() ?? say("In short.");
-    return request.toolResults.length === 0 && !textOf(request).includes("In short.")
+    return request.toolResults.length === 0 && !getMessagesText(request).includes("In short.")
       ? call("list", { path: "." }, FULL)
       : say("Done.");
   };
 }
 
-it("takes no summary that says nothing, but counts what it cost", async () => {
+it("rejects an empty summary but counts its usage", async () => {
   await using s = await openScene(fullWith(say(" ")), { model: MODEL });
   expect(await s.session.prompt("go").outcome).toMatchObject({ status: "done" });
   const events = await s.events(s.session.id);
@@ -27,17 +27,17 @@ it("takes no summary that says nothing, but counts what it cost", async () => {
   expect(events.filter(({ type }) => type === "usage.reported")).toHaveLength(4);
 });
 
-it("gives half as much to be summarized where it is refused as too long", async () => {
+it("halves the text to summarize if it is rejected as too long", async () => {
   const tooLong = fault(400, { message: "prompt is too long: 250000 tokens > 200000 maximum" });
   await using s = await openScene(fullWith(tooLong, tooLong), { model: MODEL });
   expect(await s.session.prompt(`go ${"x".repeat(40_000)}`).outcome).toMatchObject({ status: "done" });
-  const lengths = s.model.requests.filter(isSummary).map((request) => textOf(request).length);
+  const lengths = s.model.requests.filter(isSummary).map((request) => getMessagesText(request).length);
   expect(lengths).toHaveLength(3);
   expect(lengths[1]).toBeLessThan(lengths[0]! * 0.6);
   expect(lengths[2]).toBeLessThan(lengths[1]! * 0.6);
 });
 
-it("summarizes no step again that was answered before a crash, although the context is smaller now", async () => {
+it("does not summarize a step that was answered before a crash, even if the context is smaller now", async () => {
   let turns = 0;
   await using world = await openWorld((request) => {
     if (isSummary(request)) return say("In short.");
@@ -61,7 +61,7 @@ it("summarizes no step again that was answered before a crash, although the cont
   expect((await world.events(session.id)).filter(({ type }) => type === "context.compacted")).toEqual([]);
 });
 
-/** Behaves like a process that was killed as soon as the end of a tool is in the log. */
+/** Behaves like a process that is killed as soon as the end of a tool is in the log. */
 function dyingAtToolEnd(store: Store): Store {
   let isDead = false;
   return new Proxy(store, {

@@ -11,10 +11,10 @@ import {
   failing,
   fatal,
   overflow,
-  Played,
+  MachinePlayer,
   prepared,
-  randomOf,
-  rested,
+  createRandom,
+  waited,
   says,
   settled,
 } from "./test-machine.ts";
@@ -22,8 +22,8 @@ import {
 const MODEL = "provider/model";
 const input = (text: string) => [{ type: "text" as const, text }];
 
-/** A log, and what is written to it. */
-class Written {
+/** A log in memory. */
+class MemoryLog {
   readonly events: SessionEvent[] = [];
 
   add(turnId: string | undefined, ...bodies: readonly EventBody[]): void {
@@ -42,26 +42,26 @@ class Written {
   }
 }
 
-describe("what the next turn is told", () => {
+describe("the conversation of the next turn", () => {
   const seeds = Array.from({ length: 150 }, (_, index) => index + 1);
-  it("is what the turns before it had, with every call answered, whatever happened in them", async () => {
+  it("equals the messages of the earlier turns, with every call answered, for random event sequences", async () => {
     const ends = new Set<string>();
     for (const seed of seeds) {
-      const random = randomOf(seed);
-      const log = new Written();
+      const random = createRandom(seed);
+      const log = new MemoryLog();
       for (let turn = 1; turn <= 4; turn += 1) {
         const turnId = `t${turn}`;
         log.add(turnId, { type: "turn.started", input: input(turnId) });
-        const { messages, counted } = await log.read(turnId);
+        const { messages, tokenCount } = await log.read(turnId);
         expectPaired(messages);
-        const played = new Played({ input: input(turnId) }, counted, messages);
+        const played = new MachinePlayer({ input: input(turnId) }, tokenCount, messages);
         const end = play(played, log, { turnId, random });
         ends.add(end);
         const next = await log.read("another");
         const own = played.state.messages.map(plain);
         expect(next.messages.slice(0, own.length).map(plain), `seed ${seed}`).toEqual(own);
         if (end === "end done") expect(next.messages).toHaveLength(own.length);
-        if (end === "end done") expect(next.counted).toEqual(played.state.counted);
+        if (end === "end done") expect(next.tokenCount).toEqual(played.state.tokenCount);
         expectPaired(next.messages);
       }
     }
@@ -70,8 +70,8 @@ describe("what the next turn is told", () => {
     );
   });
 
-  it("is not mixed up by a call that has the id of one of another agent's", async () => {
-    const log = new Written();
+  it("keeps calls apart that share an id with a call of another agent", async () => {
+    const log = new MemoryLog();
     const used = { type: "tool.started", toolId: "call_1", name: "x", title: "X", kind: "other", input: {} } as const;
     const ended = (text: string) => ({ type: "tool.ended", toolId: "call_1", outcome: "ok", text }) as const;
     log.add("t1", { type: "turn.started", input: input("one") }, used, ended("theirs"));
@@ -87,18 +87,24 @@ describe("what the next turn is told", () => {
   });
 });
 
-/** Answers what the machine wants with whatever can come of it, and writes what the agent would; says how it ended. */
-function play(turn: Played, log: Written, { turnId, random }: { turnId: string; random: () => number }): string {
+/**
+ * Answers each effect with a random possible event and writes the log events of the agent. Returns how the turn ended.
+ */
+function play(
+  turn: MachinePlayer,
+  log: MemoryLog,
+  { turnId, random }: { turnId: string; random: () => number },
+): string {
   const pick = <T>(...of: readonly T[]): T => of[Math.floor(random() * of.length)]!;
   const open = [...turn.effects];
   const id = (): string => `${turnId}c${log.events.length}_${Math.floor(random() * 1e9)}`;
-  const outcomeOf = (effect: TurnEffect): TurnEvent => {
+  const createRandomEvent = (effect: TurnEffect): TurnEvent => {
     if (random() < 0.03) return cancelled;
     switch (effect.type) {
       case "prepare_step":
         return random() < 0.3 ? prepared(pick("one", "two")) : prepared();
-      case "rest":
-        return rested;
+      case "wait":
+        return waited;
       case "compact":
         return pick(compacted, compacted, failing(), fatal, overflow);
       case "run_tool":
@@ -114,21 +120,21 @@ function play(turn: Played, log: Written, { turnId, random }: { turnId: string; 
   };
   for (;;) {
     const [effect] = open.splice(Math.floor(random() * open.length), 1);
-    const event = outcomeOf(effect!);
-    log.add(turnId, ...writtenOf(event, effect!));
-    const next = turn.tell(event);
-    for (const one of next) if (one.type === "run_tool") log.add(turnId, ...begunOf(one.call.toolId, random));
+    const event = createRandomEvent(effect!);
+    log.add(turnId, ...createEvents(event, effect!));
+    const next = turn.send(event);
+    for (const one of next) if (one.type === "run_tool") log.add(turnId, ...createStartEvents(one.call.toolId, random));
     open.push(...next);
     const last = turn.effects.at(-1);
     if (last?.type !== "end") continue;
     const left = open.flatMap((one) => (one.type === "run_tool" ? one.call.toolId : []));
-    log.add(turnId, ...left.map((toolId) => endedOf(toolId, "cancelled")));
+    log.add(turnId, ...left.map((toolId) => createEndEvent(toolId, "cancelled")));
     log.add(turnId, { type: "turn.ended", outcome: last.outcome });
     return turn.lines.at(-1)!;
   }
 }
 
-function writtenOf(event: TurnEvent, effect: TurnEffect): EventBody[] {
+function createEvents(event: TurnEvent, effect: TurnEffect): EventBody[] {
   switch (event.type) {
     case "step_prepared":
       return event.inputs.map((parts) => ({ type: "input.delivered", inputId: "i", input: [...parts] }));
@@ -147,9 +153,9 @@ function writtenOf(event: TurnEvent, effect: TurnEffect): EventBody[] {
         { type: "usage.reported", model: MODEL, inputTokens: 1, outputTokens: 1, ...NO_CACHE },
       ];
     case "tool_settled":
-      return [endedOf(event.answer.toolId, "ok")];
+      return [createEndEvent(event.answer.toolId, "ok")];
     case "cancelled":
-      if (effect.type === "run_tool") return [endedOf(effect.call.toolId, "cancelled")];
+      if (effect.type === "run_tool") return [createEndEvent(effect.call.toolId, "cancelled")];
       return effect.type === "call_model" ? [{ type: "message.completed", messageId: "m", text: "half a sen" }] : [];
     default:
       return [];
@@ -158,20 +164,20 @@ function writtenOf(event: TurnEvent, effect: TurnEffect): EventBody[] {
 
 const NO_CACHE = { cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 
-/** Some calls make calls of their own. */
-function begunOf(toolId: string, random: () => number): EventBody[] {
+/** Some calls make nested calls. */
+function createStartEvents(toolId: string, random: () => number): EventBody[] {
   const started = { type: "tool.started", name: "tool", title: "Tool", kind: "other", input: {} } as const;
   const own = { ...started, toolId };
   if (random() < 0.7) return [own];
   const nested = `${toolId}.1`;
-  return [own, { ...started, toolId: nested, parent: toolId }, endedOf(nested, "ok")];
+  return [own, { ...started, toolId: nested, parent: toolId }, createEndEvent(nested, "ok")];
 }
 
-function endedOf(toolId: string, outcome: "ok" | "cancelled"): EventBody {
+function createEndEvent(toolId: string, outcome: "ok" | "cancelled"): EventBody {
   return { type: "tool.ended", toolId, outcome, text: `of ${toolId}` };
 }
 
-/** What a provider is told of it. */
+/** The part of a message that a provider gets. */
 function plain(message: Message): unknown {
   if (message.role !== "assistant") return message;
   const { role, text, calls } = message;

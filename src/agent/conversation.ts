@@ -1,51 +1,55 @@
-/** The conversation so far, as a model wants it, read from the session's log. */
+/** Reads the conversation so far from the session's log, in the form that a model takes. */
 import type { EventOf, InputPart, SessionEvent } from "../domain/index.ts";
 import { missingAttachmentText, type Message, type ModelCall, type ToolAnswer } from "../providers/index.ts";
-import { afterSummary } from "./context.ts";
+import { createSummaryMessage } from "./context-size.ts";
 
-export interface Conversation {
+export interface ConversationHistory {
   readonly messages: readonly Message[];
-  /** Tokens as the model last counted them, and how many of the messages that was; undefined where it is not known. */
-  readonly counted: { readonly tokens: number; readonly messages: number } | undefined;
-  /** Of all calls that were ever made, also of those that no message tells of any more: what was allowed of one is not to be taken for another. */
+  /** Tokens as the model last counted them, and for how many messages. Undefined if unknown. */
+  readonly tokenCount: { readonly tokens: number; readonly messages: number } | undefined;
+  /**
+   * The ids of all calls ever made, including calls that no message mentions anymore. A permission for one call must
+   * not apply to another call with the same id.
+   */
   readonly callIds: ReadonlySet<string>;
 }
 
-/** Everything before the turn, and its input; what the turn itself did is replayed from the journal instead. */
+/** Reads everything before the turn, and its input. The turn's own steps are replayed from the journal instead. */
 export async function readConversation(
   { turnId, model }: { readonly turnId: string; readonly model: string },
   history: AsyncIterable<SessionEvent>,
-): Promise<Conversation> {
+): Promise<ConversationHistory> {
   let messages: Message[] = [];
-  let counted: Conversation["counted"];
+  let tokenCount: ConversationHistory["tokenCount"];
   const callIds = new Set<string>();
-  let asked: ModelCall[] = [];
-  /** Of the calls in `asked`. */
-  let askedIds: ReadonlySet<string> = new Set();
+  let requested: ModelCall[] = [];
+  /** The ids of the calls in `requested`. */
+  let requestedIds: ReadonlySet<string> = new Set();
   let answers: ToolAnswer[] = [];
-  /** Tools that another kind of agent used by itself, by their titles: no message asked for them. */
+  /** Titles, by call id, of the tools that another kind of agent used. No message contains these calls. */
   const foreign = new Map<string, string>();
-  /** Calls that a program made. */
+  /** Ids of the calls that a program made. */
   const nested = new Set<string>();
-  /** What is said of them while calls wait: providers want the answers right behind the calls. */
+  /** Notes that wait until pending calls are answered: providers require the answers directly after the calls. */
   let notes: Message[] = [];
-  let turnBegan = 0;
+  let turnStart = 0;
   let input: readonly InputPart[] = [];
-  /** Said in the turn, and not answered yet. */
-  let heard: Message[] = [];
-  const beginAnew = (from: Message[]): void => {
-    [asked, askedIds, answers, notes] = [[], new Set(), [], []];
+  /** Input that was delivered during the turn and not answered yet. */
+  let unanswered: Message[] = [];
+  const restartFrom = (from: Message[]): void => {
+    [requested, requestedIds, answers, notes] = [[], new Set(), [], []];
     messages = from;
-    turnBegan = 0;
-    counted = undefined;
+    turnStart = 0;
+    tokenCount = undefined;
   };
 
   const settle = (): void => {
-    const found = new Map(answers.toReversed().map((answer) => [answer.toolId, answer])); // the first counts
-    if (asked.length > 0) messages.push({ role: "tool", results: asked.map((call) => answerTo(call, found)) });
+    const found = new Map(answers.toReversed().map((answer) => [answer.toolId, answer])); // the first answer for an id wins
+    if (requested.length > 0)
+      messages.push({ role: "tool", results: requested.map((call) => findAnswer(call, found)) });
     for (const note of notes) messages.push(note);
-    asked = [];
-    askedIds = new Set();
+    requested = [];
+    requestedIds = new Set();
     answers = [];
     notes = [];
   };
@@ -54,75 +58,77 @@ export async function readConversation(
     switch (event.type) {
       case "turn.started":
         settle();
-        turnBegan = messages.length;
+        turnStart = messages.length;
         input = event.input;
-        heard = [];
+        unanswered = [];
         messages.push({ role: "user", parts: input });
-        if (event.turnId === turnId) return { messages, counted, callIds };
+        if (event.turnId === turnId) return { messages, tokenCount, callIds };
         break;
       case "input.delivered":
         settle();
-        heard.push({ role: "user", parts: event.input });
+        unanswered.push({ role: "user", parts: event.input });
         messages.push({ role: "user", parts: event.input });
         break;
       case "conversation.replaced":
-        beginAnew(event.messages.map(given));
+        restartFrom(event.messages.map(createPlainMessage));
         break;
       case "context.compacted":
-        beginAnew([afterSummary(event.summary, input), ...heard]);
+        restartFrom([createSummaryMessage(event.summary, input), ...unanswered]);
         break;
       case "usage.reported":
         if (event.contextUsed === undefined || event.model !== model) break;
-        counted = { tokens: event.contextUsed, messages: messages.length };
+        tokenCount = { tokens: event.contextUsed, messages: messages.length };
         break;
       case "message.completed": {
         settle();
-        heard = [];
-        asked = (event.toolCalls ?? []).map(({ toolId, name, input }) => ({ toolId, name, input }));
-        askedIds = new Set(asked.map(({ toolId }) => toolId));
-        for (const toolId of askedIds) callIds.add(toolId);
-        if (event.text.trim() === "" && asked.length === 0) break; // no provider takes an empty message back
-        messages.push({ role: "assistant", text: event.text, calls: asked, native: event.native });
+        unanswered = [];
+        requested = (event.toolCalls ?? []).map(({ toolId, name, input }) => ({ toolId, name, input }));
+        requestedIds = new Set(requested.map(({ toolId }) => toolId));
+        for (const toolId of requestedIds) callIds.add(toolId);
+        if (event.text.trim() === "" && requested.length === 0) break; // no provider accepts an empty message
+        messages.push({ role: "assistant", text: event.text, calls: requested, native: event.native });
         break;
       }
       case "tool.started":
         callIds.add(event.toolId);
         if (event.parent !== undefined) nested.add(event.toolId);
-        else if (!askedIds.has(event.toolId)) foreign.set(event.toolId, event.title);
+        else if (!requestedIds.has(event.toolId)) foreign.set(event.toolId, event.title);
         break;
       case "tool.ended": {
-        if (nested.delete(event.toolId)) break; // told by the call that made it
+        if (nested.delete(event.toolId)) break; // the result of the parent call covers it
         const title = foreign.get(event.toolId);
         foreign.delete(event.toolId);
-        if (title === undefined) answers.push(answerOf(event));
-        else notes.push({ role: "assistant", text: toolNote(title, event), calls: [] });
-        if (asked.length === 0) settle();
+        if (title === undefined) answers.push(createAnswer(event));
+        else notes.push({ role: "assistant", text: formatForeignToolUse(title, event), calls: [] });
+        if (requested.length === 0) settle();
         break;
       }
       case "turn.ended":
         settle();
-        if (wasRefused(event)) for (const message of messages.splice(turnBegan)) messages.push(withoutBytes(message));
+        if (wasRefusedByProvider(event)) {
+          for (const message of messages.splice(turnStart)) messages.push(removeBlobs(message));
+        }
         break;
-      default: // of the rest the model needs to know nothing
+      default: // the model needs no other events
         break;
     }
   }
-  return { messages, counted, callIds };
+  return { messages, tokenCount, callIds };
 }
 
-function given({ role, text }: { role: "user" | "assistant"; text: string }): Message {
+function createPlainMessage({ role, text }: { role: "user" | "assistant"; text: string }): Message {
   return role === "user" ? { role, parts: [{ type: "text", text }] } : { role, text, calls: [] };
 }
 
-/** What a turn was refused for (an image that is none) must not stand in the way of every later one. */
-function wasRefused({ outcome }: EventOf<"turn.ended">): boolean {
+/** Attachments that the provider rejected, such as an invalid image, must not block every later turn. */
+function wasRefusedByProvider({ outcome }: EventOf<"turn.ended">): boolean {
   return outcome.status === "failed" && outcome.code === "provider_refused";
 }
 
-function withoutBytes(message: Message): Message {
+function removeBlobs(message: Message): Message {
   switch (message.role) {
     case "user":
-      return { ...message, parts: message.parts.map(inWords) };
+      return { ...message, parts: message.parts.map(replaceBlobWithText) };
     case "tool":
       return { ...message, results: message.results.map(({ blobs: _, ...answer }) => answer) };
     case "assistant":
@@ -130,25 +136,25 @@ function withoutBytes(message: Message): Message {
   }
 }
 
-function inWords(part: InputPart): InputPart {
+function replaceBlobWithText(part: InputPart): InputPart {
   return part.type === "text" ? part : { type: "text", text: missingAttachmentText(part) };
 }
 
-const TITLE_LENGTH = 200;
+const MAX_TITLE_LENGTH = 200;
 
-/** In words and not as a call, for it is of a tool that this agent may not have. */
-function toolNote(title: string, { outcome }: EventOf<"tool.ended">): string {
-  return `(Another agent used a tool here: ${title.slice(0, TITLE_LENGTH)}. Outcome: ${outcome}.)`;
+/** Describes the use as text and not as a call, because this agent may not have the tool. */
+function formatForeignToolUse(title: string, { outcome }: EventOf<"tool.ended">): string {
+  return `(Another agent used a tool here: ${title.slice(0, MAX_TITLE_LENGTH)}. Outcome: ${outcome}.)`;
 }
 
-function answerOf({ toolId, outcome, text, blobs }: EventOf<"tool.ended">): ToolAnswer {
+function createAnswer({ toolId, outcome, text, blobs }: EventOf<"tool.ended">): ToolAnswer {
   return { toolId, name: "", text, failed: outcome !== "ok", ...(blobs !== undefined && { blobs }) };
 }
 
-/** Providers refuse a call without its answer, so a call that was never run is answered with just that. */
-function answerTo({ toolId, name }: ModelCall, answers: ReadonlyMap<string, ToolAnswer>): ToolAnswer {
+/** Providers reject a call without an answer, so a call that never ran is answered with that fact. */
+function findAnswer({ toolId, name }: ModelCall, answers: ReadonlyMap<string, ToolAnswer>): ToolAnswer {
   const answer = answers.get(toolId);
   return answer === undefined
-    ? { toolId, name, text: "not run: the turn ended before", failed: true }
+    ? { toolId, name, text: "not run: the turn ended first", failed: true }
     : { ...answer, name };
 }

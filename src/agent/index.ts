@@ -1,7 +1,8 @@
 /** The built-in agent. */
-export { codeIsOff, codeTool, type CodeLimits } from "./code/index.ts";
-export { openBuiltIn, systemPrompt, type BuiltIn } from "./open.ts";
-export { subagentTools, type Subagents } from "./subagents/index.ts";
-export { usageEvent, type ModelPrice } from "./price.ts";
-export { codingTools } from "./tools/index.ts";
+export { describeDisabledCode, createCodeTool, type CodeLimits } from "./code/index.ts";
+export { openBuiltInAgent, createSystemPrompt } from "./built-in-agent.ts";
+export type { BuiltInAgentOptions } from "./turn-agent.ts";
+export { createSubagentTools, type Subagents } from "./subagents/index.ts";
+export { createUsageEvent, type ModelPrice } from "./usage-event.ts";
+export { createCodingTools } from "./tools/index.ts";
 export { RETRY_LIMITS } from "./retry.ts";

@@ -2,45 +2,45 @@ import { expect, it } from "vitest";
 import type { EffectHost, SessionEvent, TurnContext, TurnOutcome } from "../domain/index.ts";
 import type { Message, Model } from "../providers/index.ts";
 import { WorkPerTurn } from "../stdx/test-work-per-turn.ts";
-import { summarize } from "./compact-effect.ts";
-import { MAX_REQUEST_CHARACTERS, MAX_REQUEST_MESSAGES } from "./context.ts";
+import { summarizeConversation } from "./compact-effect.ts";
+import { MAX_REQUEST_CHARACTERS, MAX_REQUEST_MESSAGES } from "./context-size.ts";
 import { readConversation } from "./conversation.ts";
-import type { Acting } from "./open.ts";
-import { Played, prepared } from "./test-machine.ts";
+import { MachinePlayer, prepared } from "./test-machine.ts";
+import type { TurnAgent } from "./turn-agent.ts";
 
-const asked: Message = { role: "user", parts: [{ type: "text", text: "go" }] };
+const prompt: Message = { role: "user", parts: [{ type: "text", text: "go" }] };
 
-it("summarizes more messages than one request should have, whether anybody counted their tokens or not", () => {
-  const messages = Array.from({ length: MAX_REQUEST_MESSAGES + 1 }, () => asked);
+it("summarizes a conversation with too many messages, whatever its token count", () => {
+  const messages = Array.from({ length: MAX_REQUEST_MESSAGES + 1 }, () => prompt);
   for (const contextSize of [undefined, 1_000_000]) {
-    expect(new Played({ contextSize }, undefined, messages).tellAll(prepared()).lines.at(-1)).toBe(
+    expect(new MachinePlayer({ contextSize }, undefined, messages).sendAll(prepared()).lines.at(-1)).toBe(
       "summarize 0 summary",
     );
-    const most = new Played({ contextSize }, undefined, messages.slice(1)).tellAll(prepared());
-    expect(most.effects.at(-1)).toMatchObject({ type: "call_model" });
+    const atLimit = new MachinePlayer({ contextSize }, undefined, messages.slice(1)).sendAll(prepared());
+    expect(atLimit.effects.at(-1)).toMatchObject({ type: "call_model" });
   }
 });
 
 it.each<[string, (text: string) => Message]>([
-  ["questions", (text) => ({ role: "user", parts: [{ type: "text", text }] })],
-  ["answers", (text) => ({ role: "assistant", text, calls: [] })],
+  ["user messages", (text) => ({ role: "user", parts: [{ type: "text", text }] })],
+  ["replies", (text) => ({ role: "assistant", text, calls: [] })],
   [
     "calls",
     (content) => ({ role: "assistant", text: "", calls: [{ toolId: "t", name: "write", input: { content } }] }),
   ],
   ["results", (text) => ({ role: "tool", results: [{ toolId: "t", name: "read", text, failed: false }] })],
-])("summarizes %s that are longer than one request should be", (_, messageOf) => {
-  const message = messageOf("x".repeat(100_000));
-  const most = Array.from({ length: MAX_REQUEST_CHARACTERS / 100_000 }, () => message);
-  const counted = { tokens: 1, messages: 1 };
+])("summarizes %s that are too long for one request", (_, createMessage) => {
+  const message = createMessage("x".repeat(100_000));
+  const atLimit = Array.from({ length: MAX_REQUEST_CHARACTERS / 100_000 }, () => message);
+  const tokenCount = { tokens: 1, messages: 1 };
   for (const contextSize of [undefined, 1_000_000_000]) {
     const last = (messages: readonly Message[]) =>
-      new Played({ contextSize }, counted, messages).tellAll(prepared()).effects.at(-1)?.type;
-    expect([last(most), last([...most, asked])]).toEqual(["call_model", "compact"]);
+      new MachinePlayer({ contextSize }, tokenCount, messages).sendAll(prepared()).effects.at(-1)?.type;
+    expect([last(atLimit), last([...atLimit, prompt])]).toEqual(["call_model", "compact"]);
   }
 });
 
-it("lets others have their turns while a long conversation is prepared for its summary", async () => {
+it("yields to other work while it prepares a long conversation for a summary", async () => {
   using perTurn = new WorkPerTurn();
   const slowMessage = (): Message => ({
     role: "assistant",
@@ -66,18 +66,18 @@ it("lets others have their turns while a long conversation is prepared for its s
   } as unknown as EffectHost;
   const log = { commit: () => Promise.resolve(), head: 1 };
   const turn = { turnId: "t", effects, log, signal: new AbortController().signal } as unknown as TurnContext;
-  const agent = { sessionId: "s", model, price: undefined, heard: () => undefined } as unknown as Acting;
+  const agent = { sessionId: "s", model, price: undefined, onModelOutput: () => undefined } as unknown as TurnAgent;
   const messages = Array.from({ length: 2_000 }, slowMessage);
-  expect(await summarize(agent, turn, { type: "compact", step: 0, id: "summary", messages, shrunk: 0 })).toBe(
-    "In short.",
-  );
-  const left = 2_000 * "AGENT: words\n\n".length - 1_500; // half of the context, at three characters a token
-  expect(requests).toEqual([expect.stringContaining(`[… ${left} characters left out …]`)]);
+  expect(
+    await summarizeConversation(agent, turn, { type: "compact", step: 0, id: "summary", messages, halvings: 0 }),
+  ).toBe("In short.");
+  const omitted = 2_000 * "AGENT: words\n\n".length - 1_500; // half of the context, at three characters per token
+  expect(requests).toEqual([expect.stringContaining(`[… ${omitted} characters omitted …]`)]);
   expect(requests[0]?.length).toBeLessThan(2_500);
-  expect(perTurn.most).toBeLessThanOrEqual(200); // a slice has 8 ms, and ends with the piece that is begun
+  expect(perTurn.most).toBeLessThanOrEqual(200); // a slice takes 8 ms and finishes the item that it started
 });
 
-it("reads a log of refused turns about as fast as one of others", async () => {
+it("reads a log of refused turns about as fast as one of completed turns", async () => {
   const turns = 20_000;
   async function* history(outcome: TurnOutcome): AsyncIterable<SessionEvent> {
     for (let turn = 0; turn <= turns; turn += 1) {
@@ -86,12 +86,12 @@ it("reads a log of refused turns about as fast as one of others", async () => {
       yield { ...stamp, seq: 2 * turn + 2, type: "turn.ended", outcome };
     }
   }
-  const timeOf = async (outcome: TurnOutcome): Promise<number> => {
+  const measureRead = async (outcome: TurnOutcome): Promise<number> => {
     const { user } = process.cpuUsage();
     const { messages } = await readConversation({ turnId: `${turns}`, model: "provider/model" }, history(outcome));
     expect(messages).toHaveLength(turns + 1);
     return process.cpuUsage().user - user;
   };
-  const done = await timeOf({ status: "done" });
-  expect((await timeOf({ status: "failed", code: "provider_refused", message: "no" })) / done).toBeLessThan(5);
+  const done = await measureRead({ status: "done" });
+  expect((await measureRead({ status: "failed", code: "provider_refused", message: "no" })) / done).toBeLessThan(5);
 });

@@ -1,44 +1,56 @@
-/** The turn of the built-in agent as a pure machine: state and event in, state and effects out; no clock, no I/O. */
+/**
+ * A turn of the built-in agent as a pure state machine: state and event in, state and effects out. No clock, no I/O.
+ */
 import type { InputPart, TurnOutcome } from "../domain/index.ts";
 import type { Message, ModelCall, ModelReply, ToolAnswer } from "../providers/index.ts";
-import { afterSummary, isNearlyFull } from "./context.ts";
-import { answersInOrder, noCalls, settleCall, startable, type CallsState, type PlannedCall } from "./calls.ts";
-import { isWorthRetrying, restOf, type RetryLimits } from "./retry.ts";
+import { createSummaryMessage, isContextNearlyFull } from "./context-size.ts";
+import {
+  getAnswersInOrder,
+  emptyReplyCalls,
+  recordAnswer,
+  startReadyCalls,
+  type ReplyCallsState,
+  type PlannedCall,
+} from "./reply-calls.ts";
+import { hasRetryLeft, computeRetryDelay, type RetryLimits } from "./retry.ts";
 
 export interface TurnState {
-  readonly phase: "preparing" | "thinking" | "resting" | "compacting" | "acting" | "ended";
-  /** Counts the model's replies. */
+  readonly phase: "preparing" | "calling_model" | "waiting" | "compacting" | "running_tools" | "ended";
+  /** Number of replies so far. */
   readonly step: number;
-  /** Of this step's model call: each has a name of its own in the journal. */
-  readonly tries: number;
-  /** Those of them that another try was to mend. */
+  /** Number of model calls in this step. It numbers their journal keys. */
+  readonly attempts: number;
+  /** Number of failed attempts that were retried. */
   readonly failures: number;
-  /** The conversation was summarized since the last reply, or could not be: doing it again would not help. */
+  /** Whether the conversation was summarized since the last reply, or could not be. A second attempt would not help. */
   readonly compacted: boolean;
-  /** A summary left it as full as before: only a refusal is a reason for another, or there would be one in each step. */
-  readonly staysFull: boolean;
-  /** Of the present step: the model refused the conversation as too long. */
+  /**
+   * Whether a summary did not free enough space. Then only a rejected request causes another one; otherwise every step
+   * would summarize.
+   */
+  readonly summaryStayedFull: boolean;
+  /** Whether the model rejected the conversation in this step as too long. */
   readonly overflowed: boolean;
-  /** How often less of the conversation was given to be summarized, since what was given did not fit. */
-  readonly shrunk: number;
-  /** Said to the agent before the present step: a summary must not swallow what nobody has answered. */
-  readonly heard: readonly Message[];
-  /** What a rest interrupted. */
-  readonly resuming: "thinking" | "compacting";
+  /** How often the text to summarize was halved because it did not fit. */
+  readonly halvings: number;
+  /** Input that was delivered before the current step. A summary must not absorb input that nobody answered. */
+  readonly unansweredInputs: readonly Message[];
+  /** What to do after a wait. */
+  readonly afterWait: "calling_model" | "compacting";
   readonly messages: readonly Message[];
-  /** Tokens of the conversation as the model last counted them, and how many of the messages that was; undefined where it is not known. */
-  readonly counted: { readonly tokens: number; readonly messages: number } | undefined;
-  readonly calls: CallsState;
-  /** How the turn ends, unless there is more to do. */
-  readonly ending: TurnOutcome | undefined;
-  readonly terms: TurnTerms;
+  /** Tokens as the model last counted them, and for how many messages. Undefined if unknown. */
+  readonly tokenCount: { readonly tokens: number; readonly messages: number } | undefined;
+  readonly calls: ReplyCallsState;
+  /** The outcome of the turn if no further input arrives. */
+  readonly pendingOutcome: TurnOutcome | undefined;
+  readonly parameters: TurnParameters;
 }
 
-/** What does not change within a turn. */
-export interface TurnTerms {
-  /** What the turn was asked; it outlasts a summary. */
+/** Values that stay the same during a turn. */
+export interface TurnParameters {
+  /** The input of the turn. Summaries keep it unchanged. */
   readonly input: readonly InputPart[];
-  /** In tokens. */
+  /** In tokens. Undefined if unknown. */
   readonly contextSize: number | undefined;
   readonly retry: RetryLimits;
 }
@@ -46,11 +58,11 @@ export interface TurnTerms {
 export type TurnEvent =
   | {
       readonly type: "step_prepared";
-      /** Said to the agent meanwhile. */
+      /** Input that arrived since the last step. */
       readonly inputs: readonly (readonly InputPart[])[];
-      /** Where it may not go on. */
+      /** The outcome if the turn must stop here. */
       readonly stop?: TurnOutcome | undefined;
-      /** With what the step began before a crash: it begins so again, however large the context is now. */
+      /** What the step started with before a crash. It starts with the same again, whatever the context size is now. */
       readonly begun?: "reply" | "summary" | undefined;
     }
   | {
@@ -63,13 +75,13 @@ export type TurnEvent =
       readonly message: string;
       readonly retry?: { readonly afterMs?: number | undefined } | undefined;
     }
-  | { readonly type: "rested" }
+  | { readonly type: "waited" }
   | { readonly type: "compacted"; readonly summary: string }
   | { readonly type: "tool_settled"; readonly answer: ToolAnswer }
   | { readonly type: "cancelled" };
 
 export type TurnEffect =
-  /** `final`: there is no such step unless something was said meanwhile. */
+  /** If `final`, the step takes place only if input arrived. */
   | { readonly type: "prepare_step"; readonly step: number; readonly final: boolean }
   | { readonly type: "call_model"; readonly step: number; readonly id: string; readonly messages: readonly Message[] }
   | {
@@ -77,15 +89,15 @@ export type TurnEffect =
       readonly step: number;
       readonly id: string;
       readonly messages: readonly Message[];
-      /** Half as much is to be given for each. */
-      readonly shrunk: number;
+      /** How often the text to summarize is halved. */
+      readonly halvings: number;
     }
   | {
-      readonly type: "rest";
+      readonly type: "wait";
       readonly step: number;
       readonly id: string;
       readonly ms: number;
-      /** Why, and the how manieth of how many further tries comes then. */
+      /** The reason for the wait, and the number of the next retry out of `of`. */
       readonly message: string;
       readonly next: number;
       readonly of: number;
@@ -93,105 +105,119 @@ export type TurnEffect =
   | { readonly type: "run_tool"; readonly step: number; readonly call: ModelCall }
   | { readonly type: "end"; readonly outcome: TurnOutcome };
 
-export interface Transition {
+export interface TurnTransition {
   readonly state: TurnState;
   readonly effects: readonly TurnEffect[];
 }
 
-/** A model that asks for tools for ever is stopped here. */
-export const STEP_LIMIT = 200;
+/** Maximum number of steps in one turn. Stops a model that never stops calling tools. */
+export const MAX_STEPS = 200;
 
-/** `messages` ends with the input of the turn. */
-export function begin(messages: readonly Message[], terms: TurnTerms, counted?: TurnState["counted"]): Transition {
-  const ofStep = { ...UNTRIED, calls: noCalls(), ending: undefined, staysFull: false };
-  return prepare({ phase: "preparing", step: 0, messages, counted, terms, ...ofStep });
+/** Starts a turn. The last of the `messages` must be the input of the turn. */
+export function startTurnMachine(
+  messages: readonly Message[],
+  parameters: TurnParameters,
+  tokenCount?: TurnState["tokenCount"],
+): TurnTransition {
+  const firstStep = { ...NEW_STEP, calls: emptyReplyCalls(), pendingOutcome: undefined, summaryStayedFull: false };
+  return prepareNextStep({ phase: "preparing", step: 0, messages, tokenCount, parameters, ...firstStep });
 }
 
-const UNTRIED = {
-  tries: 0,
+const NEW_STEP = {
+  attempts: 0,
   failures: 0,
   compacted: false,
   overflowed: false,
-  shrunk: 0,
-  heard: [],
-  resuming: "thinking" as const,
+  halvings: 0,
+  unansweredInputs: [],
+  afterWait: "calling_model" as const,
 };
 
-/** Past this even the beginning and the end do not fit. */
-const MOST_SHRUNK = 5;
+/** After this many halvings even the start and the end do not fit. */
+const MAX_HALVINGS = 5;
 
-export function advance(state: TurnState, event: TurnEvent): Transition {
+export function advanceTurn(state: TurnState, event: TurnEvent): TurnTransition {
   if (state.phase === "ended") return { state, effects: [] };
   switch (event.type) {
     case "cancelled":
-      return end(state, { status: "cancelled" });
+      return endTurnWith(state, { status: "cancelled" });
     case "step_prepared":
-      return prepared(state, event);
+      return startStep(state, event);
     case "model_replied":
-      return replied(state, event.reply);
+      return handleReply(state, event.reply);
     case "model_failed":
-      return failed(state, event);
-    case "rested":
-      return state.resuming === "thinking" ? think(state) : compact(state);
+      return handleModelFailure(state, event);
+    case "waited":
+      return state.afterWait === "calling_model" ? callModelNext(state) : compactNext(state);
     case "compacted": {
-      const messages = [afterSummary(event.summary, state.terms.input), ...state.heard];
-      return think({ ...state, messages, counted: undefined, compacted: true });
+      const messages = [createSummaryMessage(event.summary, state.parameters.input), ...state.unansweredInputs];
+      return callModelNext({ ...state, messages, tokenCount: undefined, compacted: true });
     }
     case "tool_settled": {
-      const calls = settleCall(state.calls, event.answer);
-      const answers = answersInOrder(calls);
-      if (answers === undefined) return act({ ...state, calls });
+      const calls = recordAnswer(state.calls, event.answer);
+      const answers = getAnswersInOrder(calls);
+      if (answers === undefined) return runReadyCalls({ ...state, calls });
       const messages: readonly Message[] = [...state.messages, { role: "tool", results: answers }];
-      return prepare({ ...state, step: state.step + 1, messages, calls: noCalls() });
+      return prepareNextStep({ ...state, step: state.step + 1, messages, calls: emptyReplyCalls() });
     }
   }
 }
 
-/** Between two steps is where further input comes in, and where the turn may be told to stop. */
-function prepare(state: TurnState): Transition {
-  const { step, ending } = state;
-  const effects = [{ type: "prepare_step" as const, step, final: ending !== undefined }];
+/** Further input is delivered, and budgets are checked, between two steps. */
+function prepareNextStep(state: TurnState): TurnTransition {
+  const { step, pendingOutcome } = state;
+  const effects = [{ type: "prepare_step" as const, step, final: pendingOutcome !== undefined }];
   return { state: { ...state, phase: "preparing" }, effects };
 }
 
-function prepared(state: TurnState, event: Extract<TurnEvent, { type: "step_prepared" }>): Transition {
+function startStep(state: TurnState, event: Extract<TurnEvent, { type: "step_prepared" }>): TurnTransition {
   const { inputs, stop, begun } = event;
-  if (state.ending !== undefined && inputs.length === 0) return end(state, state.ending);
-  if (stop !== undefined) return end(state, stop);
-  const heard = inputs.map((parts): Message => ({ role: "user", parts }));
-  const next = { ...state, messages: [...state.messages, ...heard], heard, ending: undefined };
-  if (next.step >= STEP_LIMIT) {
-    const message = `the model asked for tools ${STEP_LIMIT} times in one turn; say how to go on`;
-    return end(next, { status: "failed", code: "step_limit", message });
+  if (state.pendingOutcome !== undefined && inputs.length === 0) return endTurnWith(state, state.pendingOutcome);
+  if (stop !== undefined) return endTurnWith(state, stop);
+  const unansweredInputs = inputs.map((parts): Message => ({ role: "user", parts }));
+  const next = {
+    ...state,
+    messages: [...state.messages, ...unansweredInputs],
+    unansweredInputs,
+    pendingOutcome: undefined,
+  };
+  if (next.step >= MAX_STEPS) {
+    const message = `the model called tools in ${MAX_STEPS} steps of one turn and was stopped; tell it how to continue`;
+    return endTurnWith(next, { status: "failed", code: "step_limit", message });
   }
-  const isSummarized = begun === undefined ? isFull(next) : begun === "summary";
-  return isSummarized ? compact(next) : think(next);
+  const needsSummary = begun === undefined ? shouldSummarize(next) : begun === "summary";
+  return needsSummary ? compactNext(next) : callModelNext(next);
 }
 
-function replied(state: TurnState, reply: Extract<TurnEvent, { type: "model_replied" }>["reply"]): Transition {
+function handleReply(state: TurnState, reply: Extract<TurnEvent, { type: "model_replied" }>["reply"]): TurnTransition {
   const { text, calls, native, stopReason, usage } = reply;
-  const isEmpty = text.trim() === "" && calls.length === 0; // no provider takes an empty message back
+  const isEmpty = text.trim() === "" && calls.length === 0; // no provider accepts an empty message
   const messages: readonly Message[] = isEmpty
     ? state.messages
     : [...state.messages, { role: "assistant", text, calls, native }];
-  const counted = { tokens: usage.inputTokens + usage.outputTokens, messages: messages.length };
-  const staysFull = state.staysFull || (state.compacted && isFull({ ...state, messages, counted }));
-  const next = { ...state, ...UNTRIED, messages, counted, staysFull };
-  const unfinished = unfinishedBy(stopReason);
-  if (unfinished !== undefined) return end(next, unfinished);
-  if (calls.length > 0) return act({ ...next, calls: { ...noCalls(), asked: calls } });
-  return prepare({ ...next, step: state.step + 1, ending: { status: "done", stopReason } });
+  const tokenCount = { tokens: usage.inputTokens + usage.outputTokens, messages: messages.length };
+  const summaryStayedFull =
+    state.summaryStayedFull || (state.compacted && shouldSummarize({ ...state, messages, tokenCount }));
+  const next = { ...state, ...NEW_STEP, messages, tokenCount, summaryStayedFull };
+  const failure = outcomeForStopReason(stopReason);
+  if (failure !== undefined) return endTurnWith(next, failure);
+  if (calls.length > 0) return runReadyCalls({ ...next, calls: { ...emptyReplyCalls(), requested: calls } });
+  return prepareNextStep({ ...next, step: state.step + 1, pendingOutcome: { status: "done", stopReason } });
 }
 
-/** The last call of such a reply may be cut as well, and its first ones were meant together with it: none is run. */
-function unfinishedBy(stopReason: string): TurnOutcome | undefined {
+/**
+ * Returns the failure for an incomplete reply. None of its calls runs: the last one may be cut off, and the model meant
+ * the others to run together with it.
+ */
+function outcomeForStopReason(stopReason: string): TurnOutcome | undefined {
   switch (stopReason) {
     case "length": {
-      const message = "the model's answer was cut off: it or the conversation is too long; ask for less at once";
+      const message =
+        "the model's reply was cut off because the reply or the conversation is too long; ask for less at once";
       return { status: "failed", code: "reply_truncated", message };
     }
     case "content-filter": {
-      const message = "the model or its provider refused to answer: ask in other words, or choose another model";
+      const message = "the model or its provider refused to answer; rephrase the request or choose another model";
       return { status: "failed", code: "reply_refused", message };
     }
     default:
@@ -199,52 +225,52 @@ function unfinishedBy(stopReason: string): TurnOutcome | undefined {
   }
 }
 
-function failed(state: TurnState, event: Extract<TurnEvent, { type: "model_failed" }>): Transition {
+function handleModelFailure(state: TurnState, event: Extract<TurnEvent, { type: "model_failed" }>): TurnTransition {
   const { code, message, retry } = event;
-  const { terms, failures } = state;
-  const resuming = state.phase === "compacting" ? ("compacting" as const) : ("thinking" as const);
-  const tried = { ...state, tries: state.tries + 1 };
-  if (code === "context_overflow" && resuming === "thinking" && !state.compacted) {
-    return compact({ ...tried, overflowed: true });
+  const { parameters, failures } = state;
+  const afterWait = state.phase === "compacting" ? ("compacting" as const) : ("calling_model" as const);
+  const attempted = { ...state, attempts: state.attempts + 1 };
+  if (code === "context_overflow" && afterWait === "calling_model" && !state.compacted) {
+    return compactNext({ ...attempted, overflowed: true });
   }
-  if (code === "context_overflow" && resuming === "compacting" && state.shrunk < MOST_SHRUNK) {
-    return compact({ ...tried, shrunk: state.shrunk + 1 });
+  if (code === "context_overflow" && afterWait === "compacting" && state.halvings < MAX_HALVINGS) {
+    return compactNext({ ...attempted, halvings: state.halvings + 1 });
   }
-  if (retry !== undefined && isWorthRetrying(failures, terms.retry)) {
-    const ms = restOf(failures, retry.afterMs, terms.retry);
+  if (retry !== undefined && hasRetryLeft(failures, parameters.retry)) {
+    const ms = computeRetryDelay(failures, retry.afterMs, parameters.retry);
     const next = failures + 1;
-    const id = `try.${tried.tries}`;
-    const effects = [{ type: "rest" as const, step: state.step, id, ms, message, next, of: terms.retry.tries }];
-    return { state: { ...tried, phase: "resting", resuming, failures: next }, effects };
+    const id = `try.${attempted.attempts}`;
+    const effects = [{ type: "wait" as const, step: state.step, id, ms, message, next, of: parameters.retry.retries }];
+    return { state: { ...attempted, phase: "waiting", afterWait, failures: next }, effects };
   }
-  if (resuming === "thinking") return end(state, { status: "failed", code, message });
-  if (!state.overflowed) return think({ ...tried, compacted: true }); // there may be room enough as it is
-  const full = `the conversation is too long for the model, and could not be summarized: ${message}`;
-  return end(state, { status: "failed", code: "context_overflow", message: full });
+  if (afterWait === "calling_model") return endTurnWith(state, { status: "failed", code, message });
+  if (!state.overflowed) return callModelNext({ ...attempted, compacted: true }); // the conversation may still fit
+  const tooLong = `the conversation is too long for the model and could not be summarized: ${message}`;
+  return endTurnWith(state, { status: "failed", code: "context_overflow", message: tooLong });
 }
 
-function think(state: TurnState): Transition {
-  const { step, tries, messages } = state;
-  const id = tries === 0 ? "reply" : `reply.${tries}`;
-  return { state: { ...state, phase: "thinking" }, effects: [{ type: "call_model", step, id, messages }] };
+function callModelNext(state: TurnState): TurnTransition {
+  const { step, attempts, messages } = state;
+  const id = attempts === 0 ? "reply" : `reply.${attempts}`;
+  return { state: { ...state, phase: "calling_model" }, effects: [{ type: "call_model", step, id, messages }] };
 }
 
-function compact(state: TurnState): Transition {
-  const { step, tries, messages, shrunk } = state;
-  const id = tries === 0 ? "summary" : `summary.${tries}`;
-  return { state: { ...state, phase: "compacting" }, effects: [{ type: "compact", step, id, messages, shrunk }] };
+function compactNext(state: TurnState): TurnTransition {
+  const { step, attempts, messages, halvings } = state;
+  const id = attempts === 0 ? "summary" : `summary.${attempts}`;
+  return { state: { ...state, phase: "compacting" }, effects: [{ type: "compact", step, id, messages, halvings }] };
 }
 
-function isFull({ messages, counted, terms, staysFull }: TurnState): boolean {
-  return !staysFull && isNearlyFull(messages, counted, terms.contextSize);
+function shouldSummarize({ messages, tokenCount, parameters, summaryStayedFull }: TurnState): boolean {
+  return !summaryStayedFull && isContextNearlyFull(messages, tokenCount, parameters.contextSize);
 }
 
-function act(state: TurnState): Transition {
-  const { calls, begun } = startable(state.calls);
-  const effects = begun.map((call) => ({ type: "run_tool" as const, step: state.step, call }));
-  return { state: { ...state, phase: "acting", calls }, effects };
+function runReadyCalls(state: TurnState): TurnTransition {
+  const { calls, started } = startReadyCalls(state.calls);
+  const effects = started.map((call) => ({ type: "run_tool" as const, step: state.step, call }));
+  return { state: { ...state, phase: "running_tools", calls }, effects };
 }
 
-function end(state: TurnState, outcome: TurnOutcome): Transition {
+function endTurnWith(state: TurnState, outcome: TurnOutcome): TurnTransition {
   return { state: { ...state, phase: "ended" }, effects: [{ type: "end", outcome }] };
 }

@@ -1,4 +1,4 @@
-/** The effect of asking the model: streams its words into the log, and journals the whole reply, or that there is none. */
+/** The effect that calls the model: streams its output to the log, and journals the complete reply or the failure. */
 import { z } from "zod";
 import {
   isModelErrorCode,
@@ -10,18 +10,18 @@ import {
 } from "../domain/index.ts";
 import { ModelReply, ProviderError, type Message } from "../providers/index.ts";
 import type { Artifact } from "../tools/index.ts";
-import type { Acting } from "./open.ts";
-import { usageEvent } from "./price.ts";
+import type { TurnAgent } from "./turn-agent.ts";
+import { createUsageEvent } from "./usage-event.ts";
 
-/** One try. */
-export interface Asking {
+/** One attempt to call the model. */
+export interface ModelAttempt {
   readonly step: number;
   readonly id: string;
   readonly messages: readonly Message[];
 }
 
-/** Read back only after a crash, so built only then. */
-const Failed = z.lazy(() =>
+/** Built lazily: it is needed only after a crash. */
+const ModelFailure = z.lazy(() =>
   z.object({
     failed: z.object({
       code: z.string(),
@@ -30,36 +30,40 @@ const Failed = z.lazy(() =>
     }),
   }),
 );
-export type Failed = z.infer<typeof Failed>;
-export type Answered = ModelReply | Failed;
+export type ModelFailure = z.infer<typeof ModelFailure>;
+export type ModelCallOutcome = ModelReply | ModelFailure;
 
-/** Rejects with a ProviderError where the account may do no more for now: that is no outcome, it is waited for. */
-export async function callModel(agent: Acting, turn: TurnContext, { step, id, messages }: Asking): Promise<Answered> {
-  const settled = await turn.effects.run<Answered>({
+/** Rejects with a ProviderError if the account has reached its usage limit; the turn waits until the limit resets. */
+export async function callModel(
+  agent: TurnAgent,
+  turn: TurnContext,
+  { step, id, messages }: ModelAttempt,
+): Promise<ModelCallOutcome> {
+  const settled = await turn.effects.run<ModelCallOutcome>({
     key: { sessionId: agent.sessionId, turnId: turn.turnId, step, kind: "model", id },
     repeatable: true,
     perform: async () => {
-      await turn.log.commit(); // no more than this one request is lost with the process
+      await turn.log.commit(); // a crash loses at most this request
       const messageId = newId("msg");
-      const answer = await orFailed(streamed(agent, turn, messages, messageId));
-      return { value: answer, events: "failed" in answer ? [] : eventsOf(answer, messageId, agent) };
+      const answer = await catchModelFailure(streamReply(agent, turn, messages, messageId));
+      return { value: answer, events: "failed" in answer ? [] : createReplyEvents(answer, messageId, agent) };
     },
-    parse: (value) => answeredFrom(value, (reply) => ModelReply.parse(reply)),
+    parse: (value) => parseModelOutcome(value, (reply) => ModelReply.parse(reply)),
   });
   if (!("failed" in settled.value)) for (const { toolId } of settled.value.calls) agent.callIds.add(toolId);
   return settled.value;
 }
 
-/** What a journal has of a model call that may have failed. */
-export function answeredFrom<T>(value: unknown, parse: (value: unknown) => T): T | Failed {
+/** Parses the journaled value of a model call that may have failed. */
+export function parseModelOutcome<T>(value: unknown, parse: (value: unknown) => T): T | ModelFailure {
   const isFailed = typeof value === "object" && value !== null && "failed" in value;
-  return isFailed ? Failed.parse(value) : parse(value);
+  return isFailed ? ModelFailure.parse(value) : parse(value);
 }
 
-/** A failure of the provider is an outcome of the call. */
-export async function orFailed<T>(asked: Promise<T>): Promise<T | Failed> {
+/** Resolves with the reply, or with the provider's failure. Rejects for every other error. */
+export async function catchModelFailure<T>(request: Promise<T>): Promise<T | ModelFailure> {
   try {
-    return await asked;
+    return await request;
   } catch (error) {
     if (!isRookeryError(error) || !isModelErrorCode(error.code)) throw error;
     const { retry, limit } = error instanceof ProviderError ? error : {};
@@ -68,8 +72,8 @@ export async function orFailed<T>(asked: Promise<T>): Promise<T | Failed> {
   }
 }
 
-async function streamed(
-  { sessionId: cacheKey, callIds: takenIds, model, system, artifact, heard }: Acting,
+async function streamReply(
+  { sessionId: cacheKey, callIds: takenIds, model, system, artifact, onModelOutput }: TurnAgent,
   turn: TurnContext,
   messages: readonly Message[],
   messageId: string,
@@ -77,14 +81,14 @@ async function streamed(
   const { log, signal } = turn;
   const blob = (hash: string) => turn.blob(hash);
   const tools = artifact.definitions;
-  const request = { system: withPreamble(system, artifact), messages, tools, signal, blob, cacheKey, takenIds };
-  let said = "";
+  const request = { system: addPreamble(system, artifact), messages, tools, signal, blob, cacheKey, takenIds };
+  let receivedText = "";
   try {
     for await (const part of model.stream(request)) {
-      heard();
+      onModelOutput();
       switch (part.type) {
         case "text":
-          said += part.text;
+          receivedText += part.text;
           log.record({ type: "message.delta", messageId, text: part.text });
           break;
         case "thought":
@@ -98,18 +102,19 @@ async function streamed(
       await log.ready();
     }
   } catch (error) {
-    // What a person read before cancelling is part of the conversation; half a sentence of a broken stream is not.
-    if (signal.aborted && said.trim() !== "") log.record({ type: "message.completed", messageId, text: said });
+    // Text that a person saw before cancelling is part of the conversation. The partial text of a broken stream is not.
+    if (signal.aborted && receivedText.trim() !== "")
+      log.record({ type: "message.completed", messageId, text: receivedText });
     throw error;
   }
-  throw new Error("a model's stream ends with a reply");
+  throw new Error("the model's stream ended without a reply");
 }
 
-function withPreamble(system: string, { preamble }: Artifact): string {
+function addPreamble(system: string, { preamble }: Artifact): string {
   return preamble === "" ? system : `${system}\n\n${preamble}`;
 }
 
-function eventsOf(reply: ModelReply, messageId: string, { model, price }: Acting): EventBody[] {
+function createReplyEvents(reply: ModelReply, messageId: string, { model, price }: TurnAgent): EventBody[] {
   const { text, calls, native, usage } = reply;
   const { contextSize } = model;
   const contextUsed = usage.inputTokens + usage.outputTokens;
@@ -117,14 +122,14 @@ function eventsOf(reply: ModelReply, messageId: string, { model, price }: Acting
   const isEmpty = text.trim() === "" && calls.length === 0;
   return [
     { type: "message.completed", messageId, text, ...(toolCalls.length > 0 && { toolCalls }), native },
-    { ...usageEvent(reply, model.name, price), contextUsed, ...(contextSize !== undefined && { contextSize }) },
-    ...(isEmpty ? [EMPTY] : []),
+    { ...createUsageEvent(reply, model.name, price), contextUsed, ...(contextSize !== undefined && { contextSize }) },
+    ...(isEmpty ? [EMPTY_REPLY_NOTICE] : []),
   ];
 }
 
-const EMPTY: EventBody = {
+const EMPTY_REPLY_NOTICE: EventBody = {
   type: "notice",
   level: "warning",
   code: "reply_empty",
-  message: "the model answered with nothing",
+  message: "the model returned an empty reply",
 };

@@ -1,21 +1,21 @@
-/** How often and how soon a model is asked again after a failure that may pass. */
+/** Decides how often and how soon a failed model request is retried. */
 
 export interface RetryLimits {
-  /** Further ones, after the first. */
-  readonly tries: number;
-  /** Before the first of them; twice as long before each next one. */
-  readonly firstMs: number;
+  /** Number of retries after the first attempt. */
+  readonly retries: number;
+  /** Delay before the first retry. It doubles before each further one. */
+  readonly firstDelayMs: number;
 }
 
-export const RETRY_LIMITS: RetryLimits = { tries: 5, firstMs: 500 };
+export const RETRY_LIMITS: RetryLimits = { retries: 5, firstDelayMs: 500 };
 
-const MOST_MS = 60_000;
+const MAX_DELAY_MS = 60_000;
 
-export function isWorthRetrying(failures: number, { tries }: RetryLimits): boolean {
-  return failures < tries;
+export function hasRetryLeft(failures: number, { retries }: RetryLimits): boolean {
+  return failures < retries;
 }
 
-/** As long as the provider said, where it said more. */
-export function restOf(failures: number, afterMs = 0, { firstMs }: RetryLimits): number {
-  return Math.min(Math.max(firstMs * 2 ** failures, afterMs), MOST_MS);
+/** Returns the backoff delay, or the delay that the provider asked for if that is longer. At most 60 s. */
+export function computeRetryDelay(failures: number, afterMs = 0, { firstDelayMs }: RetryLimits): number {
+  return Math.min(Math.max(firstDelayMs * 2 ** failures, afterMs), MAX_DELAY_MS);
 }

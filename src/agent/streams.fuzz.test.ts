@@ -20,7 +20,7 @@ const MODELS = {
 } as const;
 
 it.each(Object.entries(MODELS))(
-  "a session on %s is usable after any lines of a reply were changed",
+  "keeps a session on %s usable after random changes to the lines of a reply",
   async (_, model) => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown) => void unhandled.push(reason);

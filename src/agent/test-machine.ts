@@ -1,49 +1,56 @@
-/** Plays the turn machine by hand: what happens is told to it, and what it wants is written down as lines. */
+/** Drives the turn machine by hand: the test sends events, and the effects are formatted as lines. */
 import { expect } from "vitest";
 import type { Message } from "../providers/index.ts";
-import type { PlannedCall } from "./calls.ts";
-import { advance, begin, type TurnEffect, type TurnEvent, type TurnState, type TurnTerms } from "./machine.ts";
+import type { PlannedCall } from "./reply-calls.ts";
+import {
+  advanceTurn,
+  startTurnMachine,
+  type TurnEffect,
+  type TurnEvent,
+  type TurnState,
+  type TurnParameters,
+} from "./machine.ts";
 
-export const TERMS: TurnTerms = {
+export const PARAMETERS: TurnParameters = {
   input: [{ type: "text", text: "go" }],
   contextSize: 1_000,
-  retry: { tries: 2, firstMs: 100 },
+  retry: { retries: 2, firstDelayMs: 100 },
 };
-export const ASKED: readonly Message[] = [{ role: "user", parts: TERMS.input }];
+export const MESSAGES: readonly Message[] = [{ role: "user", parts: PARAMETERS.input }];
 const USAGE = { outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 
-export class Played {
+export class MachinePlayer {
   state: TurnState;
   readonly effects: TurnEffect[] = [];
 
-  constructor(terms: Partial<TurnTerms> = {}, counted?: TurnState["counted"], messages = ASKED) {
-    const first = begin(messages, { ...TERMS, ...terms }, counted);
+  constructor(parameters: Partial<TurnParameters> = {}, tokenCount?: TurnState["tokenCount"], messages = MESSAGES) {
+    const first = startTurnMachine(messages, { ...PARAMETERS, ...parameters }, tokenCount);
     this.state = first.state;
     this.effects.push(...first.effects);
   }
 
-  /** What the machine wants because of it. */
-  tell(event: TurnEvent): readonly TurnEffect[] {
-    const { state, effects } = advance(this.state, event);
+  /** Returns the effects that the event causes. */
+  send(event: TurnEvent): readonly TurnEffect[] {
+    const { state, effects } = advanceTurn(this.state, event);
     this.state = state;
     this.effects.push(...effects);
     return effects;
   }
 
-  tellAll(...events: readonly TurnEvent[]): this {
-    for (const event of events) this.tell(event);
+  sendAll(...events: readonly TurnEvent[]): this {
+    for (const event of events) this.send(event);
     return this;
   }
 
   get lines(): string[] {
-    return this.effects.map(lineOf);
+    return this.effects.map(formatEffect);
   }
 }
 
-export const prepared = (...said: string[]): TurnEvent => {
-  return { type: "step_prepared", inputs: said.map((text) => [{ type: "text", text }]) };
+export const prepared = (...inputs: string[]): TurnEvent => {
+  return { type: "step_prepared", inputs: inputs.map((text) => [{ type: "text", text }]) };
 };
-export const rested: TurnEvent = { type: "rested" };
+export const waited: TurnEvent = { type: "waited" };
 export const cancelled: TurnEvent = { type: "cancelled" };
 export const compacted: TurnEvent = { type: "compacted", summary: "in short" };
 export const overflow: TurnEvent = { type: "model_failed", code: "context_overflow", message: "too long" };
@@ -58,7 +65,7 @@ export function says(text: string, inputTokens = 1, stopReason = "stop"): TurnEv
   return { type: "model_replied", reply: { text, calls: [], stopReason, usage, native: undefined } };
 }
 
-/** A call whose id ends with `!` runs alone. */
+/** A call whose id ends with `!` must run alone. */
 export function callsFor(ids: readonly string[], inputTokens = 1): TurnEvent {
   const calls = ids.map((id): PlannedCall => {
     return { toolId: id, name: "tool", input: {}, concurrent: !id.endsWith("!") };
@@ -71,17 +78,17 @@ export function settled(toolId: string): TurnEvent {
   return { type: "tool_settled", answer: { toolId, name: "tool", text: `of ${toolId}`, failed: false } };
 }
 
-/** Short, and without what the test has no interest in. */
-export function lineOf(effect: TurnEffect): string {
+/** Formats an effect briefly, with only what the tests compare. */
+export function formatEffect(effect: TurnEffect): string {
   switch (effect.type) {
     case "prepare_step":
       return `prepare ${effect.step}${effect.final ? " or end" : ""}`;
     case "call_model":
-      return `ask ${effect.step} ${effect.id}: ${effect.messages.map(wordsOf).join(", ")}`;
+      return `ask ${effect.step} ${effect.id}: ${effect.messages.map(formatMessage).join(", ")}`;
     case "compact":
-      return `summarize ${effect.step} ${effect.id}${effect.shrunk > 0 ? ` shrunk ${effect.shrunk}` : ""}`;
-    case "rest":
-      return `rest ${effect.id} ${effect.ms} ms, then ${effect.next} of ${effect.of}`;
+      return `summarize ${effect.step} ${effect.id}${effect.halvings > 0 ? ` halved ${effect.halvings}` : ""}`;
+    case "wait":
+      return `wait ${effect.id} ${effect.ms} ms, then ${effect.next} of ${effect.of}`;
     case "run_tool":
       return `run ${effect.call.toolId}`;
     case "end":
@@ -89,10 +96,10 @@ export function lineOf(effect: TurnEffect): string {
   }
 }
 
-function wordsOf(message: Message): string {
+function formatMessage(message: Message): string {
   switch (message.role) {
     case "user":
-      return message.parts.map((part) => (part.type === "text" ? shortOf(part.text) : part.type)).join("+");
+      return message.parts.map((part) => (part.type === "text" ? shortenSummary(part.text) : part.type)).join("+");
     case "assistant":
       return message.calls.length > 0 ? "calls" : `"${message.text}"`;
     case "tool":
@@ -100,24 +107,24 @@ function wordsOf(message: Message): string {
   }
 }
 
-function shortOf(text: string): string {
+function shortenSummary(text: string): string {
   return text.includes("in short") ? "summary" : text;
 }
 
-/** Each message that calls is followed by one with the results of exactly these calls, in their order. */
+/** Expects that each message with calls is followed by the results of exactly these calls, in their order. */
 export function expectPaired(messages: readonly Message[]): void {
   for (const [index, message] of messages.entries()) {
     const before = messages[index - 1];
-    const isAsked = before?.role === "assistant" && before.calls.length > 0;
-    const called = isAsked ? before.calls.map(({ toolId }) => toolId) : [];
+    const hasCalls = before?.role === "assistant" && before.calls.length > 0;
+    const called = hasCalls ? before.calls.map(({ toolId }) => toolId) : [];
     expect(message.role === "tool" ? message.results.map(({ toolId }) => toolId) : []).toEqual(called);
   }
   const last = messages.at(-1);
   if (last?.role === "assistant") expect(last.calls).toEqual([]);
 }
 
-/** The same for the same seed, in [0, 1). */
-export function randomOf(seed: number): () => number {
+/** Returns numbers in [0, 1). The same seed gives the same numbers. */
+export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0;

@@ -1,4 +1,4 @@
-/** A proxy before the scripted model server that changes the first answer to each prompt. */
+/** A proxy in front of the scripted model server. It changes the first reply to each prompt. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { mutateLine } from "../programs/test-mutations.ts";
@@ -8,7 +8,7 @@ export interface MutatingProxy extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Prompts name their seed as `seed 12`; later requests with the same seed are passed on unchanged. */
+/** Prompts contain their seed as `seed 12`. Later requests with the same seed pass through unchanged. */
 export async function startMutatingProxy(upstream: string): Promise<MutatingProxy> {
   const seen = new Set<number>();
   const server = createServer((request, response) => {
@@ -40,7 +40,7 @@ export async function startMutatingProxy(upstream: string): Promise<MutatingProx
   };
 }
 
-/** One to three lines of the stream are changed, dropped or moved; sometimes it is cut. */
+/** Changes, drops, repeats or cuts one to three lines of the stream. */
 function mutateStream(random: Random, text: string): string {
   const lines = text.split("\n");
   for (let changes = 1 + random.below(3); changes > 0; changes -= 1) {

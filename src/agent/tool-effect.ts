@@ -1,4 +1,4 @@
-/** The effect of a tool call: permission first, then at most one run, and an outcome that is never made up. */
+/** The effect of a tool call: asks for permission, runs the tool at most once, and never invents an outcome. */
 import { createHash } from "node:crypto";
 import type {
   EffectKey,
@@ -11,83 +11,85 @@ import type {
 } from "../domain/index.ts";
 import type { ModelCall, ToolAnswer } from "../providers/index.ts";
 import { ToolResultSchema, type PreparedCall, type RunnableCall } from "../tools/index.ts";
-import type { Acting } from "./open.ts";
-import { inTime } from "./tool-time.ts";
+import type { TurnAgent } from "./turn-agent.ts";
+import { runWithTimeout } from "./tool-timeout.ts";
 
 const LOST: ToolResult = {
   outcome: "unknown",
   text:
-    "The process that ran this was killed before it could record what came of it. It may or may not have happened, " +
-    "wholly or in part. It was not repeated. Look at the present state before you go on.",
+    "The process was killed while it ran this call, before it recorded a result. The call may have completed, run in part " +
+    "or not run at all. It was not repeated. Check the current state before you continue.",
 };
 
-export async function runTool(agent: Acting, turn: TurnContext, step: number, call: ModelCall): Promise<ToolAnswer> {
+export async function runTool(agent: TurnAgent, turn: TurnContext, step: number, call: ModelCall): Promise<ToolAnswer> {
   const { toolId, name } = call;
-  const { text, outcome, blobs } = await resultOf(agent, turn, step, call);
+  const { text, outcome, blobs } = await runToolCall(agent, turn, step, call);
   return { toolId, name, text, failed: outcome !== "ok", ...(blobs !== undefined && { blobs }) };
 }
 
-async function resultOf(
-  agent: Acting,
+async function runToolCall(
+  agent: TurnAgent,
   turn: TurnContext,
   step: number,
   call: ModelCall & { readonly parent?: string },
 ): Promise<ToolResult> {
   const key = { sessionId: agent.sessionId, turnId: turn.turnId, step, kind: "tool" as const, id: call.toolId };
-  const prepared = turn.effects.isFinished(key) ? remembered(call) : await prepare(agent, turn, call);
-  const acting = { turn, prepared, key, parent: call.parent };
-  if (prepared.kind === "settled") return settleAtOnce(acting, prepared.result, call.invalid !== undefined);
+  const prepared = turn.effects.isFinished(key) ? createRecordedCall(call) : await prepareCall(agent, turn, call);
+  const callStep = { turn, prepared, key, parent: call.parent };
+  if (prepared.kind === "settled") return settleWithoutRunning(callStep, prepared.result, call.invalid !== undefined);
   const { signal } = turn;
-  const decision = await turn.permit(request(prepared), { signal });
+  const decision = await turn.permit(createPermissionRequest(prepared), { signal });
   const { spec } = prepared;
   if (!decision.allowed) {
-    return settleAtOnce(acting, { outcome: decision.outcome, text: decision.message }, spec.readOnly);
+    return settleWithoutRunning(callStep, { outcome: decision.outcome, text: decision.message }, spec.readOnly);
   }
   const { value } = await turn.effects.run<ToolResult>({
     key,
     repeatable: spec.readOnly || spec.repeatable === true,
-    started: [startedEvent(acting)],
+    started: [createStartedEvent(callStep)],
     perform: async () => {
-      const value = await inTime(agent, spec, contextOf(agent, turn, step, call), (context) => prepared.run(context));
-      return { value, events: [endedEvent(call, value)] };
+      const value = await runWithTimeout(agent, spec, createToolContext(agent, turn, step, call), (context) =>
+        prepared.run(context),
+      );
+      return { value, events: [createEndedEvent(call, value)] };
     },
     parse: (value) => ToolResultSchema.parse(value),
-    lost: () => ({ value: LOST, events: [endedEvent(call, LOST)] }),
+    lost: () => ({ value: LOST, events: [createEndedEvent(call, LOST)] }),
   });
   return value;
 }
 
-interface Step {
+interface CallStep {
   readonly turn: TurnContext;
   readonly prepared: PreparedCall;
   readonly key: EffectKey;
   readonly parent: string | undefined;
 }
 
-/** What it came to stands in the journal: neither a plugin nor a person is asked again, whatever they would say now. */
-function remembered(call: ModelCall): PreparedCall {
+/** The journal has the result, so neither a plugin nor a person is asked again. */
+function createRecordedCall(call: ModelCall): PreparedCall {
   return { kind: "settled", spec: undefined, call, description: { title: call.name }, result: LOST };
 }
 
-async function prepare({ artifact }: Acting, { signal }: TurnContext, call: ModelCall): Promise<PreparedCall> {
+async function prepareCall({ artifact }: TurnAgent, { signal }: TurnContext, call: ModelCall): Promise<PreparedCall> {
   if (call.invalid === undefined) return artifact.prepare(call, { signal });
   const spec = artifact.catalog.get(call.name);
   const description = artifact.describe(call);
   return { kind: "settled", spec, call, description, result: { outcome: "failed", text: call.invalid } };
 }
 
-function contextOf(agent: Acting, turn: TurnContext, step: number, { toolId }: ModelCall): ToolContext {
+function createToolContext(agent: TurnAgent, turn: TurnContext, step: number, { toolId }: ModelCall): ToolContext {
   const { cwd, marker, artifact } = agent;
   const { log, signal, turnId } = turn;
   const broken = new AbortController();
-  const made = new Map<string, number>();
+  const callCounts = new Map<string, number>();
   return {
     cwd,
     marker,
     toolId,
     turnId,
     signal: AbortSignal.any([signal, broken.signal]),
-    // Called where nobody catches. A broken log ends the tool, and is told by what the tool records next.
+    // Callers do not catch errors, so a broken log aborts the tool. The next event that the tool records rejects.
     progress: (text) => {
       try {
         log.record({ type: "tool.updated", toolId, text });
@@ -95,12 +97,12 @@ function contextOf(agent: Acting, turn: TurnContext, step: number, { toolId }: M
         broken.abort(error);
       }
     },
-    // Named after what is asked for: a program that runs again finds each of its calls, in whatever order they end.
+    // The id is derived from the request, so a program that runs again finds each of its calls in any order of completion.
     call: (name, input) => {
-      const what = hashOf(name, input);
-      const times = (made.get(what) ?? 0) + 1;
-      made.set(what, times);
-      return resultOf(agent, turn, step, { toolId: `${toolId}.${what}.${times}`, name, input, parent: toolId });
+      const hash = hashCall(name, input);
+      const count = (callCounts.get(hash) ?? 0) + 1;
+      callCounts.set(hash, count);
+      return runToolCall(agent, turn, step, { toolId: `${toolId}.${hash}.${count}`, name, input, parent: toolId });
     },
     catalog: artifact.catalog,
     ask: (question, options) => turn.ask(question, options),
@@ -113,34 +115,41 @@ function contextOf(agent: Acting, turn: TurnContext, step: number, { toolId }: M
   };
 }
 
-/** Nothing is run. What may have been begun before a crash, and changes something, is lost although it would be refused now. */
-async function settleAtOnce(acting: Step, value: ToolResult, cannotHaveRun: boolean): Promise<ToolResult> {
-  const { turn, prepared, key } = acting;
+/**
+ * Records the result without running the tool. A call that may have started before a crash and may have changed
+ * something is recorded as lost, even if it would be refused now.
+ */
+async function settleWithoutRunning(
+  callStep: CallStep,
+  value: ToolResult,
+  cannotHaveRun: boolean,
+): Promise<ToolResult> {
+  const { turn, prepared, key } = callStep;
   const settled = await turn.effects.run<ToolResult>({
     key,
     repeatable: cannotHaveRun,
     instant: true,
-    started: [startedEvent(acting)],
-    perform: () => Promise.resolve({ value, events: [endedEvent(prepared.call, value)] }),
+    started: [createStartedEvent(callStep)],
+    perform: () => Promise.resolve({ value, events: [createEndedEvent(prepared.call, value)] }),
     parse: (journalled) => ToolResultSchema.parse(journalled),
-    lost: () => ({ value: LOST, events: [endedEvent(prepared.call, LOST)] }),
+    lost: () => ({ value: LOST, events: [createEndedEvent(prepared.call, LOST)] }),
   });
   return settled.value;
 }
 
-function hashOf(name: string, input: unknown): string {
+function hashCall(name: string, input: unknown): string {
   return createHash("sha256")
     .update(JSON.stringify([name, input]))
     .digest("hex")
     .slice(0, 12);
 }
 
-function request({ call, spec, description }: RunnableCall): PermissionRequest {
+function createPermissionRequest({ call, spec, description }: RunnableCall): PermissionRequest {
   const { name, kind, readOnly } = spec;
   return { toolId: call.toolId, tool: name, title: description.title, kind, readOnly, input: call.input };
 }
 
-function startedEvent({ prepared, parent }: Step): EventBody {
+function createStartedEvent({ prepared, parent }: CallStep): EventBody {
   const { call, spec, description } = prepared;
   const { toolId, name, input } = call;
   const { title, locations } = description;
@@ -156,7 +165,7 @@ function startedEvent({ prepared, parent }: Step): EventBody {
   };
 }
 
-function endedEvent({ toolId }: ToolCall, result: ToolResult): EventBody {
+function createEndedEvent({ toolId }: ToolCall, result: ToolResult): EventBody {
   const { outcome, text, locations, diffs, blobs, structured } = result;
   return {
     type: "tool.ended",

@@ -1,13 +1,13 @@
 /** The `api` backend: the built-in agent on a model API. */
 import {
   RETRY_LIMITS,
-  codeIsOff,
-  codeTool,
-  codingTools,
-  openBuiltIn,
-  subagentTools,
-  systemPrompt,
-  usageEvent,
+  describeDisabledCode,
+  createCodeTool,
+  createCodingTools,
+  openBuiltInAgent,
+  createSubagentTools,
+  createSystemPrompt,
+  createUsageEvent,
   type CodeLimits,
   type ModelPrice,
   type Subagents,
@@ -30,7 +30,7 @@ export interface ApiBackendOptions extends ProviderOptions {
   readonly resources?: AgentResources | undefined;
   /** Looks up the price of a model by `provider/model`. Takes precedence over the built-in prices. */
   readonly priceOf?: ((model: string) => ModelPrice | undefined) | undefined;
-  /** Number of retries after a transient failure of the model. Default: `RETRY_LIMITS.tries`. */
+  /** Number of retries after a transient failure of the model. Default: `RETRY_LIMITS.retries`. */
   readonly retries?: number | undefined;
   /** Timeouts of tools in seconds, by tool name or by prefix with a `*`. */
   readonly timeouts?: Readonly<Record<string, number>> | undefined;
@@ -58,20 +58,20 @@ async function openApi(context: BackendContext, options: ApiBackendOptions): Pro
   const env = childEnvironment(options.env, { keys });
   const sampler: Sampler = {
     model,
-    usageOf: (reply) => usageEvent(reply, model.name, price),
+    usageOf: (reply) => createUsageEvent(reply, model.name, price),
     turn: () => equipment.running,
     desk: () => equipment.desk,
   };
   const { servers = [], ...wanted } = options.resources ?? {};
   const { folders, code } = options;
-  const coding = codingTools({
+  const coding = createCodingTools({
     env: childEnvironment(options.env, { pass: options.passEnv, keys }),
     folders,
     record: (body) => equipment.desk?.record(body),
-    earlier: () => equipment.running?.history(),
+    readHistory: () => equipment.running?.history(),
   });
   const subagents = openSubagents(context, () => equipment.running);
-  const programs = code === undefined ? [] : [codeTool({ limits: code })];
+  const programs = code === undefined ? [] : [createCodeTool({ limits: code })];
   const equipment: Equipment = await openEquipment({
     ...wanted,
     cwd,
@@ -79,7 +79,7 @@ async function openApi(context: BackendContext, options: ApiBackendOptions): Pro
     env,
     saved,
     base: [coding, ...(subagents === undefined ? [] : [subagents]), ...programs],
-    switchedOff: code === undefined ? codeIsOff(agent.name) : undefined,
+    switchedOff: code === undefined ? describeDisabledCode(agent.name) : undefined,
     servers: [...servers, ...mcpServers],
     sample: (request, context) => sample(sampler, request, context),
   });
@@ -88,11 +88,23 @@ async function openApi(context: BackendContext, options: ApiBackendOptions): Pro
   owned.use(coding);
   if (subagents !== undefined) owned.use(subagents); // disposed first, because they use the equipment
   const { tools, sessionTools } = equipment;
-  const system = systemPrompt(cwd, agent.prompts, folders);
+  const system = createSystemPrompt(cwd, agent.prompts, folders);
   const { name, budget } = agent;
-  const { retries: tries = RETRY_LIMITS.tries, timeouts } = options;
-  const retry = { ...RETRY_LIMITS, tries };
-  const builtIn = openBuiltIn({ sessionId, cwd, marker, model, system, tools, price, name, budget, retry, timeouts });
+  const { retries = RETRY_LIMITS.retries, timeouts } = options;
+  const retry = { ...RETRY_LIMITS, retries };
+  const builtIn = openBuiltInAgent({
+    sessionId,
+    cwd,
+    marker,
+    model,
+    system,
+    tools,
+    price,
+    name,
+    budget,
+    retry,
+    timeouts,
+  });
   return {
     ...builtIn,
     get heard() {
@@ -118,5 +130,5 @@ function openSubagents(
 ): Subagents | undefined {
   const { subagents: limits = SUBAGENT_LIMITS, name } = agent;
   if (children === undefined || limits === false || children.depth >= limits.maxDepth) return undefined;
-  return subagentTools({ sessionId, agent: name, children, limits, turn });
+  return createSubagentTools({ sessionId, agent: name, children, limits, turn });
 }

@@ -1,5 +1,5 @@
 /** A session without an agent that serves tools to a program with its own model. */
-import { codingTools } from "../agent/index.ts";
+import { createCodingTools } from "../agent/index.ts";
 import { childEnvironment } from "../domain/child-environment.ts";
 import { NO_CAPABILITIES, RookeryError, type Backend } from "../domain/index.ts";
 import { DisposeStack } from "../stdx/index.ts";
@@ -18,7 +18,7 @@ export function toolsOnlyBackend({ env, resources = {}, folders }: ToolsOnlyOpti
     async open({ cwd, marker, saved, mcpServers = [] }) {
       const clean = childEnvironment(env);
       const servers = [...(resources.servers ?? []), ...mcpServers];
-      const coding = codingTools({ env: clean, folders, record: (body) => equipment.desk?.record(body) });
+      const coding = createCodingTools({ env: clean, folders, record: (body) => equipment.desk?.record(body) });
       const base = [coding];
       const equipment: Equipment = await openEquipment({ ...resources, servers, cwd, marker, saved, env: clean, base });
       const owned = new DisposeStack();

@@ -1,9 +1,9 @@
 /** Worst cases for functions that read, match, compare or format untrusted text. */
 import { readConversation } from "../agent/conversation.ts";
-import { mismatch } from "../agent/tools/files/mismatch.ts";
-import { unifiedDiff } from "../agent/tools/files/unified-diff.ts";
-import { readableText } from "../agent/tools/web/readable.ts";
-import { matchingPaths, pathMatcher } from "../agent/tools/search/pattern.ts";
+import { describeMismatch } from "../agent/tools/files/mismatch.ts";
+import { formatUnifiedDiff } from "../agent/tools/files/unified-diff.ts";
+import { htmlToText } from "../agent/tools/web/html-to-text.ts";
+import { filterPaths, createPathMatcher } from "../agent/tools/search/glob-pattern.ts";
 import { detectAccountProblem } from "../backends/acp/account-problem.ts";
 import { toEditChanges } from "../backends/claude/diffs.ts";
 import { revertHunks } from "../backends/codex/file-changes.ts";
@@ -47,14 +47,14 @@ export const AGENT_CASES: readonly GrowthCase[] = [
     growthCase(
       `a page of ${JSON.stringify(unit)}`,
       (size) => `x${fill(unit, size)}x`,
-      (html) => readableText(html, "https://example.test/"),
+      (html) => htmlToText(html, "https://example.test/"),
     ),
   ),
   ...[" ", "\t\r", "a ", "}\n", " \n", "1", "``", "\u2018"].map((unit) =>
     growthCase(
       `an edit without a match in a file of ${JSON.stringify(unit)}`,
       (size) => [`x${fill(unit, size)}x`, `y${fill(unit, size / 2)}y`] as const,
-      ([text, wanted]) => mismatch(text, wanted, "file"),
+      ([text, wanted]) => describeMismatch(text, wanted, "file"),
     ),
   ),
   growthCase(
@@ -65,17 +65,17 @@ export const AGENT_CASES: readonly GrowthCase[] = [
   growthCase(
     "a diff of two files",
     (size) => [`x\n${fill("a\n", size)}b\n`.repeat(2), `y\n${fill("a\n", size)}c\n`.repeat(2)] as const,
-    ([before, after]) => unifiedDiff(before, after),
+    ([before, after]) => formatUnifiedDiff(before, after),
   ),
   growthCase(
     "a diff of two files with nothing in common",
     (size) => [fill("a\nb\n", size), fill("c\nd\ne\n", size)] as const,
-    ([before, after]) => unifiedDiff(before, after),
+    ([before, after]) => formatUnifiedDiff(before, after),
   ),
   growthCase(
     "a diff with many moved lines",
     (size) => [distinct(500) + fill("a\n", size), fill("a\n", size) + distinct(500)] as const,
-    ([before, after]) => unifiedDiff(before, after),
+    ([before, after]) => formatUnifiedDiff(before, after),
   ),
   ...[
     "spend",
@@ -155,7 +155,7 @@ export const AGENT_CASES: readonly GrowthCase[] = [
     "paths matched against a pattern with many wildcards",
     (size) => Array.from({ length: size / 256 }, () => "a".repeat(255)),
     (paths) =>
-      matchingPaths(paths, pathMatcher(`{${"a,".repeat(99)}a}${"*a".repeat(25)}b`), new AbortController().signal),
+      filterPaths(paths, createPathMatcher(`{${"a,".repeat(99)}a}${"*a".repeat(25)}b`), new AbortController().signal),
   ),
   growthCase(
     "a search in a stored result",

@@ -27,7 +27,7 @@ export const ONCE = ["mark d", "stamp e", "stamp f", "bash g", "mark n1"];
 export const BASH = "sleep 300 & echo bash g >> runs";
 
 export function toLabel({ system, messages, lastUserText }: ModelRequest): Label {
-  if (system.includes("too long to go on with")) return "summary";
+  if (system.includes("too long to continue")) return "summary";
   if (lastUserText.endsWith(SECOND)) return "second";
   const replies = messages.filter(({ role }) => role === "assistant").length;
   const isSummarized = messages[0]?.text.includes("This is the summary") === true;

@@ -62,7 +62,7 @@ it("stops the task if the user declines, and continues it with a larger budget",
   expect(view).toMatchObject({
     code: "budget_reached",
     message: expect.stringContaining(
-      "the task has used 100 of 100 tokens, and nobody allowed more: give it more, and go on: rookery task resume t --budget …",
+      "the task has used 100 of 100 tokens, and nobody allowed more: raise the budget and continue with: rookery task resume t --budget …",
     ) as string,
   });
   await s.tasks.resume("t", { budget: { tokens: 10_000 } });

@@ -6,7 +6,7 @@ import { calls, say, transcript, type Script } from "../testing/index.ts";
 const FIRST_CALL = "call_0";
 const running = (command: string) => ({ id: FIRST_CALL, name: "bash", input: { command } });
 const script: Script = ({ system, messages, toolResults }) => {
-  if (system.includes("too long to go on with")) return say("Ran one.");
+  if (system.includes("too long to continue")) return say("Ran one.");
   if (toolResults.length > 0) return say("Done.");
   const isSummarized = messages[0]?.text.includes("This is the summary") === true;
   if (isSummarized) return calls([running("echo two >> ran")]);

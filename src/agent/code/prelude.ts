@@ -1,7 +1,7 @@
 /**
- * What a program finds when it begins: `tools` and `console`. Evaluated inside, before the program, as a function of the
- * only two doors that there are, both for texts. The program may spoil all that it sees, and spoils nothing but itself:
- * what is used here later was taken before.
+ * The code that runs in QuickJS before the program and defines `tools` and `console`. Its only connections to the host
+ * are two functions that take text. The program may overwrite everything that it can see without effect on the host:
+ * the prelude captures beforehand what it uses later.
  */
 export const PRELUDE = String.raw`(function (hostCall, hostPrint, namesText, seedText) {
   "use strict";
@@ -9,7 +9,7 @@ export const PRELUDE = String.raw`(function (hostCall, hostPrint, namesText, see
   const { isArray } = Array;
   const text = String;
   const Failure = TypeError;
-  const later = Promise;
+  const OriginalPromise = Promise;
   const waiting = Object.create(null);
 
   const encode = (value) => stringify(value, (key, inner) => {
@@ -22,7 +22,7 @@ export const PRELUDE = String.raw`(function (hostCall, hostPrint, namesText, see
   });
 
   const caller = (name) => {
-    const call = (input = {}) => new later((resolve, reject) => {
+    const call = (input = {}) => new OriginalPromise((resolve, reject) => {
       if (typeof input !== "object" || input === null || isArray(input)) {
         throw new Failure("tools." + name + " takes one object with its arguments");
       }
@@ -37,22 +37,22 @@ export const PRELUDE = String.raw`(function (hostCall, hostPrint, namesText, see
   const tools = new Proxy(functions, {
     get(target, name) {
       if (typeof name === "symbol" || name in target || name === "then" || name === "toJSON") return target[name];
-      throw new Failure("there is no function tools." + name + "; Object.keys(tools) has those that there are");
+      throw new Failure("there is no function tools." + name + "; Object.keys(tools) lists the available ones");
     },
   });
 
-  const shown = (value) => {
+  const format = (value) => {
     if (typeof value === "string") return value;
     if (value instanceof Error) return text(value);
     try {
       return encode(value) ?? text(value);
     } catch {
-      return "[object that is no JSON]";
+      return "[object that is not valid JSON]";
     }
   };
   const print = (...values) => {
     let line = "";
-    for (let at = 0; at < values.length; at += 1) line += (at > 0 ? " " : "") + shown(values[at]);
+    for (let at = 0; at < values.length; at += 1) line += (at > 0 ? " " : "") + format(values[at]);
     hostPrint(stringify(line));
   };
   const console = Object.freeze({ log: print, info: print, warn: print, error: print, debug: print, table: print });
@@ -82,7 +82,7 @@ export const PRELUDE = String.raw`(function (hostCall, hostPrint, namesText, see
       return encode(await value) ?? "";
     },
     explain(error) {
-      if (!(error instanceof Error)) return stringify({ message: "it threw " + shown(error) });
+      if (!(error instanceof Error)) return stringify({ message: "the program threw " + format(error) });
       return stringify({ name: text(error.name), message: text(error.message), stack: text(error.stack) });
     },
   };

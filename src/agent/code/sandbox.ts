@@ -1,4 +1,4 @@
-/** One program in QuickJS: begun, fed with the results of its calls, and at its end in words. */
+/** Runs one program in QuickJS: starts it, delivers the results of its calls, and reports its end. */
 import variant from "@jitl/quickjs-wasmfile-release-sync";
 import {
   newQuickJSWASMModuleFromVariant,
@@ -7,167 +7,183 @@ import {
   type QuickJSHandle,
   type QuickJSRuntime,
 } from "quickjs-emscripten-core";
-import { MOST_CALL_CHARACTERS } from "./limits.ts";
-import type { Ending, FromProgram, ProgramData, ToProgram } from "./messages.ts";
+import { MAX_CALL_LENGTH } from "./code-limits.ts";
+import type { ProgramEnd, ProgramMessage, ProgramData, CallResultMessage } from "./thread-messages.ts";
 import { PRELUDE } from "./prelude.ts";
-import { PAGE_BYTES, wasm, type Memory } from "./wasm.ts";
+import { WASM_PAGE_BYTES, webAssembly, type WasmMemory } from "./wasm.ts";
 
-/** Of QuickJS's own stack. A call inside takes more of the thread's stack than of this one: `run.ts` gives it enough. */
+/**
+ * The stack size of QuickJS. A call inside QuickJS needs more of the thread's stack than of this one; `run-program.ts`
+ * makes that large enough.
+ */
 const STACK_BYTES = 256 * 1024;
-/** So many jobs, and then a look at the time. */
-const JOBS = 1_000;
-/** What the module asks for at least: 16 MB. */
+/** Number of jobs that run between two checks of the time limit. */
+const JOBS_PER_CHECK = 1_000;
+/** Minimum memory of the module: 16 MB. */
 const INITIAL_PAGES = 256;
-/** `JS_EVAL_FLAG_ASYNC`: a script that may wait at its top, and whose value is that of its last expression. */
+/** `JS_EVAL_FLAG_ASYNC`: a script that may use `await` at its top level. Its value is that of its last expression. */
 const ASYNC_SCRIPT = 1 << 7;
-/** Of a character: in UTF-8, and as QuickJS keeps it. */
-const BYTES_EACH = 5;
-const FILE = "program.js";
-/** Its types (0.32.0) are those of its CommonJS form, which has it as a member. */
+/** Bytes per character, in UTF-8 and in the encoding of QuickJS together. */
+const BYTES_PER_CHARACTER = 5;
+const PROGRAM_FILE = "program.js";
+/** The type definitions (0.32.0) describe the CommonJS form, which has the variant as a member. */
 const VARIANT = variant as unknown as (typeof variant)["default"];
-const FRAMES = 5;
-const MOST_WORDS = 4_000;
+const MAX_FRAMES = 5;
+const MAX_MESSAGE_LENGTH = 4_000;
 
-/** The whole memory of QuickJS, and how far it may grow. */
-interface Room {
-  readonly memory: Memory;
-  readonly mostBytes: number;
+/** The memory of QuickJS, and its maximum size. */
+interface MemoryLimit {
+  readonly memory: WasmMemory;
+  readonly maxBytes: number;
 }
 
-/** No handle is given back: the thread, and all memory with it, ends with the program. */
+/** No handle is disposed: the thread ends with the program and frees all memory. */
 export class Sandbox {
   readonly #data: ProgramData;
-  readonly #room: Room;
-  readonly #say: (message: FromProgram) => void;
+  readonly #memoryLimit: MemoryLimit;
+  readonly #send: (message: ProgramMessage) => void;
   readonly #runtime: QuickJSRuntime;
   readonly #context: QuickJSContext;
   readonly #prelude: QuickJSHandle;
-  /** Of the program's value as JSON. */
+  /** A promise of the program's value as JSON. */
   #value: QuickJSHandle | undefined;
   #spentMs = 0;
-  #isLate = false;
+  #isTimedOut = false;
   #printed = 0;
   #unprinted = 0;
-  #calls = 0;
-  #open = 0;
+  #callCount = 0;
+  #pendingCalls = 0;
   #hasEnded = false;
 
-  /** Loads the runtime; runs nothing of the program. */
-  static async open(data: ProgramData, say: (message: FromProgram) => void): Promise<Sandbox> {
-    const maximum = INITIAL_PAGES + Math.ceil(data.limits.memoryBytes / PAGE_BYTES);
-    const memory = new wasm.Memory({ initial: INITIAL_PAGES, maximum });
-    const its = newVariant(VARIANT, { wasmModule: data.quickjs, wasmMemory: memory });
-    const quickjs = await newQuickJSWASMModuleFromVariant(its);
-    return new Sandbox(data, say, quickjs.newRuntime(), { memory, mostBytes: maximum * PAGE_BYTES });
+  /** Loads the runtime without running the program. */
+  static async open(data: ProgramData, send: (message: ProgramMessage) => void): Promise<Sandbox> {
+    const maximum = INITIAL_PAGES + Math.ceil(data.limits.memoryBytes / WASM_PAGE_BYTES);
+    const memory = new webAssembly.Memory({ initial: INITIAL_PAGES, maximum });
+    const quickjsVariant = newVariant(VARIANT, { wasmModule: data.quickjs, wasmMemory: memory });
+    const quickjs = await newQuickJSWASMModuleFromVariant(quickjsVariant);
+    return new Sandbox(data, send, quickjs.newRuntime(), { memory, maxBytes: maximum * WASM_PAGE_BYTES });
   }
 
-  private constructor(data: ProgramData, say: (message: FromProgram) => void, runtime: QuickJSRuntime, room: Room) {
+  private constructor(
+    data: ProgramData,
+    send: (message: ProgramMessage) => void,
+    runtime: QuickJSRuntime,
+    memoryLimit: MemoryLimit,
+  ) {
     this.#data = data;
-    this.#room = room;
-    this.#say = say;
+    this.#memoryLimit = memoryLimit;
+    this.#send = send;
     this.#runtime = runtime;
     runtime.setMaxStackSize(STACK_BYTES);
     this.#context = runtime.newContext();
-    this.#prelude = this.#preluded();
-    runtime.setMemoryLimit(data.limits.memoryBytes); // of one thing: QuickJS cannot add up what it has here
+    this.#prelude = this.#runPrelude();
+    runtime.setMemoryLimit(data.limits.memoryBytes); // for a single allocation; the maximum of the memory limits the total
   }
 
-  begin(): void {
-    this.#slice(() => {
-      const { context, program, isScript } = this.#evaluated();
+  start(): void {
+    this.#runSlice(() => {
+      const { context, program, isScript } = this.#evaluate();
       const wrapped = isScript ? context.true : context.false;
       const conclude = context.getProp(this.#prelude, "conclude");
-      this.#value = valueOf(context.callFunction(conclude, context.undefined, program, wrapped));
+      this.#value = unwrap(context.callFunction(conclude, context.undefined, program, wrapped));
     });
   }
 
-  settle({ id, result }: ToProgram): void {
+  settle({ id, result }: CallResultMessage): void {
     if (this.#hasEnded) return;
-    this.#open -= 1;
-    this.#slice(() => {
+    this.#pendingCalls -= 1;
+    this.#runSlice(() => {
       const context = this.#context;
-      // What is handed in is put there by the thread, which does not notice that there is no room.
-      if (this.#room.mostBytes - this.#room.memory.buffer.byteLength < result.length * BYTES_EACH) {
+      // The thread itself copies the result into the memory and would not notice that it is full.
+      if (
+        this.#memoryLimit.maxBytes - this.#memoryLimit.memory.buffer.byteLength <
+        result.length * BYTES_PER_CHARACTER
+      ) {
         throw new Error("out of memory");
       }
       const settle = context.getProp(this.#prelude, "settle");
-      valueOf(context.callFunction(settle, context.undefined, context.newNumber(id), context.newString(result)));
+      unwrap(context.callFunction(settle, context.undefined, context.newNumber(id), context.newString(result)));
     });
   }
 
-  /** A piece of the program's work, up to where it has nothing left to do. */
-  #slice(work: () => void): void {
+  /** Runs part of the program until it has nothing left to do. */
+  #runSlice(work: () => void): void {
     const started = performance.now();
     const spent = this.#spentMs;
-    const look = (): boolean => {
+    const checkTime = (): boolean => {
       this.#spentMs = spent + performance.now() - started;
-      this.#isLate ||= this.#spentMs > this.#data.limits.timeMs;
-      return this.#isLate;
+      this.#isTimedOut ||= this.#spentMs > this.#data.limits.timeMs;
+      return this.#isTimedOut;
     };
-    this.#runtime.setInterruptHandler(look);
+    this.#runtime.setInterruptHandler(checkTime);
     try {
       work();
-      while (this.#runtime.hasPendingJob() && !look()) {
-        const { error } = this.#runtime.executePendingJobs(JOBS);
-        if (error) throw new Thrown(error);
+      while (this.#runtime.hasPendingJob() && !checkTime()) {
+        const { error } = this.#runtime.executePendingJobs(JOBS_PER_CHECK);
+        if (error) throw new ProgramError(error);
       }
-      look();
-      const ending = this.#isLate ? this.#failed(this.#tooLate()) : this.#ending();
+      checkTime();
+      const ending = this.#isTimedOut ? this.#createFailedEnd(this.#describeTimeExceeded()) : this.#findEnd();
       if (ending !== undefined) this.#end(ending);
-      else this.#say({ type: "idle" });
+      else this.#send({ type: "idle" });
     } catch (error) {
-      this.#end(this.#failed(this.#wordsOf(error)));
+      this.#end(this.#createFailedEnd(this.#describeError(error)));
     }
   }
 
-  /** Not before all of its calls have come to something: what it does with them is part of it. */
-  #ending(): Ending | undefined {
+  /**
+   * Returns the end of the program, or undefined while it runs. It ends only after all of its calls have ended, because
+   * their handlers are part of it.
+   */
+  #findEnd(): ProgramEnd | undefined {
     const context = this.#context;
     if (this.#value === undefined) return undefined;
     const state = context.getPromiseState(this.#value);
-    if (state.type === "rejected") throw new Thrown(state.error);
-    if (this.#open > 0) return undefined;
+    if (state.type === "rejected") throw new ProgramError(state.error);
+    if (this.#pendingCalls > 0) return undefined;
     if (state.type === "pending") {
-      return this.#failed(
-        "the program waits for a promise that nothing will settle: there are no timers and no events here, only the " +
-          "calls of tools",
+      return this.#createFailedEnd(
+        "the program waits for a promise that never settles: there are no timers and no events here, only tool calls",
       );
     }
     const json = context.getString(state.value);
     if (json === "") return { kind: "returned" };
-    const most = this.#data.limits.output;
-    return json.length <= most
+    const maxLength = this.#data.limits.output;
+    return json.length <= maxLength
       ? { kind: "returned", value: json }
-      : { kind: "returned", value: json.slice(0, most).toWellFormed(), more: json.length - most };
+      : { kind: "returned", value: json.slice(0, maxLength).toWellFormed(), more: json.length - maxLength };
   }
 
-  #end(ending: Ending): void {
+  #end(ending: ProgramEnd): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.#say({ type: "ended", ending, unprinted: this.#unprinted });
+    this.#send({ type: "ended", ending, unprinted: this.#unprinted });
   }
 
-  #failed(words: string): Ending {
-    return { kind: "failed", words: words.slice(0, MOST_WORDS).toWellFormed() };
+  #createFailedEnd(message: string): ProgramEnd {
+    return { kind: "failed", message: message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed() };
   }
 
-  /** As a script, whose last expression is its value; one that says `return` at its top is the body of a function. */
-  #evaluated(): { context: QuickJSContext; program: QuickJSHandle; isScript: boolean } {
+  /**
+   * Evaluates the code as a script whose value is its last expression, or as the body of a function if it uses `return`
+   * at the top level.
+   */
+  #evaluate(): { context: QuickJSContext; program: QuickJSHandle; isScript: boolean } {
     const context = this.#context;
     const { code } = this.#data;
-    const script = context.evalCode(code, FILE, ASYNC_SCRIPT);
+    const script = context.evalCode(code, PROGRAM_FILE, ASYNC_SCRIPT);
     if (!script.error) return { context, program: script.value, isScript: true };
-    const why = this.#explained(script.error);
-    if (why?.name !== "SyntaxError" || why.message !== "return not in a function") throw new Thrown(script.error);
-    const body = valueOf(context.evalCode(`(async () => {${code}\n})()`, FILE, 0));
+    const why = this.#explainError(script.error);
+    if (why?.name !== "SyntaxError" || why.message !== "return not in a function") throw new ProgramError(script.error);
+    const body = unwrap(context.evalCode(`(async () => {${code}\n})()`, PROGRAM_FILE, 0));
     return { context, program: body, isScript: false };
   }
 
-  #preluded(): QuickJSHandle {
+  #runPrelude(): QuickJSHandle {
     const context = this.#context;
     const { names, seed } = this.#data;
     const call = context.newFunction("call", (name, input) => {
-      return context.newNumber(this.#called(context.getString(name), context.getString(input)));
+      return context.newNumber(this.#startCall(context.getString(name), context.getString(input)));
     });
     const print = context.newFunction("print", (line) => {
       this.#print(JSON.parse(context.getString(line)) as string);
@@ -177,69 +193,69 @@ export class Sandbox {
     return context.unwrapResult(context.callFunction(prelude, context.undefined, [call, print, ...texts]));
   }
 
-  /** What it throws is thrown in the program. */
-  #called(name: string, input: string): number {
+  /** Starts a call. An error that it throws is thrown in the program. */
+  #startCall(name: string, input: string): number {
     const { calls } = this.#data.limits;
-    if (this.#calls >= calls) throw new RangeError(`a program may make ${calls} calls, and this one has made them`);
-    if (input.length > MOST_CALL_CHARACTERS) throw new RangeError(`the arguments of tools.${name} are too long`);
-    const id = this.#calls;
-    this.#calls += 1;
-    this.#open += 1;
-    this.#say({ type: "called", id, name, input });
+    if (this.#callCount >= calls) throw new RangeError(`a program may make at most ${calls} calls`);
+    if (input.length > MAX_CALL_LENGTH) throw new RangeError(`the arguments of tools.${name} are too long`);
+    const id = this.#callCount;
+    this.#callCount += 1;
+    this.#pendingCalls += 1;
+    this.#send({ type: "called", id, name, input });
     return id;
   }
 
   #print(line: string): void {
     const text = `${line}\n`;
-    const shown = text.slice(0, this.#data.limits.output - this.#printed).toWellFormed();
-    this.#printed += shown.length;
-    this.#unprinted += text.length - shown.length;
-    if (shown !== "") this.#say({ type: "printed", text: shown });
+    const kept = text.slice(0, this.#data.limits.output - this.#printed).toWellFormed();
+    this.#printed += kept.length;
+    this.#unprinted += text.length - kept.length;
+    if (kept !== "") this.#send({ type: "printed", text: kept });
   }
 
-  #tooLate(): string {
+  #describeTimeExceeded(): string {
     const seconds = this.#data.limits.timeMs / 1_000;
     return `the program computed for more than ${seconds} s and was stopped; waiting for tools does not count. Do less in one program`;
   }
 
-  #wordsOf(error: unknown): string {
-    if (this.#isLate) return this.#tooLate();
-    if (!(error instanceof Thrown)) return this.#broken(error);
-    const why = this.#explained(error.value);
-    if (why === undefined) return this.#outOfMemory();
+  #describeError(error: unknown): string {
+    if (this.#isTimedOut) return this.#describeTimeExceeded();
+    if (!(error instanceof ProgramError)) return this.#describeRuntimeFailure(error);
+    const why = this.#explainError(error.value);
+    if (why === undefined) return this.#describeOutOfMemory();
     const { name, message, stack = "" } = why;
-    if (name === "InternalError" && message === "out of memory") return this.#outOfMemory();
-    const frames = stack.split("\n").filter((line) => line.includes(FILE));
-    return [name === undefined ? message : `${name}: ${message}`, ...frames.slice(0, FRAMES)].join("\n");
+    if (name === "InternalError" && message === "out of memory") return this.#describeOutOfMemory();
+    const frames = stack.split("\n").filter((line) => line.includes(PROGRAM_FILE));
+    return [name === undefined ? message : `${name}: ${message}`, ...frames.slice(0, MAX_FRAMES)].join("\n");
   }
 
-  #outOfMemory(): string {
-    return `the program ran out of memory: it may use ${Math.round(this.#data.limits.memoryBytes / 2 ** 20)} MB`;
+  #describeOutOfMemory(): string {
+    return `the program ran out of memory: the limit is ${Math.round(this.#data.limits.memoryBytes / 2 ** 20)} MB`;
   }
 
-  /** The runtime itself gave up, and is not to be used any more. */
-  #broken(error: unknown): string {
+  /** Describes a failure of the runtime itself, which cannot be used afterwards. */
+  #describeRuntimeFailure(error: unknown): string {
     const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    if (message.includes("call stack")) return "the program went too deep: something calls itself without an end";
-    return message.includes("memory") ? this.#outOfMemory() : `the runtime of the program broke: ${message}`;
+    if (message.includes("call stack")) return "the program exceeded the call stack: it probably recurses without end";
+    return message.includes("memory") ? this.#describeOutOfMemory() : `the program's runtime failed: ${message}`;
   }
 
-  /** Undefined where the program left no room even for that. */
-  #explained(error: QuickJSHandle): { name?: string; message: string; stack?: string } | undefined {
+  /** Returns undefined if there is not enough memory left to describe the error. */
+  #explainError(error: QuickJSHandle): { name?: string; message: string; stack?: string } | undefined {
     const context = this.#context;
-    const told = context.callFunction(context.getProp(this.#prelude, "explain"), context.undefined, error);
-    if (told.error) return undefined;
-    return JSON.parse(context.getString(told.value)) as { name?: string; message: string; stack?: string };
+    const explained = context.callFunction(context.getProp(this.#prelude, "explain"), context.undefined, error);
+    if (explained.error) return undefined;
+    return JSON.parse(context.getString(explained.value)) as { name?: string; message: string; stack?: string };
   }
 }
 
-function valueOf(result: ReturnType<QuickJSContext["evalCode"]>): QuickJSHandle {
-  if (result.error) throw new Thrown(result.error);
+function unwrap(result: ReturnType<QuickJSContext["evalCode"]>): QuickJSHandle {
+  if (result.error) throw new ProgramError(result.error);
   return result.value;
 }
 
-/** What the program threw, on its way out. */
-class Thrown extends Error {
+/** Carries a value that the program threw. */
+class ProgramError extends Error {
   constructor(readonly value: QuickJSHandle) {
     super("the program threw");
   }

@@ -7,7 +7,7 @@ import { systemClock } from "../../stdx/index.ts";
 import { testSource } from "../../tools/test-source.ts";
 import { call, collect, say, transcript, type Script } from "../../testing/index.ts";
 
-/** Every boundary takes its time: `ROOKERY_MATRIX=1` tries them all. */
+/** Kills the process after every third commit; `ROOKERY_MATRIX=1` covers every commit. */
 const STEP = process.env["ROOKERY_MATRIX"] === undefined ? 3 : 1;
 const ON = "[agents.anthropic]\ncode = true\n";
 
@@ -21,7 +21,7 @@ function typed<Type extends SessionEvent["type"]>(events: readonly SessionEvent[
 }
 
 describe("a program in a session", () => {
-  it("has each of its calls asked for and in the log under its own id, and the model gets what it returned", async () => {
+  it("asks for permission and logs each call under its own id, and returns its value to the model", async () => {
     const code = `const r = await tools.bash({ command: "echo made > a.txt" });
 const all = await Promise.all(["a.txt", "none"].map((path) => tools.read({ path })));
 return [r, ...all].map((one) => one.outcome)`;
@@ -44,7 +44,7 @@ return [r, ...all].map((one) => one.outcome)`;
     expect(await w.file("a.txt")).toBe("made\n");
   });
 
-  it("is told of a call that a person denied, and goes on", async () => {
+  it("gets the outcome of a denied call and continues", async () => {
     await using w = await openWorld(running(`(await tools.bash({ command: "touch no" })).outcome`));
     await w.configure(ON);
     await using rookery = await w.open();
@@ -56,7 +56,7 @@ return [r, ...all].map((one) => one.outcome)`;
     expect(transcript(await w.events(session.id))).toContain('says Got: => "denied"');
   });
 
-  it("sees and calls the tools of its turn, also when they change in the middle of it", async () => {
+  it("keeps the tools of its turn, even if they change during the turn", async () => {
     const code = `const seen = ["early", "late"].filter((name) => name in tools);
 return [seen, (await tools.early({})).text]`;
     const script: Script = ({ toolResults }, index) => {
@@ -93,7 +93,7 @@ return [seen, (await tools.early({})).text]`;
     ["shadowed", (_, session) => session.setOverlay({ sources: [testSource("over", "early", "late")] })],
     ["hidden by an overlay", (_, session) => session.setOverlay({ sources: [], base: false })],
     ["switched off", (_, session) => session.chooseTool("early", false)],
-  ])("calls each tool that it sees after tools were %s in the middle of it", async (_, change) => {
+  ])("keeps the tools that it sees after tools were %s during its turn", async (_, change) => {
     const code = `const before = Object.keys(tools).sort();
 await tools.change({});
 const after = Object.keys(tools).sort();
@@ -121,7 +121,7 @@ return [String(before) === String(after), "late" in tools, (await tools.early({}
     expect(await session.prompt("again").outcome).toMatchObject({ status: "done" });
   });
 
-  it("is cancelled with its turn, while it waits for a tool", async () => {
+  it("is cancelled with its turn while it waits for a tool", async () => {
     await using w = await openWorld(running(`await tools.bash({ command: "sleep 600" })`));
     await w.configure(ON);
     await using rookery = await w.open();
@@ -133,7 +133,7 @@ return [String(before) === String(after), "late" in tools, (await tools.early({}
     expect(await turn.outcome).toEqual({ status: "cancelled" });
   });
 
-  it("is not there where it is off, and a model that calls it is told how to switch it on", async () => {
+  it("is not offered if it is disabled, and a call says how to enable it", async () => {
     await using w = await openWorld(running("1"));
     await using rookery = await w.open();
     const session = await rookery.openSession({ permissions: "all" });
@@ -142,17 +142,20 @@ return [String(before) === String(after), "late" in tools, (await tools.early({}
     expect(typed(events, "tool.ended")).toMatchObject([
       {
         outcome: "failed",
-        text: expect.stringMatching(/not available in this session: set code = true under \[agents\.anthropic\]/),
+        text: expect.stringMatching(/disabled in this session: set code = true under \[agents\.anthropic\]/),
       },
     ]);
   });
 });
 
-describe("a program whose process dies after any commit", () => {
+describe("a program whose process is killed after any commit", () => {
   const code = `for (const n of [1, 2, 3]) await tools.bash({ command: "echo ran" + n + " >> count" });
 (await tools.read({ path: "count" })).outcome`;
 
-  /** Plays one life that ends after so many commits and one that goes on; tells whether the first one died. */
+  /**
+   * Runs a process that is killed after this many commits, then one that continues. Returns whether the first one was
+   * killed.
+   */
   async function dieAfter(commits: number): Promise<boolean> {
     await using w = await openWorld(running(code));
     await w.configure(ON);
@@ -176,11 +179,11 @@ describe("a program whose process dies after any commit", () => {
     const ran = (await w.file("count")).split("\n").filter((line) => line !== "");
     expect(ran).toEqual([...new Set(ran)]); // no finished call ran again
     const unknown = ended.filter(({ outcome }) => outcome === "unknown").length;
-    expect(ran.length).toBeGreaterThanOrEqual(3 - unknown); // and none is missing but where the log says so
+    expect(ran.length).toBeGreaterThanOrEqual(3 - unknown); // a call is missing only if the log says that its outcome is unknown
     return died;
   }
 
-  it("goes on with what its calls had come to", { timeout: 120_000 }, async () => {
+  it("continues with the recorded results of its calls", { timeout: 120_000 }, async () => {
     let commits = 3;
     while (await dieAfter(commits)) commits += STEP;
     expect(commits).toBeGreaterThan(8);

@@ -1,10 +1,10 @@
-/** Runs programs for the tests, in real threads, with tools that write down what was asked of them. */
+/** Runs test programs in real threads, with tools that record their calls. */
 import type { ToolContext, ToolResult, ToolSpec } from "../../domain/index.ts";
-import { codeTool, type CodeLimits } from "./index.ts";
+import { createCodeTool, type CodeLimits } from "./index.ts";
 
-export interface Scene {
+export interface PlayOptions {
   readonly tools?: Readonly<Record<string, (input: Record<string, unknown>) => Promise<ToolResult> | ToolResult>>;
-  /** Those that may not run beside others. */
+  /** Names of tools that must run alone. */
   readonly alone?: readonly string[];
   readonly limits?: Partial<CodeLimits>;
   readonly signal?: AbortSignal;
@@ -12,20 +12,20 @@ export interface Scene {
   readonly file?: string;
 }
 
-export interface Played extends ToolResult {
-  /** The calls in the order in which they were begun. */
+export interface PlayedProgram extends ToolResult {
+  /** The calls in the order of their starts. */
   readonly calls: readonly string[];
   readonly progress: string;
 }
 
 export const ok = (text: string, structured?: unknown): ToolResult => ({ outcome: "ok", text, structured });
 
-export async function play(code: unknown, scene: Scene = {}): Promise<Played> {
+export async function runTestProgram(code: unknown, scene: PlayOptions = {}): Promise<PlayedProgram> {
   const { tools = {}, alone = [], limits, signal = new AbortController().signal, toolId = "t1", file } = scene;
   const calls: string[] = [];
   let progress = "";
   const names = [...Object.keys(tools), "code", "ask"];
-  const source = codeTool({ limits, file });
+  const source = createCodeTool({ limits, file });
   const context: ToolContext = {
     cwd: "/",
     marker: "",
@@ -35,7 +35,7 @@ export async function play(code: unknown, scene: Scene = {}): Promise<Played> {
     ask: () => Promise.resolve({ action: "decline" }),
     putBlob: () => Promise.resolve(""),
     getBlob: () => Promise.resolve(undefined),
-    catalog: new Map(names.map((name) => [name, specOf(name, alone)])),
+    catalog: new Map(names.map((name) => [name, createSpec(name, alone)])),
     call: async (name, input) => {
       calls.push(`${name} ${JSON.stringify(input)}`);
       const tool = tools[name];
@@ -46,6 +46,6 @@ export async function play(code: unknown, scene: Scene = {}): Promise<Played> {
   return { ...result, calls, progress };
 }
 
-function specOf(name: string, alone: readonly string[]): ToolSpec {
+function createSpec(name: string, alone: readonly string[]): ToolSpec {
   return { name, description: "", inputSchema: {}, kind: "other", readOnly: !alone.includes(name) };
 }

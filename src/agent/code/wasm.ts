@@ -1,13 +1,13 @@
-/** WebAssembly as values: the types of Node 20 know its types alone. */
+/** WebAssembly as a value: the type definitions for Node 20 declare only its types. */
 
 interface Wasm {
-  /** Beside the event loop. */
+  /** Compiles off the main thread. */
   compile(bytes: Uint8Array): Promise<WebAssembly.Module>;
   Memory: new (pages: { readonly initial: number; readonly maximum: number }) => {
     readonly buffer: ArrayBuffer;
   };
 }
 
-export const wasm = (globalThis as unknown as { readonly WebAssembly: Wasm }).WebAssembly;
-export type Memory = InstanceType<Wasm["Memory"]>;
-export const PAGE_BYTES = 65_536;
+export const webAssembly = (globalThis as unknown as { readonly WebAssembly: Wasm }).WebAssembly;
+export type WasmMemory = InstanceType<Wasm["Memory"]>;
+export const WASM_PAGE_BYTES = 65_536;

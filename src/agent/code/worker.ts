@@ -1,14 +1,14 @@
-/** The thread of one program: it knows nothing but what it was started with, and ends with the program. */
+/** The worker thread of one program. It has no data except its `workerData`, and ends with the program. */
 import { parentPort, workerData } from "node:worker_threads";
-import { stopClock } from "./clock.ts";
-import type { FromProgram, ProgramData, ToProgram } from "./messages.ts";
+import { installFixedClock } from "./fixed-clock.ts";
+import type { ProgramMessage, ProgramData, CallResultMessage } from "./thread-messages.ts";
 import { Sandbox } from "./sandbox.ts";
 
 const port = parentPort;
-if (port === null) throw new Error("this is the thread of a program, and no program itself");
-const say = (message: FromProgram): void => port.postMessage(message);
-stopClock();
-const sandbox = await Sandbox.open(workerData as ProgramData, say);
-port.on("message", (result: ToProgram) => sandbox.settle(result));
-say({ type: "began" });
-sandbox.begin();
+if (port === null) throw new Error("code-worker.js must be started as a worker thread");
+const send = (message: ProgramMessage): void => port.postMessage(message);
+installFixedClock();
+const sandbox = await Sandbox.open(workerData as ProgramData, send);
+port.on("message", (result: CallResultMessage) => sandbox.settle(result));
+send({ type: "began" });
+sandbox.start();

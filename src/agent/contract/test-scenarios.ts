@@ -1,4 +1,4 @@
-/** What a turn may come to, whatever the wire: a script, what is done meanwhile, and the one transcript that is expected. */
+/** The scenarios of a turn on every wire: a script, the actions of the test, and the expected transcript. */
 import { expect } from "vitest";
 import { call, calls, fault, say, type Script } from "../../testing/index.ts";
 import type { Scene, SceneOptions, WireName } from "./test-scene.ts";
@@ -6,19 +6,19 @@ import type { Scene, SceneOptions, WireName } from "./test-scene.ts";
 export interface Scenario extends Omit<SceneOptions, "wire" | "script"> {
   readonly name: string;
   readonly script?: Script;
-  /** Where the wires have other ways to say the same. */
+  /** Used instead of `script` if the wires need different scripts. */
   readonly scriptOn?: (wire: WireName) => Script;
-  /** Left out: it is asked to go, and waited for. */
+  /** Default: sends a prompt and waits for the outcome. */
   readonly play?: (scene: Scene) => Promise<unknown>;
   readonly lines: readonly string[];
-  /** That the model gets. */
+  /** Expected number of requests to the model. */
   readonly requests: number;
-  readonly also?: (scene: Scene) => Promise<void> | void;
+  readonly expectAlso?: (scene: Scene) => Promise<void> | void;
 }
 
 const go = (scene: Scene) => scene.session.prompt("Go").outcome;
 
-/** Events up to and with the first piece of text, on each wire. */
+/** Number of events up to and including the first text, on each wire. */
 const FIRST_TEXT: Record<WireName, number> = { anthropic: 4, openai: 5, google: 1, "openai-compatible": 2 };
 
 const stallsAfterText =
@@ -26,7 +26,7 @@ const stallsAfterText =
   (_, index) =>
     index === 0 ? fault("stall", { text: ["Hello", " there"], afterEvents: FIRST_TEXT[wire] }) : say("Never.");
 
-async function cancelledAt(scene: Scene, type: Parameters<Scene["seen"]>[0]): Promise<void> {
+async function cancelAt(scene: Scene, type: Parameters<Scene["seen"]>[0]): Promise<void> {
   const turn = scene.session.prompt("Go");
   await scene.seen(type);
   await scene.session.cancel();
@@ -46,34 +46,34 @@ const PNG = Buffer.from(
 
 export const SCENARIOS: readonly Scenario[] = [
   {
-    name: "text, in pieces",
+    name: "streamed text",
     script: [say(["O", "k", "."])],
     lines: ["started Go", ...DONE],
     requests: 1,
-    also: async (scene) => {
-      const told = (await scene.events()).flatMap((event) => (event.type === "message.delta" ? [event.text] : []));
-      expect(told.join("")).toBe("Ok.");
+    expectAlso: async (scene) => {
+      const deltas = (await scene.events()).flatMap((event) => (event.type === "message.delta" ? [event.text] : []));
+      expect(deltas.join("")).toBe("Ok.");
     },
   },
   {
-    name: "thoughts before an answer",
+    name: "thoughts before a reply",
     script: [say("Ok.", { thinking: ["Hm", "m."] })],
     lines: ["started Go", ...DONE],
     requests: 1,
-    also: async (scene) => {
+    expectAlso: async (scene) => {
       const thoughts = (await scene.events()).flatMap((event) => (event.type === "thought.delta" ? [event.text] : []));
       expect(thoughts.join("")).toBe("Hmm.");
     },
   },
   {
-    name: "one tool",
+    name: "one tool call",
     script: [call("look", { of: "A" }, { text: "I look." }), say("Ok.")],
     lines: ["started Go", "says I look.", ...LOOK, ...DONE],
     requests: 2,
-    also: ({ model }) => expect(model.requests[1]?.toolResults).toMatchObject([{ content: "saw A" }]),
+    expectAlso: ({ model }) => expect(model.requests[1]?.toolResults).toMatchObject([{ content: "saw A" }]),
   },
   {
-    name: "several tools beside one another, with their results in the order asked",
+    name: "several concurrent tool calls with results in order",
     script: [
       calls([
         { name: "hold", input: { of: "A" } },
@@ -90,7 +90,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
     lines: ["started Go", "tool hold A", "tool look B", "tool look C", "tool ok", "tool ok", "tool ok", ...DONE],
     requests: 2,
-    also: ({ model }) =>
+    expectAlso: ({ model }) =>
       expect(model.requests[1]?.toolResults).toMatchObject([
         { content: "held A" },
         { content: "saw B" },
@@ -102,11 +102,11 @@ export const SCENARIOS: readonly Scenario[] = [
     script: [call("fail", { of: "A" }), say("Ok.")],
     lines: ["started Go", "tool fail A", "tool failed", ...DONE],
     requests: 2,
-    also: ({ model }) =>
+    expectAlso: ({ model }) =>
       expect(model.requests[1]?.toolResults[0]?.content).toEqual(expect.stringContaining("A cannot be done")),
   },
   {
-    name: "arguments that do not fit",
+    name: "invalid arguments",
     script: [call("look", { of: 5 }), say("Ok.")],
     lines: ["started Go", "tool look 5", "tool failed", ...DONE],
     requests: 2,
@@ -118,14 +118,15 @@ export const SCENARIOS: readonly Scenario[] = [
     requests: 2,
   },
   {
-    name: "a tool that there is not",
+    name: "an unknown tool",
     script: [call("fly", { of: "A" }), say("Ok.")],
     lines: ["started Go", "tool fly", "tool failed", ...DONE],
     requests: 2,
-    also: ({ model }) => expect(model.requests[1]?.toolResults[0]?.content).toEqual(expect.stringContaining("fly")),
+    expectAlso: ({ model }) =>
+      expect(model.requests[1]?.toolResults[0]?.content).toEqual(expect.stringContaining("fly")),
   },
   {
-    name: "a permission that is denied",
+    name: "a denied permission",
     script: [call("change", { of: "A" }), say("Ok.")],
     play: async (scene) => {
       const turn = scene.session.prompt("Go");
@@ -142,63 +143,63 @@ export const SCENARIOS: readonly Scenario[] = [
       ...DONE,
     ],
     requests: 2,
-    also: ({ model }) =>
+    expectAlso: ({ model }) =>
       expect(model.requests[1]?.toolResults[0]?.content).toEqual(expect.stringContaining("leave it")),
   },
   {
-    name: "a rate that is kept, as long as the provider says",
+    name: "a rate limit with a delay from the provider",
     script: [fault(429, { retryAfter: 1 }), say("Ok.")],
     lines: ["started Go", "notice provider_retry", ...DONE],
     requests: 2,
-    also: async (scene) => {
+    expectAlso: async (scene) => {
       const [notice] = (await scene.events()).filter(({ type }) => type === "notice");
       expect(notice).toMatchObject({ message: expect.stringMatching(/\(1 of 3\) in 1\.0 s$/) as string });
     },
   },
   {
-    name: "a failure of the provider that passes",
+    name: "a transient provider failure",
     script: [fault(500), fault(503), say("Ok.")],
     lines: ["started Go", "notice provider_retry", "notice provider_retry", ...DONE],
     requests: 3,
   },
   {
-    name: "a failure that does not pass",
+    name: "a persistent provider failure",
     script: () => fault(500),
     lines: ["started Go", ...Array<string>(3).fill("notice provider_retry"), "ended failed provider_failed"],
     requests: 4,
   },
   ...FAILURES.map((kind): Scenario => ({
-    name: `a stream that breaks (${kind})`,
+    name: `a broken stream (${kind})`,
     script: [fault(kind, { text: ["a", "b", "c"] }), say("Ok.")],
     lines: ["started Go", "notice provider_retry", ...DONE],
     requests: 2,
   })),
   {
-    name: "a key that is refused",
+    name: "a rejected API key",
     script: [fault(401)],
     lines: ["started Go", "ended failed provider_auth"],
     requests: 1,
   },
   {
-    name: "a request that is refused",
+    name: "a rejected request",
     script: [fault(400)],
     lines: ["started Go", "ended failed provider_refused"],
     requests: 1,
   },
   {
-    name: "an account that is used up until a time",
+    name: "a usage limit with a known reset time",
     scriptOn: (wire) =>
-      wire === "google" // says how long, and not until when
+      wire === "google" // reports a duration, not a time
         ? [fault(429, { retryAfter: 3_600 })]
         : [fault(429, { why: "quota", resetsAt: new Date(Date.now() + 3_600_000) })],
-    play: (scene) => cancelledAt(scene, "turn.parked"),
+    play: (scene) => cancelAt(scene, "turn.parked"),
     lines: ["started Go", "limited", "parked", "ended cancelled"],
     requests: 1,
   },
   {
-    name: "an account that is used up, and nobody knows until when",
+    name: "a usage limit without a reset time",
     scriptOn: (wire) =>
-      wire === "anthropic" // has no such status: it refuses
+      wire === "anthropic" // has no such status, and rejects the request
         ? [fault(400, { message: "Your credit balance is too low to access the Anthropic API." })]
         : [fault(429, { why: "quota" })],
     lines: ["started Go", "limited", "ended failed usage_limited"],
@@ -209,17 +210,17 @@ export const SCENARIOS: readonly Scenario[] = [
     script: (request, index) => (index === 0 ? fault(400, { why: "overflow" }) : summarizes(request, index)),
     lines: ["started Go", "compacted", ...DONE],
     requests: 3,
-    also: ({ model }) => expect(model.requests[2]?.lastUserText).toEqual(expect.stringContaining("Short.")),
+    expectAlso: ({ model }) => expect(model.requests[2]?.lastUserText).toEqual(expect.stringContaining("Short.")),
   },
   {
-    name: "a conversation that is too long twice",
+    name: "a conversation that is still too long after a summary",
     script: ({ lastUserText }) =>
       lastUserText.includes("Write the summary now.") ? say("Short.") : fault(400, { why: "overflow" }),
     lines: ["started Go", "compacted", "ended failed context_overflow"],
     requests: 3,
   },
   {
-    name: "a conversation that is nearly full",
+    name: "a nearly full context",
     contextSize: 1_000,
     script: (request, index) =>
       index === 0 ? call("look", { of: "A" }, { usage: { input: 880, output: 20 } }) : summarizes(request, index),
@@ -227,36 +228,36 @@ export const SCENARIOS: readonly Scenario[] = [
     requests: 3,
   },
   {
-    name: "being cancelled in the middle of a text",
+    name: "cancellation while text streams",
     scriptOn: stallsAfterText,
-    play: (scene) => cancelledAt(scene, "message.delta"),
+    play: (scene) => cancelAt(scene, "message.delta"),
     lines: ["started Go", "says Hello", "ended cancelled"],
     requests: 1,
   },
   {
-    name: "being cancelled in a tool",
+    name: "cancellation while a tool runs",
     script: [call("wait", { of: "A" })],
-    play: (scene) => cancelledAt(scene, "tool.started"),
+    play: (scene) => cancelAt(scene, "tool.started"),
     lines: ["started Go", "tool wait A", "tool cancelled", "ended cancelled"],
     requests: 1,
   },
   {
-    name: "being cancelled before another try",
-    retry: { tries: 3, firstMs: 60_000 },
+    name: "cancellation while waiting for a retry",
+    retry: { retries: 3, firstDelayMs: 60_000 },
     script: [fault(500)],
-    play: (scene) => cancelledAt(scene, "notice"),
+    play: (scene) => cancelAt(scene, "notice"),
     lines: ["started Go", "notice provider_retry", "ended cancelled"],
     requests: 1,
   },
   {
-    name: "being cancelled while a person is asked",
+    name: "cancellation while a permission is pending",
     script: [call("change", { of: "A" })],
-    play: (scene) => cancelledAt(scene, "permission.requested"),
+    play: (scene) => cancelAt(scene, "permission.requested"),
     lines: ["started Go", "asks r1 change A", "answered r1 cancelled once by policy", "ended cancelled"],
     requests: 1,
   },
   {
-    name: "being told something meanwhile",
+    name: "steering input during a turn",
     script: [call("hold", { of: "A" }), say("Ok.")],
     play: async (scene) => {
       const turn = scene.session.prompt("Go");
@@ -267,7 +268,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
     lines: ["started Go", "tool hold A", "queued Hurry", "tool ok", "steered Hurry", ...DONE],
     requests: 2,
-    also: ({ model }) => expect(model.requests[1]?.lastUserText).toBe("Hurry"),
+    expectAlso: ({ model }) => expect(model.requests[1]?.lastUserText).toBe("Hurry"),
   },
   {
     name: "an image",
@@ -282,28 +283,28 @@ export const SCENARIOS: readonly Scenario[] = [
     },
     lines: ["started Go\n[a.png]", ...DONE],
     requests: 1,
-    also: ({ model }) => expect(JSON.stringify(model.requests[0]?.body)).toContain(PNG.toString("base64")),
+    expectAlso: ({ model }) => expect(JSON.stringify(model.requests[0]?.body)).toContain(PNG.toString("base64")),
   },
   {
-    name: "an answer that is cut off",
+    name: "a truncated reply",
     script: [say("So far", { stopReason: "max_tokens" })],
     lines: ["started Go", "says So far", "ended failed reply_truncated"],
     requests: 1,
   },
   {
-    name: "an answer that is refused",
+    name: "a refused reply",
     script: [say("I", { stopReason: "refusal" })],
     lines: ["started Go", "says I", "ended failed reply_refused"],
     requests: 1,
   },
   {
-    name: "an answer with nothing in it",
+    name: "an empty reply",
     script: [say("")],
     lines: ["started Go", "notice reply_empty", "ended done"],
     requests: 1,
   },
   {
-    name: "what was said before, in the next turn",
+    name: "the earlier conversation in the next turn",
     script: [call("look", { of: "A" }, { thinking: "Hm." }), say("Seen."), say("Ok.")],
     play: async (scene) => {
       await go(scene);
@@ -311,10 +312,10 @@ export const SCENARIOS: readonly Scenario[] = [
     },
     lines: ["started Go", ...LOOK, "says Seen.", "ended done", "started And now?", ...DONE],
     requests: 3,
-    also: ({ model }) => {
+    expectAlso: ({ model }) => {
       const said = model.requests[2]?.messages.flatMap(({ role, text, toolCalls, toolResults }) => {
         const [asked, came] = [toolCalls.map(({ input }) => input), toolResults.map(({ content }) => content)];
-        return text === "" && asked.length + came.length === 0 ? [] : [[role, text, asked, came]]; // a thought by itself
+        return text === "" && asked.length + came.length === 0 ? [] : [[role, text, asked, came]]; // a separate thought
       });
       expect(said).toEqual([
         ["user", "Go", [], []],

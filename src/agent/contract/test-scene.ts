@@ -1,4 +1,4 @@
-/** A turn of the built-in agent on one wire: a scripted model, a session on SQLite, and tools that do what the test says. */
+/** Opens the built-in agent on one wire: a scripted model, a session on SQLite, and test tools. */
 import { join } from "node:path";
 import type { BackendContext, PermissionPolicy, SessionEvent, ToolResult, ToolSource } from "../../domain/index.ts";
 import { openTestModel, type WireName } from "../../providers/test-models.ts";
@@ -7,11 +7,12 @@ import { deferred, DisposeStack, ownIdentity, systemClock } from "../../stdx/ind
 import { openSqliteStore } from "../../store/index.ts";
 import { startModelServer, temporaryFolder, transcript, type Script } from "../../testing/index.ts";
 import { AgentTools } from "../../tools/index.ts";
-import { openBuiltIn, type BuiltIn } from "../open.ts";
+import { openBuiltInAgent } from "../built-in-agent.ts";
+import type { BuiltInAgentOptions } from "../turn-agent.ts";
 
 export { WIRES, type WireName } from "../../providers/test-models.ts";
 
-export interface SceneOptions extends Partial<Pick<BuiltIn, "retry" | "price">> {
+export interface SceneOptions extends Partial<Pick<BuiltInAgentOptions, "retry" | "price">> {
   readonly wire: WireName;
   readonly script: Script;
   readonly contextSize?: number | undefined;
@@ -24,11 +25,11 @@ export interface SceneOptions extends Partial<Pick<BuiltIn, "retry" | "price">> 
 
 export type Scene = Awaited<ReturnType<typeof openScene>>;
 
-/** So that a failure that may pass is tried again at once. */
-export const AT_ONCE = { tries: 3, firstMs: 1 };
+/** Retries almost without delay. */
+export const FAST_RETRY = { retries: 3, firstDelayMs: 1 };
 
 export async function openScene(options: SceneOptions) {
-  const { wire, script, contextSize, permissions = "ask", attended = true, retry = AT_ONCE } = options;
+  const { wire, script, contextSize, permissions = "ask", attended = true, retry = FAST_RETRY } = options;
   const owned = new DisposeStack();
   const folder = owned.use(await temporaryFolder());
   const model = owned.use(await startModelServer(script));
@@ -42,7 +43,7 @@ export async function openScene(options: SceneOptions) {
       settings: { agent: "robin", backend: "api", model: undefined, cwd: folder.path, permissions },
       connect: () =>
         Promise.resolve(
-          openBuiltIn({
+          openBuiltInAgent({
             sessionId: state.id,
             cwd: folder.path,
             model: openTestModel(wire, model.url, { context: contextSize }),
@@ -67,14 +68,14 @@ export async function openScene(options: SceneOptions) {
     folder: folder.path,
     events,
     lines: async () => transcript(await events()).slice(1),
-    /** Lets go of the tool that is held. */
+    /** Releases the `hold` tool. */
     release: () => held.resolve(),
-    /** Waits until the log has such an event. */
+    /** Waits until the log has an event of this type. */
     seen: async (type: SessionEvent["type"], signal = AbortSignal.timeout(20_000)): Promise<SessionEvent> => {
       for await (const event of store.follow({ sessionId: session.id, after: 0, signal })) {
         if (event.type === type) return event;
       }
-      throw new Error(`there was no ${type}`);
+      throw new Error(`the log ended without ${type}`);
     },
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
@@ -82,7 +83,7 @@ export async function openScene(options: SceneOptions) {
 
 const OF = { type: "object", properties: { of: { type: "string" } }, required: ["of"], additionalProperties: false };
 
-/** `look` and `fail` read, `change` changes, `wait` waits until it is stopped, and `hold` until it is let go. */
+/** `look` and `fail` read, `change` changes, `wait` waits until it is aborted, and `hold` until it is released. */
 function testTools(held: Promise<void>): ToolSource {
   const spec = (name: string, readOnly = true) => {
     const kind = readOnly ? ("read" as const) : ("edit" as const);
@@ -94,7 +95,7 @@ function testTools(held: Promise<void>): ToolSource {
     describe: ({ name, input }) => ({ title: `${name} ${String((input as { of?: unknown } | null)?.of)}` }),
     call: async ({ name, input }, { signal }): Promise<ToolResult> => {
       const { of } = (input ?? {}) as { of?: unknown };
-      if (typeof of !== "string") return { outcome: "failed", text: "of is to be a text" };
+      if (typeof of !== "string") return { outcome: "failed", text: "`of` must be a string" };
       switch (name) {
         case "fail":
           return { outcome: "failed", text: `${of} cannot be done` };

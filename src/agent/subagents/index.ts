@@ -1,4 +1,4 @@
-/** The tool with which the built-in agent gives tasks to others, who work on them at the same time. */
+/** The `delegate` tool: the built-in agent gives tasks to sub-agents, which run concurrently. */
 import {
   childEnded,
   RookeryError,
@@ -9,46 +9,52 @@ import {
   type ToolSource,
   type TurnContext,
 } from "../../domain/index.ts";
-import { Allowance } from "./allowance.ts";
-import { childIdOf } from "./id.ts";
-import { describeTasks, inputSchema, parseTasks, wordsFor, type Task } from "./input.ts";
-import { progressOf } from "./progress.ts";
-import { resultOf, type Ended } from "./result.ts";
-import { Slots } from "./slots.ts";
+import { SubagentBudget } from "./subagent-budget.ts";
+import { deriveChildId } from "./child-id.ts";
+import {
+  describeTasks,
+  createDelegateSchema,
+  parseTasks,
+  describeDelegateTool,
+  type SubagentTask,
+} from "./task-input.ts";
+import { formatChildProgress } from "./child-progress.ts";
+import { createDelegateResult, type FinishedTask } from "./delegate-result.ts";
+import { Semaphore } from "../semaphore.ts";
 
-export const DELEGATE = "delegate";
+export const DELEGATE_TOOL_NAME = "delegate";
 
-/** Of a name that is said back. */
-const MOST_NAME = 60;
+/** Maximum length of an agent name in an error message. */
+const MAX_NAME_LENGTH = 60;
 
 export interface SubagentsOptions {
   readonly sessionId: string;
   readonly agent: string;
   readonly children: Children;
   readonly limits: SubagentLimits;
-  /** The turn that runs, if one does. */
+  /** Returns the running turn, if any. */
   readonly turn: () => TurnContext | undefined;
 }
 
 export interface Subagents extends ToolSource, AsyncDisposable {
-  /** Ends what the turn began and nobody ended: after a crash, its call may never be made again. */
+  /** Ends children that the turn started and that have not ended. After a crash their call may never be made again. */
   settle(turn: TurnContext): Promise<void>;
 }
 
-export function subagentTools(options: SubagentsOptions): Subagents {
+export function createSubagentTools(options: SubagentsOptions): Subagents {
   const { limits, children, agent } = options;
-  const slots = new Slots(limits.maxRunning);
-  const allowance = new Allowance(limits, () => options.turn()?.subagents?.().usage);
+  const slots = new Semaphore(limits.maxRunning);
+  const budget = new SubagentBudget(limits, () => options.turn()?.subagents?.().usage);
   const calling = new Set<Promise<unknown>>();
   const spec = {
-    name: DELEGATE,
-    description: wordsFor(limits, children.agents, agent),
-    inputSchema: inputSchema(),
+    name: DELEGATE_TOOL_NAME,
+    description: describeDelegateTool(limits, children.agents, agent),
+    inputSchema: createDelegateSchema(),
     kind: "other" as const,
-    readOnly: true, // by itself it does nothing: what children do passes their own gates
+    readOnly: true, // it changes nothing itself, and children ask for their own permissions
     repeatable: true, // children are found again by their ids
     concurrent: true,
-    timeoutMs: Infinity, // each child has its own clocks
+    timeoutMs: Infinity, // each child has its own time limits
   };
   return {
     id: "subagents",
@@ -56,76 +62,76 @@ export function subagentTools(options: SubagentsOptions): Subagents {
     describe: ({ input }) => describeTasks(input),
     async call({ toolId, input }, context) {
       const tasks = parseTasks(input);
-      if (typeof tasks === "string") return refused(tasks);
-      const refusal = refusalOf(options, tasks);
-      if (refusal !== undefined) return refused(refusal);
+      if (typeof tasks === "string") return failedResult(tasks);
+      const refusal = checkTasks(options, tasks);
+      if (refusal !== undefined) return failedResult(refusal);
       const turn = options.turn();
-      if (turn === undefined) return refused("sub-agents can be begun only within a turn");
-      const call = delegate({ ...options, slots, allowance, turn, context, toolId }, tasks);
+      if (turn === undefined) return failedResult("sub-agents can be started only during a turn");
+      const call = delegate({ ...options, slots, budget, turn, context, toolId }, tasks);
       calling.add(call);
       return call.finally(() => calling.delete(call));
     },
-    settle: (turn) => settleLeft(children, turn),
+    settle: (turn) => settleUnfinished(children, turn),
     [Symbol.asyncDispose]: async () => {
-      await Promise.allSettled(calling); // they were cancelled with their turn
+      await Promise.allSettled(calling); // the end of the turn cancelled them
     },
   };
 }
 
 interface Delegation extends Omit<SubagentsOptions, "turn"> {
-  readonly slots: Slots;
-  readonly allowance: Allowance;
+  readonly slots: Semaphore;
+  readonly budget: SubagentBudget;
   readonly turn: TurnContext;
   readonly context: ToolContext;
   readonly toolId: string;
 }
 
-async function delegate(of: Delegation, tasks: readonly Task[]): Promise<ToolResult> {
-  const { turn, context, sessionId, toolId, allowance } = of;
-  const wanted = tasks.map((task, index) => {
-    const id = childIdOf({ sessionId, turnId: turn.turnId, toolId, index, task });
-    return { task, id, index, begun: turn.subagents?.().ofTurn.find(({ childSessionId }) => childSessionId === id) };
+async function delegate(delegation: Delegation, tasks: readonly SubagentTask[]): Promise<ToolResult> {
+  const { turn, context, sessionId, toolId, budget } = delegation;
+  const planned = tasks.map((task, index) => {
+    const id = deriveChildId({ sessionId, turnId: turn.turnId, toolId, index, task });
+    return { task, id, index, started: turn.subagents?.().ofTurn.find(({ childSessionId }) => childSessionId === id) };
   });
-  type Wanted = (typeof wanted)[number];
-  const run = async ({ task, id, begun }: Wanted): Promise<Ended> => {
-    using _slot = await of.slots.take(context.signal);
-    if (begun === undefined) {
-      const refusal = allowance.refusal();
-      if (refusal !== undefined) return { task, id: undefined, end: limited(refusal) };
+  type PlannedTask = (typeof planned)[number];
+  const run = async ({ task, id, started }: PlannedTask): Promise<FinishedTask> => {
+    using _slot = await delegation.slots.acquire(context.signal);
+    if (started === undefined) {
+      const refusal = budget.refusal();
+      if (refusal !== undefined) return { task, id: undefined, end: createLimitEnd(refusal) };
       await context.record({ type: "subagent.started", childSessionId: id, title: task.title, toolId });
     }
-    const end = await driven(of, { ...task, id, ended: begun?.outcome });
-    if (begun?.outcome === undefined) {
+    const end = await runSubagent(delegation, { ...task, id, ended: started?.outcome });
+    if (started?.outcome === undefined) {
       turn.log.record(...childEnded(id, end.outcome, end.usage));
       await turn.log.commit();
     }
-    allowance.settled(id); // what it used is in the log
+    budget.removeChild(id); // its usage is in the log now
     return { task, id, end };
   };
-  // Those that were begun before a crash had their places then, and have them first now.
-  const inTurn = [...wanted].sort((a, b) => Number(b.begun !== undefined) - Number(a.begun !== undefined));
-  const runs = inTurn.map((one) => ({ index: one.index, ended: run(one) }));
+  // Children that started before a crash had slots then, and get theirs first now.
+  const startOrder = [...planned].sort((a, b) => Number(b.started !== undefined) - Number(a.started !== undefined));
+  const runs = startOrder.map((one) => ({ index: one.index, ended: run(one) }));
   const settled = await Promise.allSettled(runs.map(({ ended }) => ended));
-  const ends: Ended[] = [];
-  for (const [place, { index }] of runs.entries()) {
-    const one = settled[place];
+  const ends: FinishedTask[] = [];
+  for (const [position, { index }] of runs.entries()) {
+    const one = settled[position];
     if (one?.status === "rejected") throw one.reason;
     if (one !== undefined) ends[index] = one.value;
   }
   context.signal.throwIfAborted();
-  return resultOf(ends, allowance.wasMet);
+  return createDelegateResult(ends, budget.isUsedUp);
 }
 
-async function driven(
-  { children, turn, context, allowance }: Delegation,
-  child: Task & Pick<Parameters<Children["run"]>[0], "id" | "ended">,
+async function runSubagent(
+  { children, turn, context, budget }: Delegation,
+  child: SubagentTask & Pick<Parameters<Children["run"]>[0], "id" | "ended">,
 ): ReturnType<Children["run"]> {
-  const signal = AbortSignal.any([context.signal, allowance.signal]);
+  const signal = AbortSignal.any([context.signal, budget.signal]);
   const watcher = {
-    saw: (event: Parameters<typeof progressOf>[1]) => {
-      allowance.count(child.id, event);
-      const words = progressOf(child, event);
-      if (words !== undefined) context.progress(words);
+    saw: (event: Parameters<typeof formatChildProgress>[1]) => {
+      budget.count(child.id, event);
+      const line = formatChildProgress(child, event);
+      if (line !== undefined) context.progress(line);
     },
     permit: turn.permit.bind(turn),
     ask: turn.ask.bind(turn),
@@ -134,31 +140,36 @@ async function driven(
   return turn.away === undefined ? running : turn.away(running);
 }
 
-function refusalOf({ limits, children, agent: own }: SubagentsOptions, tasks: readonly Task[]): string | undefined {
+function checkTasks(
+  { limits, children, agent: ownName }: SubagentsOptions,
+  tasks: readonly SubagentTask[],
+): string | undefined {
   if (tasks.length > limits.maxWidth) {
-    const fix = `give at most ${limits.maxWidth} in one call, and the others in a later one`;
-    return new RookeryError("subagent_limit", `${tasks.length} tasks are too many: ${fix}`).message;
+    const fix = `pass at most ${limits.maxWidth} in one call, and the rest in later calls`;
+    return new RookeryError("subagent_limit", `${tasks.length} tasks are too many for one call: ${fix}`).message;
   }
-  const unknown = tasks.find(({ agent = own }) => agent !== own && !children.agents.some(({ name }) => name === agent));
+  const unknown = tasks.find(
+    ({ agent = ownName }) => agent !== ownName && !children.agents.some(({ name }) => name === agent),
+  );
   if (unknown === undefined) return undefined;
-  const names = [...new Set([own, ...children.agents.map(({ name }) => name)])].join(", ");
-  const fix = `use one of ${names}, or leave it out; the user can add others under [agents.NAME] in rookery.toml`;
-  return `there is no agent "${shown(unknown.agent)}" that you may give tasks to: ${fix}`;
+  const names = [...new Set([ownName, ...children.agents.map(({ name }) => name)])].join(", ");
+  const fix = `use one of ${names}, or omit \`agent\`; the user can add agents under [agents.NAME] in rookery.toml`;
+  return `there is no agent "${truncateName(unknown.agent)}" to delegate to: ${fix}`;
 }
 
-function shown(name = ""): string {
-  return name.slice(0, MOST_NAME).toWellFormed();
+function truncateName(name = ""): string {
+  return name.slice(0, MAX_NAME_LENGTH).toWellFormed();
 }
 
-function refused(text: string): ToolResult {
+function failedResult(text: string): ToolResult {
   return { outcome: "failed", text };
 }
 
-function limited(message: string): Ended["end"] {
+function createLimitEnd(message: string): FinishedTask["end"] {
   return { outcome: { status: "failed", code: "subagent_limit", message }, text: "", usage: undefined };
 }
 
-async function settleLeft(children: Children, turn: TurnContext): Promise<void> {
+async function settleUnfinished(children: Children, turn: TurnContext): Promise<void> {
   for (const { childSessionId, outcome } of turn.subagents?.().ofTurn ?? []) {
     if (outcome !== undefined) continue;
     const end = await children.settle(childSessionId);

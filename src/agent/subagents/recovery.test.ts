@@ -3,12 +3,12 @@ import type { SessionEvent, Store } from "../../domain/index.ts";
 import { call, say, transcript, type Script } from "../../testing/index.ts";
 import { deferred, systemClock } from "../../stdx/index.ts";
 import { dyingAfter, LATER } from "../../session/test-scene.ts";
-import { openFamily, promptOf, toldIn } from "./test-scene.ts";
+import { openSubagentScene, getPrompt, lastToolText } from "./test-scene.ts";
 
 const count = (events: readonly SessionEvent[], type: SessionEvent["type"]) =>
   events.filter((event) => event.type === type).length;
 
-/** Tries every eighth boundary; `ROOKERY_MATRIX=1` tries all of them. */
+/** Kills the process after every eighth commit; `ROOKERY_MATRIX=1` covers every commit. */
 const STEP = process.env["ROOKERY_MATRIX"] === undefined ? 8 : 1;
 
 const tasks = [
@@ -16,17 +16,20 @@ const tasks = [
   { prompt: "count b", title: "B" },
 ];
 
-/** Answers from what it was told, as a real model does, so that a request that was lost gets the same reply again. */
+/** Replies only from the request, like a real model, so that a repeated request gets the same reply. */
 const script: Script = (request) => {
-  const told = request.toolResults.length;
-  if (promptOf(request) === "go") return told === 0 ? call("delegate", { tasks }) : say("Heard.");
-  const name = promptOf(request).replace("count ", "");
-  return told === 0 ? call("bash", { command: `echo ${name} >> count` }) : say(`counted ${name}`);
+  const resultCount = request.toolResults.length;
+  if (getPrompt(request) === "go") return resultCount === 0 ? call("delegate", { tasks }) : say("Heard.");
+  const name = getPrompt(request).replace("count ", "");
+  return resultCount === 0 ? call("bash", { command: `echo ${name} >> count` }) : say(`counted ${name}`);
 };
 
-/** One life that ends after so many commits of all logs together, and one that goes on. */
+/**
+ * Runs a process that is killed after this many commits of all logs together, then one that continues. Returns whether
+ * the first one was killed.
+ */
 async function dieAfter(commits: number): Promise<boolean> {
-  await using w = await openFamily(script);
+  await using w = await openSubagentScene(script);
   const dying = await w.open(systemClock, dyingAfter(w.store, commits));
   const first = await dying.openSession({ permissions: "all" });
   const died = await first.prompt("go").outcome.then(
@@ -50,7 +53,7 @@ async function dieAfter(commits: number): Promise<boolean> {
   expect(count(events, "subagent.started")).toBe(2);
   expect(count(events, "subagent.ended")).toBe(2);
   expect(count(events, "tool.ended")).toBe(1);
-  expect(toldIn(events)).toMatch(/^2 of 2 sub-agents are done/);
+  expect(lastToolText(events)).toMatch(/^2 of 2 sub-agents completed/);
   const children = await w.childrenOf(first.id);
   expect(new Set(children).size).toBe(2);
   expect((await w.store.list({ parent: first.id })).map(({ id }) => id).sort()).toEqual([...children].sort());
@@ -67,13 +70,13 @@ async function dieAfter(commits: number): Promise<boolean> {
   for (const child of ended) {
     const [begin] = (await w.events(child)).filter((event) => event.type === "turn.started");
     const prompt = begin?.input[0]?.type === "text" ? begin.input[0].text : "";
-    expect(later.filter((request) => promptOf(request) === prompt)).toEqual([]); // what had ended was not asked for again
+    expect(later.filter((request) => getPrompt(request) === prompt)).toEqual([]); // finished children send no further requests
   }
   return died;
 }
 
 it(
-  "after a death at any commit, finds each child again, drives none twice and gives none up",
+  "after a crash at any commit, finds each child again and runs each one exactly once",
   { timeout: 300_000 },
   async () => {
     let commits = 1;
@@ -82,11 +85,11 @@ it(
   },
 );
 
-/** A parent whose process died while one child had ended and the other waits for its model. */
-async function openDeserted() {
+/** Opens a parent whose process was killed after one child ended and while the other waits for its model. */
+async function openWithKilledParent() {
   const never = deferred();
-  const w = await openFamily(async (request, index) => {
-    if (promptOf(request) === "count b") await never.promise;
+  const w = await openSubagentScene(async (request, index) => {
+    if (getPrompt(request) === "count b") await never.promise;
     return typeof script === "function" ? script(request, index) : say("");
   });
   w.owned.defer(() => Promise.resolve(never.resolve()));
@@ -95,16 +98,16 @@ async function openDeserted() {
   const first = await dying.openSession({ permissions: "all" });
   const turn = first.prompt("go");
   for await (const event of turn) if (event.type === "subagent.ended") break;
-  await w.model.received(3); // also by the one that never hears
+  await w.model.received(3); // including the request without a reply
   store.kill();
   turn.outcome.catch(() => undefined);
   return { ...w, id: first.id };
 }
 
 it.each(["closed", "cancelled when it is opened again"])(
-  "leaves no child running where its parent, whose process died, is %s",
+  "leaves no child running if its parent's process was killed and the parent is %s",
   async (how) => {
-    await using w = await openDeserted();
+    await using w = await openWithKilledParent();
     await using rookery = await w.open(LATER);
     if (how === "closed") await rookery.closeSession(w.id);
     else {
@@ -121,7 +124,7 @@ it.each(["closed", "cancelled when it is opened again"])(
   },
 );
 
-/** From `kill` on nothing more is written through it, as by a process that is gone. */
+/** After `kill`, nothing is written, as if the process were gone. */
 function killable(store: Store): Store & { kill(): void } {
   let dead: Store | undefined;
   return new Proxy(store, {

@@ -1,4 +1,4 @@
-/** The scene of the tests of sub-agents: a parent's first request calls the tool, and each child says what its prompt asks for. */
+/** Test fixtures for sub-agents: the parent's first request calls `delegate`, and each child follows its script. */
 import { join } from "node:path";
 import type { SessionEvent } from "../../domain/index.ts";
 import { openWorld } from "../../session/test-scene.ts";
@@ -13,31 +13,34 @@ import {
   type Script,
 } from "../../testing/index.ts";
 
-export interface Asked {
+export interface TaskFixture {
   readonly prompt: string;
   readonly title?: string;
   readonly agent?: string;
 }
 
-/** Whoever is told "go" delegates; whoever is told something else is a child. */
-export function family(tasks: readonly Asked[], child: (request: ModelRequest) => Reply | Promise<Reply>): Script {
+/** A model that gets the prompt "go" delegates; any other prompt belongs to a child. */
+export function delegatingScript(
+  tasks: readonly TaskFixture[],
+  child: (request: ModelRequest) => Reply | Promise<Reply>,
+): Script {
   return (request) => {
     if (request.messages[0]?.text !== "go") return child(request);
     return request.toolResults.length === 0 ? call("delegate", { tasks }) : say("All heard.");
   };
 }
 
-export const promptOf = (request: ModelRequest): string => request.messages[0]?.text ?? "";
+export const getPrompt = (request: ModelRequest): string => request.messages[0]?.text ?? "";
 
-/** On a real file, as people have it. */
-export async function openFamily(script: Script) {
+/** Uses a SQLite file, as in production. */
+export async function openSubagentScene(script: Script) {
   const folder = await temporaryFolder();
   const world = await openWorld(script, await openSqliteStore({ path: join(folder.path, "rookery.db") }));
   const own = world.events;
   return {
     ...world,
     lines: async (sessionId: string) => transcript(await own(sessionId)),
-    /** In the order in which they were begun. */
+    /** In the order of their starts. */
     childrenOf: async (sessionId: string) =>
       (await own(sessionId)).flatMap((event) => (event.type === "subagent.started" ? [event.childSessionId] : [])),
     [Symbol.asyncDispose]: async () => {
@@ -47,7 +50,7 @@ export async function openFamily(script: Script) {
   };
 }
 
-/** What the model was told at last that its call came to. */
-export function toldIn(events: readonly SessionEvent[]): string {
+/** The text of the last tool result. */
+export function lastToolText(events: readonly SessionEvent[]): string {
   return events.findLast((event) => event.type === "tool.ended")?.text ?? "";
 }

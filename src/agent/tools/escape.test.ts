@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene[Symbol.asyncDispose]());
 
-/** Every tool that takes a path, asked for this one. */
+/** One call for every tool that takes a path. */
 const attempts = (path: string): readonly (readonly [string, object])[] => [
   ["read", { path }],
   ["write", { path, content: "changed" }],
@@ -23,7 +23,7 @@ const attempts = (path: string): readonly (readonly [string, object])[] => [
   ["grep", { path, pattern: "secret" }],
 ];
 
-async function nothingGot(path: string): Promise<void> {
+async function expectNoAccess(path: string): Promise<void> {
   for (const [name, input] of attempts(path)) {
     const { outcome, text } = await scene.run(name, input);
     expect([name, outcome, text.includes("secret\n")]).toEqual([name, "failed", false]);
@@ -34,22 +34,22 @@ async function nothingGot(path: string): Promise<void> {
 
 describe("a path", () => {
   it.each([
-    ["above", () => "../x"],
-    ["above, later", () => "sub/../../x"],
+    ["above the working directory", () => "../x"],
+    ["that climbs out later", () => "sub/../../x"],
     ["that is absolute", () => join(scene.outside, "secret")],
-    ["that begins as the folder's does", () => `${scene.folder}x/secret`],
-    ["of the process itself", () => "/proc/self/environ"],
-    ["of its own folder", () => "/proc/self/cwd/../secret"],
-    ["of a device", () => "/dev/zero"],
-    ["through a link to a folder", () => "way-out/secret"],
-    ["that is a link to a folder", () => "way-out"],
-    ["that is a link to a file", () => "link"],
-    ["through two links", () => "inner/secret"],
-    ["that is a link to nothing", () => "dangling"],
-    ["that is a link to itself", () => "loop"],
-    ["that is a link to a device", () => "device"],
-    ["with a NUL in it", () => "a\0b"],
-  ])("%s leads nowhere for any tool", async (_, path) => {
+    ["that shares a prefix with the working directory", () => `${scene.folder}x/secret`],
+    ["in /proc", () => "/proc/self/environ"],
+    ["through /proc/self/cwd", () => "/proc/self/cwd/../secret"],
+    ["to a device", () => "/dev/zero"],
+    ["through a symlink to a directory", () => "way-out/secret"],
+    ["that is a symlink to a directory", () => "way-out"],
+    ["that is a symlink to a file", () => "link"],
+    ["through two symlinks", () => "inner/secret"],
+    ["that is a dangling symlink", () => "dangling"],
+    ["that is a symlink to itself", () => "loop"],
+    ["that is a symlink to a device", () => "device"],
+    ["with a NUL character", () => "a\0b"],
+  ])("%s is rejected by every tool", async (_, path) => {
     mkdirSync(scene.at("sub"));
     symlinkSync(scene.outside, scene.at("way-out"));
     symlinkSync(join(scene.outside, "secret"), scene.at("link"));
@@ -57,19 +57,19 @@ describe("a path", () => {
     symlinkSync("loop", scene.at("loop"));
     symlinkSync("way-out", scene.at("inner"));
     symlinkSync("/dev/zero", scene.at("device"));
-    await nothingGot(path());
+    await expectNoAccess(path());
   });
 
-  it("is not followed out of the folder while searching", async () => {
+  it("does not lead out of the working directory during a search", async () => {
     symlinkSync(scene.outside, scene.at("way-out"));
     symlinkSync(join(scene.outside, "secret"), scene.at("link"));
     for (const input of [{}, { ignored: true }]) {
-      expect((await scene.run("grep", { pattern: "secret", ...input })).text).toBe("nothing matches secret");
+      expect((await scene.run("grep", { pattern: "secret", ...input })).text).toBe("no matches for secret");
       expect((await scene.run("glob", { pattern: "**/secret", ...input })).text).toContain("no file matches");
     }
   });
 
-  it("with line ends and bytes that are no text in its name is listed in one line, and can be read where it is text", async () => {
+  it("with line breaks or invalid bytes in its name is listed on one line, and is readable if the name is valid", async () => {
     writeFileSync(scene.at("a\nb"), "odd\n");
     writeFileSync(Buffer.concat([Buffer.from(`${scene.folder}/`), Buffer.from([0xff, 0xfe])]), "no name\n");
     expect(await scene.run("read", { path: "a\nb" })).toMatchObject({ outcome: "ok", text: "1\todd" });
@@ -77,7 +77,7 @@ describe("a path", () => {
     expect((await scene.run("read", { path: "\ufffd\ufffd" })).text).toContain("does not exist");
   });
 
-  it("in a folder that was allowed is reached, and none beside it", async () => {
+  it("in an allowed directory is accessible, and one beside it is not", async () => {
     await using beside = await temporaryFolder();
     await using allowed = await openScene({ folders: [beside.path] });
     const path = join(beside.path, "x");
@@ -87,17 +87,17 @@ describe("a path", () => {
   });
 });
 
-describe("what is no plain file", () => {
-  it("is refused in words, and waited for by nobody", async () => {
+describe("a special file", () => {
+  it("is rejected with a message and does not block", async () => {
     execFileSync("mkfifo", [scene.at("fifo")]);
     mkdirSync(scene.at("folder"));
     expect((await scene.run("read", { path: "fifo" })).text).toContain("not a regular file");
     expect((await scene.run("write", { path: "fifo", content: "" })).text).toContain("not a regular file");
     expect((await scene.run("read", { path: "folder" })).text).toContain("a folder");
-    expect((await scene.run("grep", { pattern: "x" })).text).toBe("nothing matches x");
+    expect((await scene.run("grep", { pattern: "x" })).text).toBe("no matches for x");
   });
 
-  it("is a hard link: it is a file of the folder, and changing it leaves the other one alone", async () => {
+  it("that is a hard link can be edited without changing the other link", async () => {
     linkSync(join(scene.outside, "secret"), scene.at("hard"));
     await scene.run("read", { path: "hard" });
     const input = { path: "hard", old_text: "secret", new_text: "changed" };
@@ -105,18 +105,18 @@ describe("what is no plain file", () => {
     expect(readFileSync(join(scene.outside, "secret"), "utf8")).toBe("secret\n");
   });
 
-  it("is a file of 2 GB, of which only a range is read", async () => {
+  it("of 2 GB is read only in ranges", async () => {
     execFileSync("truncate", ["-s", "2G", scene.at("empty")]);
     writeFileSync(scene.at("large"), "line\n".repeat(3_000_000));
-    expect((await scene.run("read", { path: "empty" })).text).toContain("it has 2147483648 bytes");
+    expect((await scene.run("read", { path: "empty" })).text).toContain("(2147483648 bytes)");
     const { text } = await scene.run("read", { path: "large", offset: 2_999_999 });
-    expect(text).toMatch(/^2999999\tline\n3000000\tline\n… of a file of 15000000 bytes/);
+    expect(text).toMatch(/^2999999\tline\n3000000\tline\n… the file has 15000000 bytes/);
     expect((await scene.run("read", { path: "large", offset: 3_000_001 })).text).toContain("only 3000000 lines");
-    expect((await scene.run("grep", { pattern: "line" })).text).toBe("nothing matches line");
+    expect((await scene.run("grep", { pattern: "line" })).text).toBe("no matches for line");
   });
 });
 
-/** Swaps a folder for a link to the outside and back, as fast as it can, until it is told to stop. */
+/** Swaps a directory and a symlink to the outside back and forth, as fast as possible, until it is stopped. */
 const SWAPPER = `
 const { renameSync } = require("node:fs");
 const { workerData: { inside, away, link, flag } } = require("node:worker_threads");
@@ -134,14 +134,14 @@ while (Atomics.load(stop, 0) === 0) {
   } catch {}
 }`;
 
-describe.runIf(process.platform === "linux")("a folder that becomes a link between the check and the use", () => {
+describe.runIf(process.platform === "linux")("a directory that becomes a symlink between the check and the use", () => {
   it.each([
     ["read", 1_000],
     ["write", 400],
     ["edit", 400],
     ["list", 1_500],
     ["grep", 800],
-  ])("leads %s nowhere", { timeout: 120_000 }, async (tool, rounds) => {
+  ])("does not lead %s outside", { timeout: 120_000 }, async (tool, rounds) => {
     const [inside, away, link] = [scene.at("sub"), scene.at(".away"), scene.at(".link")];
     mkdirSync(inside);
     writeFileSync(join(inside, "secret"), "plain\n");
@@ -174,47 +174,49 @@ describe.runIf(process.platform === "linux")("a folder that becomes a link betwe
       Atomics.store(swaps, 0, 1);
       await new Promise((resolve) => swapper.once("exit", resolve));
     }
-    expect(Atomics.load(swaps, 1)).toBeGreaterThan(10); // else nobody raced
+    expect(Atomics.load(swaps, 1)).toBeGreaterThan(10); // otherwise there was no race
     expect(outcomes).toContain("ok");
     expect(readdirSync(scene.outside).sort()).toEqual(["only-outside", "secret"]);
     expect(readFileSync(join(scene.outside, "secret"), "utf8")).toBe("secret\n");
   });
 });
 
-describe("a process that would outlive its call", () => {
+describe("a process that tries to outlive its call", () => {
   it.each([
     ["leaves its group", "setsid sleep 60 & sleep 0.1"],
     ["forks twice", "(setsid sh -c 'sleep 60 & sleep 60' &) & sleep 0.1"],
-    ["takes no hang-up", "nohup sleep 60 >/dev/null 2>&1 & disown; sleep 0.1"],
-    ["takes no end", "(trap '' TERM HUP INT; while :; do sleep 1; done) & sleep 0.1"],
+    ["ignores SIGHUP", "nohup sleep 60 >/dev/null 2>&1 & disown; sleep 0.1"],
+    ["ignores SIGTERM", "(trap '' TERM HUP INT; while :; do sleep 1; done) & sleep 0.1"],
     [
-      "forks and forks, a little",
+      "forks repeatedly",
       'f() { [ $1 -gt 5 ] && exec sleep 60; f $(($1+1)) & f $(($1+1)) & wait; }; setsid bash -c "$(declare -f f); f 0" & sleep 0.5',
     ],
-  ])("is ended with it, though it %s", async (_, command) => {
+  ])("is killed with the call even if it %s", async (_, command) => {
     expect(await scene.run("bash", { command })).toMatchObject({ outcome: "ok" });
     expect(processesMarked(scene.marker)).toEqual([]);
   });
 
-  it("is ended with the agent, though it runs in the background and left its group", async () => {
+  it("is killed with the agent even if it runs in the background and left its group", async () => {
     const command =
       "trap '' TERM; setsid sleep 60 & until pgrep -g $! >/dev/null; do :; done; echo up; while :; do sleep 1; done";
     const { text } = await scene.run("bash", { command, background: true });
     expect(text).toContain("started bash-1");
-    expect((await scene.run("bash_output", { handle: "bash-1", wait_ms: 60_000 })).text).toBe("up\n\n[bash-1 runs]");
+    expect((await scene.run("bash_output", { handle: "bash-1", wait_ms: 60_000 })).text).toBe(
+      "up\n\n[bash-1 is running]",
+    );
     expect(processesMarked(scene.marker).length).toBeGreaterThan(1);
     await scene.tools[Symbol.asyncDispose]();
     expect(processesMarked(scene.marker)).toEqual([]);
     expect(scene.recorded.map(({ type }) => type)).toEqual(["process.started", "process.exited"]);
-    expect((await scene.run("bash", { command: "true", background: true })).text).toContain("let go");
+    expect((await scene.run("bash", { command: "true", background: true })).text).toContain("session was closed");
   });
 
-  it("prints for ever, and fills no memory", async () => {
+  it("does not fill the memory if it prints forever", async () => {
     await scene.run("bash", { command: "yes", background: true });
     await scene.run("bash_output", { handle: "bash-1", wait_ms: 60_000 });
     await vi.waitFor(async () => {
       const { text } = await scene.run("bash_output", { handle: "bash-1" });
-      expect(text).toContain("left out");
+      expect(text).toContain("omitted");
       expect(text.length).toBeLessThan(31_000);
     });
     expect((await scene.run("bash_kill", { handle: "bash-1" })).text).toContain("has ended: killed by");

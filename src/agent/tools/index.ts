@@ -1,63 +1,69 @@
 /** The built-in agent's own tools as a tool source. */
 import { z } from "zod";
 import { messageOf, type EventBody, type ToolSource, type ToolSpec } from "../../domain/index.ts";
-import { PathRefusal } from "../../stdx/index.ts";
-import { ask } from "./ask.ts";
-import { edit } from "./files/edit.ts";
-import { read } from "./files/read.ts";
-import { SeenFiles, type Earlier } from "./files/seen.ts";
-import { write } from "./files/write.ts";
-import { glob } from "./search/glob.ts";
-import { grep } from "./search/grep.ts";
-import { list } from "./search/list.ts";
-import { Background } from "./shell/background.ts";
-import { bash } from "./shell/bash.ts";
-import { bashInput, bashKill, bashOutput } from "./shell/handles.ts";
-import { todo } from "./todo.ts";
-import { ToolRefusal, type CodingTool } from "./tool.ts";
-import { fetch } from "./web/fetch.ts";
+import { PathRefusal, type EnvironmentVariables } from "../../stdx/index.ts";
+import { askTool } from "./ask.ts";
+import { editTool } from "./files/edit.ts";
+import { readTool } from "./files/read.ts";
+import { SeenFiles, type ReadSessionHistory } from "./files/seen-files.ts";
+import { writeTool } from "./files/write.ts";
+import { globTool } from "./search/glob.ts";
+import { grepTool } from "./search/grep.ts";
+import { listTool } from "./search/list-tool.ts";
+import { BackgroundCommands } from "./shell/background-commands.ts";
+import { bashTool } from "./shell/bash.ts";
+import { bashInputTool, bashKillTool, bashOutputTool } from "./shell/background-tools.ts";
+import { todoTool } from "./todo.ts";
+import { ToolRefusal } from "./tool-refusal.ts";
+import type { CodingTool } from "./tool.ts";
+import { fetchTool } from "./web/fetch.ts";
 
 export interface CodingToolsOptions {
-  /** The environment of commands: without the keys of model providers. */
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** What the file tools reach beside the working folder; absolute. */
+  /** The environment of commands. It must not contain the keys of model providers. */
+  readonly env: EnvironmentVariables;
+  /** Absolute directories that the file tools may access besides the working directory. */
   readonly folders?: readonly string[] | undefined;
-  /** For what happens between calls: a command in the background ends. Must not throw. */
+  /** Records events between calls, such as the end of a background command. Must not throw. */
   readonly record?: ((body: EventBody) => void) | undefined;
-  /** For what was read before this process had the session. */
-  readonly earlier?: Earlier | undefined;
+  /** Reads the session's events, to find files that were read before this process opened the session. */
+  readonly readHistory?: ReadSessionHistory | undefined;
 }
 
-/** Disposing ends what runs in the background. */
+/** Disposing ends the background commands. */
 export interface CodingTools extends ToolSource, AsyncDisposable {}
 
-const FILES = [read, write, edit, list, glob, grep];
-const SHELL = [bash, bashOutput, bashInput, bashKill];
-const ALL: readonly CodingTool[] = [...FILES, ...SHELL, fetch, todo, ask];
+const FILES = [readTool, writeTool, editTool, listTool, globTool, grepTool];
+const SHELL = [bashTool, bashOutputTool, bashInputTool, bashKillTool];
+const ALL: readonly CodingTool[] = [...FILES, ...SHELL, fetchTool, todoTool, askTool];
 const TOOLS = new Map(ALL.map((tool) => [tool.name, tool]));
-/** The same for every session, and the larger part of what an idle one would cost. */
+/** Shared by all sessions: the specs are most of the memory of an idle session. */
 let specs: readonly ToolSpec[] | undefined;
 
-export function codingTools({ env, folders = [], record = () => undefined, earlier }: CodingToolsOptions): CodingTools {
-  specs ??= Array.from(TOOLS.values(), specOf);
-  const offered = specs;
-  const background = new Background(record);
-  const seen = new SeenFiles(earlier);
+export function createCodingTools({
+  env,
+  folders = [],
+  record = () => undefined,
+  readHistory,
+}: CodingToolsOptions): CodingTools {
+  specs ??= Array.from(TOOLS.values(), createToolSpec);
+  const sharedSpecs = specs;
+  const background = new BackgroundCommands(record);
+  const seen = new SeenFiles(readHistory);
   return {
     id: "coding",
-    list: () => offered,
+    list: () => sharedSpecs,
     describe: ({ name, input }) => TOOLS.get(name)?.describe(input) ?? { title: name },
     async call({ name, input }, context) {
       const tool = TOOLS.get(name);
       if (tool === undefined) return { outcome: "failed", text: `there is no tool "${name}"` };
-      const own = { env, folders: [context.cwd, ...folders], seen, background };
+      const toolContext = { env, folders: [context.cwd, ...folders], seen, background };
       try {
-        return await tool.run(input, { ...context, ...own });
+        return await tool.run(input, { ...context, ...toolContext });
       } catch (error) {
-        if (isOutcome(error)) return { outcome: "failed", text: messageOf(error) };
+        if (isToolFailure(error)) return { outcome: "failed", text: messageOf(error) };
         if (context.signal.aborted && error === context.signal.reason) return CANCELLED;
         if (context.signal.aborted && (error as Error).name === "AbortError") return CANCELLED;
-        throw error; // a broken log, or a defect: not the tool's outcome
+        throw error; // a broken log or a defect is not an outcome of the tool
       }
     },
     [Symbol.asyncDispose]: () => background[Symbol.asyncDispose](),
@@ -66,13 +72,13 @@ export function codingTools({ env, folders = [], record = () => undefined, earli
 
 const CANCELLED = { outcome: "cancelled" as const, text: "[cancelled]" };
 
-function specOf(tool: CodingTool): ToolSpec {
+function createToolSpec(tool: CodingTool): ToolSpec {
   const { name, description, kind, readOnly, repeatable, concurrent, timeoutMs, input } = tool;
   const { $schema: _, ...inputSchema } = z.toJSONSchema(input) as Record<string, unknown>;
   return { name, description, kind, readOnly, repeatable, concurrent, timeoutMs, inputSchema };
 }
 
-function isOutcome(error: unknown): boolean {
+function isToolFailure(error: unknown): boolean {
   if (error instanceof ToolRefusal || error instanceof PathRefusal) return true;
   return error instanceof Error && typeof (error as NodeJS.ErrnoException).syscall === "string";
 }

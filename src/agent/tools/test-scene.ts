@@ -1,18 +1,18 @@
-/** The coding tools in a folder of their own, with a secret beside it. */
+/** The coding tools in a temporary directory, with a secret file outside of it. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { EventBody, ToolContext, ToolResult } from "../../domain/index.ts";
 import { temporaryFolder } from "../../testing/index.ts";
-import { codingTools, type CodingTools, type CodingToolsOptions } from "./index.ts";
+import { createCodingTools, type CodingTools, type CodingToolsOptions } from "./index.ts";
 
 export interface Scene extends AsyncDisposable {
   readonly folder: string;
   readonly outside: string;
   readonly tools: CodingTools;
-  /** What was recorded in a call, and between calls. */
+  /** Events recorded during calls and between them. */
   readonly recorded: EventBody[];
   readonly blobs: Map<string, Uint8Array>;
-  /** Of this scene alone: another run on the same machine must not find our processes. */
+  /** Unique to this scene, so that another run on the same machine does not find its processes. */
   readonly marker: string;
   at(name: string): string;
   run(name: string, input: unknown, more?: Partial<ToolContext>): Promise<ToolResult>;
@@ -26,7 +26,7 @@ export async function openScene(options: Partial<CodingToolsOptions> = {}): Prom
   const recorded: EventBody[] = [];
   const blobs = new Map<string, Uint8Array>();
   const record = (body: EventBody): void => void recorded.push(body);
-  const tools = codingTools({ env: { PATH: process.env["PATH"] }, record, ...options });
+  const tools = createCodingTools({ env: { PATH: process.env["PATH"] }, record, ...options });
   const marker = `scene-${process.pid}-${(count += 1)}`;
   const context: ToolContext = {
     cwd: folder.path,

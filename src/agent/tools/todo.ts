@@ -1,18 +1,18 @@
-/** Keeps the agent's plan, where everyone can see it. */
+/** The `todo` tool: records the agent's plan, so that the user can see it. */
 import { z } from "zod";
-import { defineTool, ok } from "./tool.ts";
+import { defineTool, okResult } from "./tool.ts";
 
-const MOST_ENTRIES = 100;
+const MAX_ENTRIES = 100;
 const MAX_LENGTH = 500;
 const STATUSES = ["pending", "in_progress", "completed"] as const;
 
-export const todo = defineTool({
+export const todoTool = defineTool({
   name: "todo",
   description:
-    "Write down your plan for work of several steps, and what has become of each. The whole list replaces the one before. Have one step in_progress at a time.",
+    "Record your plan for work of several steps, with the status of each step. The new list replaces the old one. Have one step in_progress at a time.",
   kind: "think",
   readOnly: true,
-  concurrent: false, // the last one of a reply is the plan
+  concurrent: false, // the last call of a reply sets the plan
   input: z.strictObject({
     todos: z
       .array(
@@ -22,15 +22,15 @@ export const todo = defineTool({
           priority: z.enum(["high", "medium", "low"]).optional(),
         }),
       )
-      .max(MOST_ENTRIES),
+      .max(MAX_ENTRIES),
   }),
   describe: ({ todos }) => ({ title: `plan (${todos.length} steps)` }),
   async run({ todos }, context) {
     const entries = todos.map(({ content, ...rest }) => ({ content: content.toWellFormed(), ...rest }));
     await context.record({ type: "plan.updated", entries });
     const count = (status: (typeof STATUSES)[number]) => todos.filter((entry) => entry.status === status).length;
-    return ok(
-      `the plan was kept: ${count("completed")} done, ${count("in_progress")} in progress, ${count("pending")} to do`,
+    return okResult(
+      `plan recorded: ${count("completed")} completed, ${count("in_progress")} in progress, ${count("pending")} pending`,
     );
   },
 });

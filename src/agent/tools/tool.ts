@@ -1,46 +1,46 @@
-/** One tool of the built-in agent: what a model is told, and what it does. */
+/** Defines one tool of the built-in agent: what a model sees of it, and what it does. */
 import { z } from "zod";
 import type { ToolContext, ToolDescription, ToolKind, ToolResult, ToolSpec } from "../../domain/index.ts";
-import type { SeenFiles } from "./files/seen.ts";
-import type { Background } from "./shell/background.ts";
+import type { EnvironmentVariables } from "../../stdx/index.ts";
+import type { SeenFiles } from "./files/seen-files.ts";
+import type { BackgroundCommands } from "./shell/background-commands.ts";
 
-/** What a tool says when it is asked for something it must not or cannot do. */
-export class ToolRefusal extends Error {}
-
-export interface CallContext extends ToolContext {
-  /** Of the commands that are run. */
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** The working folder, and those that were allowed beside it. */
+export interface CodingToolContext extends ToolContext {
+  /** The environment of commands. */
+  readonly env: EnvironmentVariables;
+  /** The working directory, followed by the other allowed directories. */
   readonly folders: readonly string[];
   readonly seen: SeenFiles;
-  readonly background: Background;
+  readonly background: BackgroundCommands;
 }
 
-export interface CodingTool extends Traits {
+export interface CodingTool extends ToolTraits {
   readonly input: z.ZodType;
   describe(input: unknown): ToolDescription;
-  run(input: unknown, context: CallContext): Promise<ToolResult>;
+  run(input: unknown, context: CodingToolContext): Promise<ToolResult>;
 }
 
-interface Traits extends Pick<ToolSpec, "repeatable" | "concurrent" | "timeoutMs"> {
+interface ToolTraits extends Pick<ToolSpec, "repeatable" | "concurrent" | "timeoutMs"> {
   readonly name: string;
   readonly description: string;
   readonly kind: ToolKind;
   readonly readOnly: boolean;
 }
 
-interface Definition<Input> extends Traits {
+interface CodingToolDefinition<Input> extends ToolTraits {
   readonly input: z.ZodType<Input>;
   describe(input: Input): ToolDescription;
-  /** May throw a ToolRefusal, a PathRefusal or a system error: each becomes a failed outcome in words. */
-  run(input: Input, context: CallContext): Promise<ToolResult>;
+  /**
+   * May throw a ToolRefusal, a PathRefusal or a system error. Each becomes a failed outcome with the error's message.
+   */
+  run(input: Input, context: CodingToolContext): Promise<ToolResult>;
 }
 
-/** Enough for what only looks at files. */
-export const LOOKING_MS = 60_000;
+/** Timeout of tools that only read files. */
+export const FILE_TIMEOUT_MS = 60_000;
 
-/** Checks the arguments before either function sees them. */
-export function defineTool<Input>(definition: Definition<Input>): CodingTool {
+/** Validates the arguments before `describe` and `run` get them. */
+export function defineTool<Input>(definition: CodingToolDefinition<Input>): CodingTool {
   const { name, input: schema } = definition;
   return {
     ...definition,
@@ -51,24 +51,24 @@ export function defineTool<Input>(definition: Definition<Input>): CodingTool {
     async run(input, context) {
       const parsed = schema.safeParse(input);
       if (parsed.success) return definition.run(parsed.data, context);
-      return { outcome: "failed", text: `the arguments do not fit: ${z.prettifyError(parsed.error)}` };
+      return { outcome: "failed", text: `invalid arguments: ${z.prettifyError(parsed.error)}` };
     },
   };
 }
 
-/** A path or a command: the system takes neither with a NUL in it. */
-export function systemText() {
+/** A path or a command. System calls accept neither with a NUL character. */
+export function textWithoutNul() {
   return z
     .string()
     .min(1)
-    .refine((text) => !text.includes("\0"), "must not have a NUL character in it");
+    .refine((text) => !text.includes("\0"), "must not contain a NUL character");
 }
 
-/** A text for a file: half of a character could not be written as it is. */
-export function wholeText() {
-  return z.string().refine((text) => text.isWellFormed(), "must not have half a character in it");
+/** Text for a file. Unpaired surrogates cannot be encoded in UTF-8. */
+export function wellFormedText() {
+  return z.string().refine((text) => text.isWellFormed(), "must not contain an unpaired surrogate");
 }
 
-export function ok(text: string, more: Partial<ToolResult> = {}): ToolResult {
+export function okResult(text: string, more: Partial<ToolResult> = {}): ToolResult {
   return { ...more, outcome: "ok", text };
 }

@@ -15,7 +15,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { RookeryError, type EventBody, type ToolContext } from "../../domain/index.ts";
 import { processesMarked, startGroup } from "../../stdx/index.ts";
 import { temporaryFolder, type TemporaryFolder } from "../../testing/index.ts";
-import { codingTools, type CodingTools } from "./index.ts";
+import { createCodingTools, type CodingTools } from "./index.ts";
 
 let outside: TemporaryFolder;
 let folder: TemporaryFolder;
@@ -34,13 +34,13 @@ afterEach(async () => {
 
 let tools: CodingTools;
 beforeEach(() => {
-  tools = codingTools({ env: { PATH: process.env["PATH"] } });
+  tools = createCodingTools({ env: { PATH: process.env["PATH"] } });
 });
 afterEach(() => tools[Symbol.asyncDispose]());
 
 const at = (name: string) => join(folder.path, name);
 
-/** A marker of this run alone: another run on the same machine must not find our processes. */
+/** A marker that is unique to this run, so that another run on the same machine does not find its processes. */
 const marked = (name: string) => `${name}-${process.pid}`;
 
 function run(name: string, input: unknown, more: Partial<ToolContext> = {}) {
@@ -72,16 +72,16 @@ describe("confinement", () => {
   it.each([
     ["a path above", "../x"],
     ["an absolute path", "/etc/passwd"],
-    ["a path that climbs later", "sub/../../x"],
-    ["a folder link", "way-out/secret"],
-    ["a new file behind a folder link", "way-out/new"],
-    ["a file link", "link"],
-    ["a link to nothing", "dangling"],
-    ["a link to itself", "loop"],
+    ["a path that climbs out later", "sub/../../x"],
+    ["a symlink to a directory", "way-out/secret"],
+    ["a new file behind a symlink to a directory", "way-out/new"],
+    ["a symlink to a file", "link"],
+    ["a dangling symlink", "dangling"],
+    ["a symlink to itself", "loop"],
     ["a FIFO", "fifo"],
-    ["a folder", "sub"],
-    ["a file as a folder", "a.txt/b"],
-  ])("refuses %s for every file tool, and touches nothing", async (_, path) => {
+    ["a directory", "sub"],
+    ["a file used as a directory", "a.txt/b"],
+  ])("rejects %s in every file tool and changes nothing", async (_, path) => {
     expect(await run("read", { path })).toMatchObject({ outcome: "failed" });
     expect(await run("write", { path, content: "x" })).toMatchObject({ outcome: "failed" });
     expect(await run("edit", { path, old_text: "s", new_text: "x" })).toMatchObject({ outcome: "failed" });
@@ -89,26 +89,26 @@ describe("confinement", () => {
     expect(execFileSync("ls", [outside.path], { encoding: "utf8" })).toBe("secret\n");
   });
 
-  it("follows a link that stays inside", async () => {
+  it("follows a symlink that stays inside", async () => {
     expect(await run("read", { path: "inside" })).toMatchObject({ outcome: "ok" });
   });
 });
 
 describe("files", () => {
-  it("reads with line numbers, and a range of a long file", async () => {
+  it("reads with line numbers, and reads a range of lines", async () => {
     expect((await run("read", { path: "a.txt" })).text).toBe("1\tone\n2\ttwo\n3\tthree");
     expect((await run("read", { path: "a.txt", offset: 2, limit: 1 })).text).toBe("2\ttwo\n… 1 more lines");
     expect(await run("read", { path: "a.txt", offset: 9 })).toMatchObject({ outcome: "failed" });
   });
 
-  it("refuses bytes that are no text, and files too large", async () => {
+  it("rejects binary files and files that are too large", async () => {
     writeFileSync(at("bin"), Buffer.from([1, 0, 2]));
     execFileSync("truncate", ["-s", "2G", at("huge")]);
     expect((await run("read", { path: "bin" })).text).toContain("not a text file");
     expect((await run("read", { path: "huge" })).text).toContain("use bash");
   });
 
-  it("writes a new file into new folders, and tells what changed", async () => {
+  it("writes a new file into new directories and returns the diff", async () => {
     const result = await run("write", { path: "x/y/z.txt", content: "hi" });
     expect(result.diffs).toEqual([{ path: "x/y/z.txt", before: null, after: "hi" }]);
     expect(readFileSync(at("x/y/z.txt"), "utf8")).toBe("hi");
@@ -116,8 +116,8 @@ describe("files", () => {
 
   it.each([
     ["once", { old_text: "two", new_text: "2" }, "one\n2\nthree\n"],
-    ["everywhere if told", { old_text: "o", new_text: "0", replace_all: true }, "0ne\ntw0\nthree\n"],
-    ["with signs that mean something elsewhere", { old_text: "two", new_text: "$&$1" }, "one\n$&$1\nthree\n"],
+    ["everywhere with replace_all", { old_text: "o", new_text: "0", replace_all: true }, "0ne\ntw0\nthree\n"],
+    ["with replacement patterns as plain text", { old_text: "two", new_text: "$&$1" }, "one\n$&$1\nthree\n"],
   ])("edits %s", async (_, edit, expected) => {
     await run("read", { path: "a.txt" });
     expect(await run("edit", { path: "a.txt", ...edit })).toMatchObject({ outcome: "ok" });
@@ -125,15 +125,15 @@ describe("files", () => {
   });
 
   it.each([
-    ["text that is not there", { old_text: "four", new_text: "4" }, "does not stand"],
-    ["text that is there twice", { old_text: "o", new_text: "0" }, "2 times"],
+    ["text that does not occur", { old_text: "four", new_text: "4" }, "was not found"],
+    ["text that occurs twice", { old_text: "o", new_text: "0" }, "2 times"],
   ])("refuses to edit %s", async (_, edit, words) => {
     await run("read", { path: "a.txt" });
     expect((await run("edit", { path: "a.txt", ...edit })).text).toContain(words);
     expect(readFileSync(at("a.txt"), "utf8")).toBe("one\ntwo\nthree\n");
   });
 
-  it("says what does not fit in the arguments", async () => {
+  it("names the invalid argument", async () => {
     expect((await run("read", { file: "a.txt" })).text).toContain("path");
   });
 
@@ -142,11 +142,11 @@ describe("files", () => {
     ["write", { path: "a\0b", content: "" }],
     ["edit", { path: "a\0b", old_text: "a", new_text: "b" }],
     ["bash", { command: "echo a\0b" }],
-  ])("%s refuses a NUL, which no system call takes", async (name, input) => {
+  ])("%s rejects a NUL character", async (name, input) => {
     expect(await run(name, input)).toMatchObject({ outcome: "failed", text: expect.stringContaining("NUL") as string });
   });
 
-  it("neither reads nor changes bytes that are not UTF-8", async () => {
+  it("neither reads nor changes a file that is not valid UTF-8", async () => {
     const bytes = Buffer.from("caf\xe9 foo\n", "latin1");
     writeFileSync(at("latin1"), bytes);
     for (const [name, more] of [
@@ -154,42 +154,39 @@ describe("files", () => {
       ["edit", { old_text: "foo", new_text: "bar" }],
       ["write", { content: "new" }],
     ] as const) {
-      expect((await run(name, { path: "latin1", ...more })).text).toContain("not UTF-8");
+      expect((await run(name, { path: "latin1", ...more })).text).toContain("not valid UTF-8");
     }
     expect(readFileSync(at("latin1"))).toEqual(bytes);
   });
 
-  it("keeps a byte order mark and the ends of lines as they are", async () => {
+  it("keeps the byte order mark and CRLF line endings", async () => {
     writeFileSync(at("windows"), "\ufeffone\r\ntwo\r\n");
     await run("read", { path: "windows" });
     expect(await run("edit", { path: "windows", old_text: "two", new_text: "2" })).toMatchObject({ outcome: "ok" });
     expect(readFileSync(at("windows"), "utf8")).toBe("\ufeffone\r\n2\r\n");
   });
 
-  it.runIf(process.platform === "linux")(
-    "loses nothing of a file where the new text does not fit on the disk",
-    async () => {
-      const before = readdirSync(folder.path);
-      const limit = (size: string) => execFileSync("prlimit", ["--pid", String(process.pid), `--fsize=${size}:`]);
-      limit("100000");
-      try {
-        const long = "x".repeat(200_000);
-        await run("read", { path: "a.txt" });
-        const results = [
-          await run("write", { path: "a.txt", content: long }),
-          await run("edit", { path: "a.txt", old_text: "two", new_text: long }),
-          await run("write", { path: "new.txt", content: long }),
-        ];
-        expect(results.map(({ outcome }) => outcome)).toEqual(["failed", "failed", "failed"]);
-      } finally {
-        limit("unlimited");
-      }
-      expect(readFileSync(at("a.txt"), "utf8")).toBe("one\ntwo\nthree\n");
-      expect(readdirSync(folder.path)).toEqual(before);
-    },
-  );
+  it.runIf(process.platform === "linux")("keeps the old content if the new one does not fit on the disk", async () => {
+    const before = readdirSync(folder.path);
+    const limit = (size: string) => execFileSync("prlimit", ["--pid", String(process.pid), `--fsize=${size}:`]);
+    limit("100000");
+    try {
+      const long = "x".repeat(200_000);
+      await run("read", { path: "a.txt" });
+      const results = [
+        await run("write", { path: "a.txt", content: long }),
+        await run("edit", { path: "a.txt", old_text: "two", new_text: long }),
+        await run("write", { path: "new.txt", content: long }),
+      ];
+      expect(results.map(({ outcome }) => outcome)).toEqual(["failed", "failed", "failed"]);
+    } finally {
+      limit("unlimited");
+    }
+    expect(readFileSync(at("a.txt"), "utf8")).toBe("one\ntwo\nthree\n");
+    expect(readdirSync(folder.path)).toEqual(before);
+  });
 
-  it("keeps the mode of what it replaces, and leaves that of a new file to the umask", async () => {
+  it("keeps the mode of a replaced file, and uses the umask for a new one", async () => {
     const usual = statSync(at("a.txt")).mode;
     chmodSync(at("a.txt"), 0o751);
     symlinkSync("a.txt", at("link"));
@@ -203,18 +200,18 @@ describe("files", () => {
     expect(readdirSync(folder.path).sort()).toEqual(["a.txt", "link", "new.txt"]);
   });
 
-  it.skipIf(process.getuid?.() === 0)("does not go around a file's write protection", async () => {
+  it.skipIf(process.getuid?.() === 0)("does not replace a read-only file", async () => {
     await run("read", { path: "a.txt" });
     chmodSync(at("a.txt"), 0o444);
     expect(await run("write", { path: "a.txt", content: "new" })).toMatchObject({ outcome: "failed" });
     expect(readFileSync(at("a.txt"), "utf8")).toBe("one\ntwo\nthree\n");
   });
 
-  it.each([1, 2])("never cuts a character in two, shifted by %i", async (shift) => {
+  it.each([1, 2])("never splits a surrogate pair, shifted by %i", async (shift) => {
     const content = " ".repeat(shift) + "😀".repeat(60_000);
     const { diffs } = await run("write", { path: "birds", content });
     const { text } = await run("read", { path: "birds" });
-    expect(text).toContain("left out");
+    expect(text).toContain("omitted");
     expect([text, diffs?.[0]?.after ?? ""].filter((piece) => !piece.isWellFormed())).toEqual([]);
   });
 });
@@ -229,17 +226,17 @@ describe("bash", () => {
     ["ls", "bash: ls"],
     ["ls\nrm -rf .", "bash: ls … (+1 line)"],
     [`echo ${"x".repeat(200)}; rm x`, `bash: echo ${"x".repeat(115)}…`],
-  ])("says in its title what it leaves out of %j", (command, title) => {
+  ])("shows in its title that %j was shortened", (command, title) => {
     expect(tools.describe({ toolId: "t", name: "bash", input: { command } }).title).toBe(title);
   });
 
-  it("gives both streams and the exit code, and records its process", async () => {
+  it("returns both streams and the exit code, and records its process", async () => {
     const result = await run("bash", { command: "echo out; echo err >&2; exit 2" });
     expect(result).toEqual({ outcome: "failed", text: "out\nerr\n\n[exit code 2]" });
     expect(recorded.map(({ type }) => type)).toEqual(["process.started", "process.exited"]);
   });
 
-  it("stops at its timeout, with what it left in the group", async () => {
+  it("stops the whole process group at its timeout", async () => {
     const marker = marked("timeout");
     const result = await run("bash", { command: "sleep 60 & sleep 60", timeout_ms: 50 }, { marker });
     expect(result.outcome).toBe("timed_out");
@@ -253,17 +250,17 @@ describe("bash", () => {
     expect(processesMarked(marker)).toEqual([]);
   });
 
-  it("keeps the beginning and the end of a flood", async () => {
+  it("keeps the start and the end of long output", async () => {
     const { text } = await run("bash", { command: "echo first; seq 1 200000; echo last" });
     expect(text.length).toBeLessThan(40_000);
-    expect(text).toMatch(/^first\n[^]*left out[^]*last\n\n\[exit code 0\]$/);
-    const [marker = "", left] = /\n… (\d+) characters left out …\n/.exec(text) ?? [];
+    expect(text).toMatch(/^first\n[^]*omitted[^]*last\n\n\[exit code 0\]$/);
+    const [marker = "", left] = /\n… (\d+) characters omitted …\n/.exec(text) ?? [];
     const all =
       "first\nlast\n".length + Array.from({ length: 200_000 }, (_, index) => `${index + 1}\n`).join("").length;
     expect(Number(left) + text.length - marker.length - "\n[exit code 0]".length).toBe(all);
   });
 
-  it("is cancelled at once, also where TERM is ignored", async () => {
+  it("can be cancelled immediately even if the command ignores SIGTERM", async () => {
     const { signal, abort, marker } = cancellable("cancel");
     const command = "trap '' TERM; echo up; while :; do sleep 1; done";
     const running = run("bash", { command }, { signal, marker });
@@ -273,22 +270,25 @@ describe("bash", () => {
   });
 
   it.each([
-    ["ends by itself", "ok", {}, "exit 0"],
+    ["ends normally", "ok", {}, "exit 0"],
     ["times out", "timed_out", { timeout_ms: 300 }, "sleep 60"],
     ["is cancelled", "cancelled", {}, "echo cancel me; sleep 60"],
-  ])("ends what left its group when it %s, and nothing of another call", async (_, outcome, more, then) => {
-    const { signal, abort, marker } = cancellable("strays");
-    const progress = (text: string): void => {
-      if (text.includes("cancel me")) abort();
-    };
-    await using other = await startGroup("sleep", ["60"], { cwd: folder.path, env: {}, marker });
-    const command = `setsid sleep 60 & until pgrep -g $! >/dev/null; do :; done; ${then}`;
-    const result = await run("bash", { command, ...more }, { signal, marker, progress });
-    expect(result.outcome).toBe(outcome);
-    expect(processesMarked(marker)).toEqual([other.identity]);
-  });
+  ])(
+    "kills processes that left its group when it %s, and no process of another call",
+    async (_, outcome, more, then) => {
+      const { signal, abort, marker } = cancellable("strays");
+      const progress = (text: string): void => {
+        if (text.includes("cancel me")) abort();
+      };
+      await using other = await startGroup("sleep", ["60"], { cwd: folder.path, env: {}, marker });
+      const command = `setsid sleep 60 & until pgrep -g $! >/dev/null; do :; done; ${then}`;
+      const result = await run("bash", { command, ...more }, { signal, marker, progress });
+      expect(result.outcome).toBe(outcome);
+      expect(processesMarked(marker)).toEqual([other.identity]);
+    },
+  );
 
-  it("stops the command where its start cannot be recorded", async () => {
+  it("stops the command if its start cannot be recorded", async () => {
     const marker = marked("unrecorded");
     const record = () => Promise.reject(new RookeryError("store_full", "no space"));
     await expect(run("bash", { command: "setsid sleep 60 & sleep 60" }, { marker, record })).rejects.toThrow(
@@ -297,30 +297,30 @@ describe("bash", () => {
     expect(processesMarked(marker)).toEqual([]);
   });
 
-  it("loses no output while something else keeps the process busy", async () => {
+  it("loses no output while the process is busy", async () => {
     let busy: NodeJS.Timeout | undefined;
     const block = (): void => void execFileSync("sleep", ["0.6"]);
-    // In a callback of I/O: a timer that ran out meanwhile comes before the next look at the pipe.
+    // Blocks in an I/O callback: an expired timer then runs before the pipe is polled.
     const progress = (): void => void (busy ??= setTimeout(() => readFile(at("a.txt"), block), 100));
     const { text } = await run("bash", { command: "(sleep 0.25; echo late) & echo early" }, { progress });
     expect(text).toBe("early\nlate\n\n[exit code 0]");
   });
 
-  it("waits for what still trickles in when the shell has ended", async () => {
+  it("waits for late output after the shell has ended", async () => {
     const { text } = await run("bash", { command: "(for i in 1 2 3 4; do sleep 0.1; echo $i; done) & true" });
     expect(text).toBe("1\n2\n3\n4\n\n[exit code 0]");
   });
 
-  it("waits only so long for what prints for ever in the background", async () => {
+  it("stops waiting for a background process that prints forever", async () => {
     const { text } = await run("bash", { command: "yes & echo started" });
     expect(text).toContain("[exit code 0]");
   });
 
-  it.each([1, 2])("never cuts a character in two, shifted by %i", async (shift) => {
+  it.each([1, 2])("never splits a surrogate pair, shifted by %i", async (shift) => {
     const shown: string[] = [];
     const command = `printf '%${shift}s' ''; printf '😀%.0s' {1..60000}`;
     const { text } = await run("bash", { command }, { progress: (piece) => void shown.push(piece) });
-    expect(text).toContain("left out");
+    expect(text).toContain("omitted");
     expect([text, ...shown].filter((piece) => !piece.isWellFormed())).toEqual([]);
     const { title } = tools.describe({
       toolId: "t",

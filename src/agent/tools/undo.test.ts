@@ -8,7 +8,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene[Symbol.asyncDispose]());
 
-/** Numbers that are the same for the same seed: a failure can be seen again with ROOKERY_SEED. */
+/** Returns pseudo-random numbers. To reproduce a failure, set ROOKERY_SEED. */
 function numbersFrom(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {
@@ -53,7 +53,7 @@ function randomFile(next: (below: number) => number): string {
   return (next(4) === 0 ? "\ufeff" : "") + body;
 }
 
-/** A piece that stands there, and never half of a character. */
+/** Returns a random part of the text that splits no surrogate pair. */
 function randomPiece(text: string, next: (below: number) => number): string {
   const characters = Array.from(text);
   const from = next(characters.length);
@@ -62,7 +62,7 @@ function randomPiece(text: string, next: (below: number) => number): string {
 
 const ROUNDS = process.env["ROOKERY_SLOW"] === "1" ? 300 : 60;
 
-it("an edit that is undone leaves the bytes as they were, whatever they are", { timeout: 120_000 }, async () => {
+it("restores the exact bytes when an edit is undone with its diff", { timeout: 120_000 }, async () => {
   const seed = Number(process.env["ROOKERY_SEED"] ?? Date.now() % 1e9);
   const next = numbersFrom(seed);
   const seen = { undone: 0, reversed: 0 };
@@ -97,7 +97,7 @@ it("an edit that is undone leaves the bytes as they were, whatever they are", { 
   expect(seen.undone, `seed ${seed}`).toBeGreaterThan(ROUNDS / 10);
 });
 
-it("an edit of one place is undone by the edit the other way round", { timeout: 120_000 }, async () => {
+it("undoes an edit with the reverse edit", { timeout: 120_000 }, async () => {
   const seed = Number(process.env["ROOKERY_SEED"] ?? Date.now() % 1e9);
   const next = numbersFrom(seed);
   for (let round = 0; round < ROUNDS / 2; round += 1) {

@@ -1,75 +1,81 @@
-/** Says of a text that does not stand in a file where something like it does, and what differs there. */
+/** Describes why `old_text` was not found in a file: the most similar lines, and how they differ. */
 import { indexOfText, trimBothEndsOf, trimEndOf } from "../../../stdx/index.ts";
-import { bounded, cut } from "../text.ts";
+import { truncateMiddle, truncateLine } from "../truncate.ts";
 
 const SHOWN_LINES = 20;
 const MAX_LINE_LENGTH = 300;
 const MAX_LENGTH = 3_000;
-/** Places that one line may speak for: a closing bracket stands everywhere, and says nothing. */
-const MOST_PLACES = 200;
-/** Lines of the text that vote: together with the places, the bound on the work. */
+/**
+ * Maximum number of positions that one line votes for. A line such as a closing bracket occurs everywhere and
+ * identifies nothing.
+ */
+const MAX_PLACES = 200;
+/** Maximum number of lines that vote. Together with `MAX_PLACES` it bounds the work. */
 const MAX_VOTERS = 2_000;
 
-interface Place {
-  /** From 0 on. */
+interface LineSpan {
+  /** Starts at 0. */
   readonly line: number;
   readonly count: number;
 }
 
-export function mismatch(text: string, wanted: string, path: string): string {
-  const missing = `old_text does not stand in ${path}`;
-  const lines = linesOf(text);
-  if (numbered(wanted)) return `${missing}: its lines begin with numbers, which read shows but the file does not have`;
-  const place = nearestPlace(lines, linesOf(wanted));
-  if (place === undefined) return `${missing}, nor anything like it: read the file again and give the text exactly`;
-  const found = lines.slice(place.line, place.line + place.count);
-  const shown = found.slice(0, SHOWN_LINES).map((line, at) => `${place.line + at + 1}\t${cut(line, MAX_LINE_LENGTH)}`);
+export function describeMismatch(text: string, wanted: string, path: string): string {
+  const missing = `old_text was not found in ${path}`;
+  const lines = splitLines(text);
+  if (hasLineNumbers(wanted))
+    return `${missing}: its lines start with line numbers, which read adds and the file does not contain`;
+  const span = findNearestSpan(lines, splitLines(wanted));
+  if (span === undefined) return `${missing}, and nothing similar: read the file again and pass the exact text`;
+  const found = lines.slice(span.line, span.line + span.count);
+  const shown = found
+    .slice(0, SHOWN_LINES)
+    .map((line, at) => `${span.line + at + 1}\t${truncateLine(line, MAX_LINE_LENGTH)}`);
   const more = found.length > SHOWN_LINES ? `\n… ${found.length - SHOWN_LINES} more lines` : "";
-  const last = place.line + found.length;
-  const where = found.length === 1 ? `line ${last}` : `lines ${place.line + 1} to ${last}`;
-  const difference = differenceOf(found.join("\n"), wanted);
-  const what = difference === undefined ? "" : `, where only ${difference}`;
-  return bounded(`${missing}. The nearest place is ${where}${what}:\n${shown.join("\n")}${more}`, MAX_LENGTH);
+  const last = span.line + found.length;
+  const where = found.length === 1 ? `line ${last}` : `lines ${span.line + 1} to ${last}`;
+  const difference = findDifference(found.join("\n"), wanted);
+  const reason = difference === undefined ? "" : `, where only ${difference}`;
+  return truncateMiddle(`${missing}. The closest match is ${where}${reason}:\n${shown.join("\n")}${more}`, MAX_LENGTH);
 }
 
-function linesOf(text: string): string[] {
+function splitLines(text: string): string[] {
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
   return lines;
 }
 
-function numbered(wanted: string): boolean {
-  return linesOf(wanted).every((line) => /^\s*\d+\t/.test(line));
+function hasLineNumbers(wanted: string): boolean {
+  return splitLines(wanted).every((line) => /^\s*\d+\t/.test(line));
 }
 
-/** What is taken away from both before they are compared, in the order in which it should be told. */
+/** What is removed from both texts before they are compared, in the order in which it is reported. */
 const DIFFERENCES: readonly (readonly [name: string, without: (text: string) => string])[] = [
-  ["the ends of lines differ (CRLF)", (text) => text.replaceAll("\r", "")],
-  ["the empty space before or behind it differs", (text) => text.replaceAll("\r", "").trim()],
-  ["the space at the ends of lines differs", (text) => eachLine(text, (line) => trimEndOf(line, " \t\r")).trim()],
-  ["the indentation differs", (text) => eachLine(text, (line) => trimBothEndsOf(line, " \t\r")).trim()],
-  ["white space differs", spaceless],
-  ["quotes, dashes or white space differ", (text) => spaceless(plainSigns(text))],
-  ["capital letters differ", (text) => spaceless(plainSigns(text)).toLowerCase()],
+  ["the line endings differ (CRLF)", (text) => text.replaceAll("\r", "")],
+  ["leading or trailing whitespace differs", (text) => text.replaceAll("\r", "").trim()],
+  ["whitespace at line ends differs", (text) => mapLines(text, (line) => trimEndOf(line, " \t\r")).trim()],
+  ["the indentation differs", (text) => mapLines(text, (line) => trimBothEndsOf(line, " \t\r")).trim()],
+  ["whitespace differs", removeSpaces],
+  ["quotes, dashes or whitespace differ", (text) => removeSpaces(normalizePunctuation(text))],
+  ["upper and lower case differ", (text) => removeSpaces(normalizePunctuation(text)).toLowerCase()],
 ];
 
-function differenceOf(found: string, wanted: string): string | undefined {
+function findDifference(found: string, wanted: string): string | undefined {
   return DIFFERENCES.find(([, without]) => {
     const plain = without(wanted);
     return plain !== "" && indexOfText(without(found), plain) !== -1;
   })?.[0];
 }
 
-function eachLine(text: string, change: (line: string) => string): string {
+function mapLines(text: string, change: (line: string) => string): string {
   return text.split("\n").map(change).join("\n");
 }
 
-function spaceless(text: string): string {
+function removeSpaces(text: string): string {
   return text.replaceAll(/\s+/g, "");
 }
 
-/** As a keyboard has them. */
-function plainSigns(text: string): string {
+/** Replaces typographic quotes and dashes with those of a keyboard. */
+function normalizePunctuation(text: string): string {
   return text
     .replaceAll(/[\u2018\u2019\u201a\u2032`]/g, "'")
     .replaceAll(/[\u201c\u201d\u201e\u2033]|''/g, '"')
@@ -77,40 +83,43 @@ function plainSigns(text: string): string {
     .replaceAll('"', "'");
 }
 
-function bare(line: string): string {
-  return spaceless(plainSigns(line)).toLowerCase();
+function normalizeLine(line: string): string {
+  return removeSpaces(normalizePunctuation(line)).toLowerCase();
 }
 
-/** Each line of the text that stands in the file votes for where the whole would begin; else the most similar line. */
-function nearestPlace(lines: readonly string[], wanted: readonly string[]): Place | undefined {
+/**
+ * Each line that occurs in the file votes for the position where the whole text would start. Without votes, the most
+ * similar line decides.
+ */
+function findNearestSpan(lines: readonly string[], wanted: readonly string[]): LineSpan | undefined {
   const places = new Map<string, number[]>();
   for (const [at, line] of lines.entries()) {
-    const known = places.get(bare(line));
-    if (known === undefined) places.set(bare(line), [at]);
-    else if (known.length < MOST_PLACES) known.push(at);
+    const known = places.get(normalizeLine(line));
+    if (known === undefined) places.set(normalizeLine(line), [at]);
+    else if (known.length < MAX_PLACES) known.push(at);
   }
   const votes = new Map<number, number>();
   for (const [at, line] of wanted.slice(0, MAX_VOTERS).entries()) {
-    const text = bare(line);
+    const text = normalizeLine(line);
     for (const place of text === "" ? [] : (places.get(text) ?? [])) {
       votes.set(place - at, (votes.get(place - at) ?? 0) + text.length);
     }
   }
   const [best] = [...votes].sort(([a, most], [b, more]) => more - most || a - b);
-  const start = best?.[0] ?? similar(lines, wanted);
+  const start = best?.[0] ?? findSimilarLine(lines, wanted);
   if (start === undefined) return undefined;
   const line = Math.max(0, start);
   return { line, count: Math.max(1, Math.min(wanted.length, lines.length - line)) };
 }
 
-/** By the words that it has in common with the longest line that is wanted; half of them at least. */
-function similar(lines: readonly string[], wanted: readonly string[]): number | undefined {
+/** Finds the line that shares the most words with the longest line of the text; at least half of them. */
+function findSimilarLine(lines: readonly string[], wanted: readonly string[]): number | undefined {
   const longest = wanted.reduce((best, line, at) => (line.length > (wanted[best]?.length ?? 0) ? at : best), 0);
-  const words = wordsOf(wanted[longest] ?? "");
+  const words = splitWords(wanted[longest] ?? "");
   if (words.size === 0) return undefined;
   let best: { readonly at: number; readonly score: number } | undefined;
   for (const [at, line] of lines.entries()) {
-    const found = wordsOf(line);
+    const found = splitWords(line);
     let common = 0;
     for (const word of found) if (words.has(word)) common += 1;
     const score = (2 * common) / (words.size + found.size);
@@ -119,7 +128,7 @@ function similar(lines: readonly string[], wanted: readonly string[]): number | 
   return best === undefined ? undefined : best.at - longest;
 }
 
-function wordsOf(line: string): ReadonlySet<string> {
+function splitWords(line: string): ReadonlySet<string> {
   return new Set(
     line
       .slice(0, 10 * MAX_LINE_LENGTH)

@@ -1,49 +1,49 @@
-/** Finds files by a pattern of their paths. */
+/** The `glob` tool: finds files by a pattern for their paths. */
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { bounded } from "../text.ts";
-import { LOOKING_MS, defineTool, ok, systemText } from "../tool.ts";
-import { searchedFolder } from "./folder.ts";
-import { oneLine } from "./list.ts";
-import { matchingPaths, pathMatcher } from "./pattern.ts";
-import { treeOf } from "./tree.ts";
+import { truncateMiddle } from "../truncate.ts";
+import { FILE_TIMEOUT_MS, defineTool, okResult, textWithoutNul } from "../tool.ts";
+import { resolveSearchFolder } from "./search-folder.ts";
+import { quoteFileName } from "./list-tool.ts";
+import { filterPaths, createPathMatcher } from "./glob-pattern.ts";
+import { listFiles } from "./list-files.ts";
 
-const MOST_SHOWN = 500;
-/** Their times are looked at one by one. */
-const MOST_TIMED = 20_000;
+const MAX_RESULTS = 500;
+/** Maximum number of files to sort by time; each needs a system call. */
+const MAX_SORTED = 20_000;
 
-export const glob = defineTool({
+export const globTool = defineTool({
   name: "glob",
   description:
-    "Find files by a pattern of their paths, such as src/**/*.{ts,tsx}. ** stands for any folders, * for a part of one name. Leaves out .git and what .gitignore names.",
+    "Find files by a pattern for their paths, such as src/**/*.{ts,tsx}. ** matches any directories, * matches within one name. Skips .git and ignored files (.gitignore).",
   kind: "search",
   readOnly: true,
-  timeoutMs: LOOKING_MS,
+  timeoutMs: FILE_TIMEOUT_MS,
   input: z.strictObject({
-    pattern: systemText(),
-    path: systemText()
+    pattern: textWithoutNul(),
+    path: textWithoutNul()
       .optional()
-      .describe("the folder that the pattern is relative to; the working folder if not said"),
-    sort: z.enum(["name", "newest"]).optional().describe("name if not said"),
-    ignored: z.boolean().optional().describe("also what .gitignore leaves out"),
+      .describe("the directory that the pattern is relative to (default: the working directory)"),
+    sort: z.enum(["name", "newest"]).optional().describe("default: name"),
+    ignored: z.boolean().optional().describe("include ignored files"),
   }),
   describe: ({ pattern, path = "." }) => ({ title: `find ${pattern}`, locations: [{ path }] }),
   async run({ pattern, path = ".", sort = "name", ignored = false }, context) {
-    const matches = pathMatcher(pattern);
-    const { real, shown } = await searchedFolder(path, context);
-    const { files, truncated } = await treeOf(real, { ignored }, context);
-    const found = await matchingPaths(files, matches, context.signal);
-    const sorted = sort === "newest" ? await newestFirst(real, found.slice(0, MOST_TIMED), context.signal) : found;
-    const lines = sorted.slice(0, MOST_SHOWN).map((file) => oneLine(shown(file)));
-    if (lines.length === 0) return ok(`no file matches ${pattern}`);
-    if (found.length > MOST_SHOWN) lines.push(`… ${found.length - MOST_SHOWN} more files: make the pattern narrower`);
-    if (truncated) lines.push("… there are more files than were looked at: give a folder within");
-    return ok(bounded(lines.join("\n")));
+    const matches = createPathMatcher(pattern);
+    const { real, displayPath } = await resolveSearchFolder(path, context);
+    const { files, truncated } = await listFiles(real, { ignored }, context);
+    const found = await filterPaths(files, matches, context.signal);
+    const sorted = sort === "newest" ? await sortNewestFirst(real, found.slice(0, MAX_SORTED), context.signal) : found;
+    const lines = sorted.slice(0, MAX_RESULTS).map((file) => quoteFileName(displayPath(file)));
+    if (lines.length === 0) return okResult(`no file matches ${pattern}`);
+    if (found.length > MAX_RESULTS) lines.push(`… ${found.length - MAX_RESULTS} more files: use a narrower pattern`);
+    if (truncated) lines.push("… there are too many files, and some were skipped: pass a subdirectory");
+    return okResult(truncateMiddle(lines.join("\n")));
   },
 });
 
-async function newestFirst(real: string, files: readonly string[], signal: AbortSignal): Promise<string[]> {
+async function sortNewestFirst(real: string, files: readonly string[], signal: AbortSignal): Promise<string[]> {
   const timed: { readonly file: string; readonly at: number }[] = [];
   for (const file of files) {
     signal.throwIfAborted();

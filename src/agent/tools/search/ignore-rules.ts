@@ -1,24 +1,27 @@
-/** Patterns of a `.gitignore` file, as git reads them. Matching takes no longer than the path times the pattern. */
+/**
+ * Parses and matches `.gitignore` patterns like git. The time is at most proportional to path length times pattern
+ * length.
+ */
 import { nextLoopSlice } from "../../../stdx/index.ts";
-import { matchesSegments, segmentOf, type Segment } from "./pattern.ts";
+import { matchesGlobSegments, parseGlobSegment, type GlobSegment } from "./glob-pattern.ts";
 
-/** The rules of one file. They hold for what is below `base`. */
+/** The rules of one file. They apply to everything below `base`. */
 export interface IgnoreFile {
-  /** Relative to the root of the repository; empty for the root itself. */
+  /** Relative to the root of the repository. Empty for the root itself. */
   readonly base: string;
   readonly rules: readonly IgnoreRule[];
-  /** How much text the rules have: what matching one path costs at most. */
+  /** Total length of the rules, which bounds the cost of matching one path. */
   readonly length: number;
 }
 
 interface IgnoreRule {
   readonly negated: boolean;
   readonly foldersOnly: boolean;
-  /** `path` is relative to the base, `name` its last part. */
+  /** `path` is relative to the base; `name` is its last part. */
   matches(path: string, name: string): boolean;
 }
 
-/** A longer line is ignored: no pattern that a person writes is longer, and each costs time for each file. */
+/** Longer lines are ignored: nobody writes such patterns, and each costs time for every file. */
 const MAX_PATTERN_LENGTH = 1_000;
 
 export function parseIgnoreFile(text: string, base: string): IgnoreFile {
@@ -34,12 +37,12 @@ export function parseIgnoreFile(text: string, base: string): IgnoreFile {
   return { base, rules, length };
 }
 
-/** Rules that are matched in one piece: 4 KB of the longest ones, some milliseconds of work. */
-const RULES_IN_A_PIECE = 4;
+/** Number of rules that are matched without a pause: at most 4 KB, a few milliseconds. */
+const RULES_PER_SLICE = 4;
 
 /**
- * Whether git would leave the path out. `files`: outermost first. Folders above the path are not looked at. Others have
- * their turns in between: rules of a hostile repository can take 100 ms for one path.
+ * Whether git would ignore the path. `files` has the outermost file first. Parent directories are not checked. Yields
+ * to other work in between, because the rules of a hostile repository can take 100 ms for one path.
  */
 export async function isIgnored(files: readonly IgnoreFile[], path: string, isFolder: boolean): Promise<boolean> {
   const name = path.slice(path.lastIndexOf("/") + 1);
@@ -48,7 +51,7 @@ export async function isIgnored(files: readonly IgnoreFile[], path: string, isFo
     const below = base === "" ? path : path.slice(base.length + 1);
     for (let last = rules.length - 1; last >= 0; last -= 1) {
       const rule = rules[last] as IgnoreRule;
-      const slice = last % RULES_IN_A_PIECE === 0 ? nextLoopSlice() : undefined;
+      const slice = last % RULES_PER_SLICE === 0 ? nextLoopSlice() : undefined;
       if (slice !== undefined) await slice;
       if (rule.foldersOnly && !isFolder) continue;
       if (rule.matches(below, name)) return !rule.negated;
@@ -59,7 +62,7 @@ export async function isIgnored(files: readonly IgnoreFile[], path: string, isFo
 
 function parseRule(line: string): IgnoreRule | undefined {
   if (line.startsWith("#")) return undefined;
-  let pattern = withoutTrailingSpaces(line);
+  let pattern = trimTrailingSpaces(line);
   const negated = pattern.startsWith("!");
   if (negated) pattern = pattern.slice(1);
   const foldersOnly = pattern.endsWith("/");
@@ -67,42 +70,42 @@ function parseRule(line: string): IgnoreRule | undefined {
   const isAnchored = pattern.includes("/");
   if (pattern.startsWith("/")) pattern = pattern.slice(1);
   if (pattern === "") return undefined;
-  const matches = isAnchored ? pathRule(pattern) : nameRule(pattern);
+  const matches = isAnchored ? createRuleMatcher(pattern) : createNameMatcher(pattern);
   return matches && { negated, foldersOnly, matches };
 }
 
-/** A space at the end counts only behind a backslash. */
-function withoutTrailingSpaces(line: string): string {
+/** A trailing space counts only after a backslash. */
+function trimTrailingSpaces(line: string): string {
   let end = line.length;
   while (end > 0 && line[end - 1] === " " && line[end - 2] !== "\\") end -= 1;
   return line.slice(0, end);
 }
 
-/** Undefined for a pattern with a [ that is never closed, which matches nothing. */
-function nameRule(pattern: string): IgnoreRule["matches"] | undefined {
+/** Returns undefined for a pattern with an unclosed bracket, which matches nothing. */
+function createNameMatcher(pattern: string): IgnoreRule["matches"] | undefined {
   if (!/[*?[\\]/.test(pattern)) return (_, name) => name === pattern;
   const ending = pattern.slice(1);
   if (pattern.startsWith("*") && !/[*?[\\]/.test(ending)) return (_, name) => name.endsWith(ending);
-  const segment = parsedSegment(pattern);
-  return segment && ((_, name) => matchesSegments([segment], [name]));
+  const segment = tryParseSegment(pattern);
+  return segment && ((_, name) => matchesGlobSegments([segment], [name]));
 }
 
-function pathRule(pattern: string): IgnoreRule["matches"] | undefined {
+function createRuleMatcher(pattern: string): IgnoreRule["matches"] | undefined {
   if (!/[*?[\\]/.test(pattern)) return (path) => path === pattern;
   const texts = pattern.split("/");
-  if (texts.at(-1) === "**") texts.push("*"); // what is in the folder, not the folder itself
-  const segments: Segment[] = [];
+  if (texts.at(-1) === "**") texts.push("*"); // the content of the directory, not the directory itself
+  const segments: GlobSegment[] = [];
   for (const text of texts) {
-    const segment = parsedSegment(text);
+    const segment = tryParseSegment(text);
     if (segment === undefined) return undefined;
     segments.push(segment);
   }
-  return (path) => matchesSegments(segments, path.split("/"));
+  return (path) => matchesGlobSegments(segments, path.split("/"));
 }
 
-function parsedSegment(text: string): Segment | undefined {
+function tryParseSegment(text: string): GlobSegment | undefined {
   try {
-    return segmentOf(text);
+    return parseGlobSegment(text);
   } catch {
     return undefined;
   }

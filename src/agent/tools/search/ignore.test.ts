@@ -50,7 +50,7 @@ const FILES = [
   ".hidden/a",
 ];
 
-/** What git says, without git's own files. */
+/** The files that git reports as not ignored. */
 function expected(): string[] {
   const names = git("ls-files", "-z", "--others", "--exclude-standard").split("\0");
   return names.filter((name) => name !== "").sort();
@@ -61,30 +61,30 @@ async function found(path = "."): Promise<string[]> {
   return text.startsWith("no file") ? [] : text.split("\n").sort();
 }
 
-describe("files that git ignores are those that the search tools leave out, for", () => {
+describe("the search tools skip the same files as git for", () => {
   it.each([
-    ["names and endings", "*.log\n!keep.log\n"],
+    ["names and suffixes", "*.log\n!keep.log\n"],
     ["folders", "build/\n"],
     ["an anchored folder", "/build\n"],
-    ["a folder in a folder", "src/build/\n"],
-    ["a folder whose content is brought back", "build/*\n!build/keep\n"],
-    ["a folder that is ignored whole, of which nothing comes back", "build\n!build/keep/y.o\n"],
-    ["two stars at the beginning", "**/c.md\n"],
+    ["a nested folder", "src/build/\n"],
+    ["a folder with re-included content", "build/*\n!build/keep\n"],
+    ["an ignored folder whose content cannot be re-included", "build\n!build/keep/y.o\n"],
+    ["two leading stars", "**/c.md\n"],
     ["two stars in the middle", "a/**/b\n"],
-    ["two stars at the end", "docs/**\n"],
+    ["two trailing stars", "docs/**\n"],
     ["two stars in a name", "src/**.ts\nx**\n"],
-    ["one star that ends at a slash", "docs/*/c.md\nsrc/*.ts\n"],
-    ["signs in brackets", "x[0-1]\n[!a-z]env\nx[]-]\n"],
-    ["brackets that are not closed", "x[0\n[odd\n"],
+    ["one star that does not match a slash", "docs/*/c.md\nsrc/*.ts\n"],
+    ["character sets", "x[0-1]\n[!a-z]env\nx[]-]\n"],
+    ["unclosed brackets", "x[0\n[odd\n"],
     ["question marks", "x?\n"],
     ["escapes", "\\#hash\n\\!bang\n\\*star\n\\[odd]\n"],
     ["spaces and comments", "foo bar  \n# a.log\ntrail\\ \n\n"],
-    ["line ends of another system", "*.log\r\n/tmp\r\n"],
-    ["a mark at the beginning", "\ufeff*.log\n"],
-    ["letters with dots", "ünï\n"],
-    ["everything but", "*\n!*/\n!*.ts\n"],
+    ["CRLF line endings", "*.log\r\n/tmp\r\n"],
+    ["a byte order mark", "\ufeff*.log\n"],
+    ["non-ASCII names", "ünï\n"],
+    ["everything except some files", "*\n!*/\n!*.ts\n"],
     ["only a slash, a bang or a star", "/\n!\n"],
-    ["folders alone", "a.log/\n*/\n"],
+    ["patterns for folders only", "a.log/\n*/\n"],
   ])("%s", async (_, text) => {
     git("init", "--quiet");
     for (const file of FILES) write(file);
@@ -92,7 +92,7 @@ describe("files that git ignores are those that the search tools leave out, for"
     expect(await found()).toEqual(expected());
   });
 
-  it("files in deeper folders, the repository's own excludes and the user's", async () => {
+  it("nested .gitignore files, the repository's excludes and the user's", async () => {
     git("init", "--quiet");
     for (const file of FILES) write(file);
     write(".gitignore", "*.log\n*.o\n");
@@ -110,7 +110,7 @@ describe("files that git ignores are those that the search tools leave out, for"
     expect((await other.run("list", {})).text).toBe("b");
   });
 
-  it("a folder that is ignored, in which nothing is found unless it is asked for", async () => {
+  it("an ignored folder, unless ignored files are included", async () => {
     git("init", "--quiet");
     write("out/a", "x");
     write(".gitignore", "out\n");
@@ -118,7 +118,7 @@ describe("files that git ignores are those that the search tools leave out, for"
     expect((await scene.run("glob", { pattern: "**", path: "out", ignored: true })).text).toBe("out/a");
   });
 
-  it("a linked worktree and a repository within, which have rules of their own", async () => {
+  it("a linked worktree and a nested repository with their own rules", async () => {
     git("init", "--quiet");
     git("-c", "user.name=a", "-c", "user.email=a@b.invalid", "commit", "--quiet", "--allow-empty", "-m", "One");
     write(".git/info/exclude", "/linked\n*.tmp\n");
@@ -132,7 +132,7 @@ describe("files that git ignores are those that the search tools leave out, for"
   });
 });
 
-it("a .gitignore that is a link is not read", async () => {
+it("does not read a .gitignore that is a symlink", async () => {
   git("init", "--quiet");
   writeFileSync(join(scene.outside, "rules"), "a\n");
   symlinkSync(join(scene.outside, "rules"), scene.at(".gitignore"));
@@ -143,7 +143,7 @@ it("a .gitignore that is a link is not read", async () => {
 it.each([
   ["characters", `*${"a".repeat(120)}?b`, "a".repeat(250), 300],
   ["folders", `**/${"a/".repeat(60)}b`, Array.from({ length: 200 }, () => "a").join("/"), 200],
-])("rules of many %s cost a bounded time, in which others have their turns", async (_, rule, path, lines) => {
+])("matches rules with many %s in bounded time and yields to other work", async (_, rule, path, lines) => {
   const file = parseIgnoreFile(`${rule}\n`.repeat(lines), "");
   let [turns, isOver] = [0, false];
   const look = (): void => {

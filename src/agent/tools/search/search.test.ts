@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { openScene, type Scene } from "../test-scene.ts";
-import { pathMatcher } from "./pattern.ts";
+import { createPathMatcher } from "./glob-pattern.ts";
 
 let scene: Scene;
 beforeEach(async () => {
@@ -22,7 +22,7 @@ const init = () =>
 const text = async (name: string, input: object) => (await scene.run(name, input)).text;
 
 describe("list", () => {
-  it("shows a tree without what git ignores, and all of it if told", async () => {
+  it("shows a tree without ignored files, and with them on request", async () => {
     init();
     expect(await text("list", {})).toBe("src/\n  deep/ (1 file)\n  a.ts\n.gitignore\nbin");
     expect(await text("list", { depth: 1, ignored: true })).toBe(
@@ -31,13 +31,13 @@ describe("list", () => {
     expect(await text("list", { path: "src/deep" })).toBe("b.tsx");
   });
 
-  it("does without git, and says what is no folder", async () => {
+  it("works outside a repository, and rejects a path that is not a directory", async () => {
     expect(await text("list", { depth: 1 })).toBe("out/ (1 file)\nsrc/ (2 files)\n.gitignore\nbin");
-    expect(await text("list", { path: "bin" })).toContain("no folder");
-    expect(await text("list", { path: "gone" })).toContain("there is no folder gone");
+    expect(await text("list", { path: "bin" })).toContain("not a directory");
+    expect(await text("list", { path: "gone" })).toContain("gone does not exist");
   });
 
-  it("is bounded", async () => {
+  it("limits the number of entries", async () => {
     mkdirSync(scene.at("many"));
     for (let at = 0; at < 1_200; at += 1) writeFileSync(scene.at(`many/${at}`), "");
     expect(await text("list", { path: "many" })).toMatch(/\n… 200 more entries/);
@@ -45,7 +45,7 @@ describe("list", () => {
 });
 
 describe("glob", () => {
-  it("finds by pattern, sorted by name or by time", async () => {
+  it("finds files by pattern, sorted by name or by time", async () => {
     init();
     utimesSync(scene.at("src/a.ts"), 1, 1);
     expect(await text("glob", { pattern: "**/*.{ts,tsx}" })).toBe("src/a.ts\nsrc/deep/b.tsx");
@@ -67,14 +67,14 @@ describe("glob", () => {
     ["./a", "a", true],
     ["\\*", "a", false],
     ["😀?", "😀😀", true],
-  ])("takes %s for %s: %s", (pattern, path, expected) => {
-    expect(pathMatcher(pattern)(path)).toBe(expected);
+  ])("matches %s against %s: %s", (pattern, path, expected) => {
+    expect(createPathMatcher(pattern)(path)).toBe(expected);
   });
 
-  it("comes to an end for a pattern that would take for ever, and refuses one with too many alternatives", async () => {
-    expect(pathMatcher(`${"*a".repeat(200)}b`)("a".repeat(4_000))).toBe(false);
+  it("matches a pathological pattern quickly, and rejects a pattern with too many alternatives", async () => {
+    expect(createPathMatcher(`${"*a".repeat(200)}b`)("a".repeat(4_000))).toBe(false);
     expect(await text("glob", { pattern: "{a,b}".repeat(20) })).toContain("alternatives");
-    expect(await text("glob", { pattern: "{a" })).toContain("has no }");
+    expect(await text("glob", { pattern: "{a" })).toContain("without a }");
   });
 });
 
@@ -90,20 +90,20 @@ describe("grep", () => {
     [{ ignore_case: true, include: "*.ts" }, "src/a.ts:2:Two"],
     [{ path: "src/deep/b.tsx" }, "src/deep/b.tsx:1:two"],
     [{ path: "src/deep" }, "src/deep/b.tsx:1:two"],
-  ])("with %j finds what it should", async (input, expected) => {
+  ])("finds the expected lines with %j", async (input, expected) => {
     const found = await text("grep", { pattern: "two", ...input });
     expect(found.split("\n").sort()).toEqual(expected.replace("\n.gitignore", "\n.gitignore: 1").split("\n").sort());
   });
 
-  it("says what is no regular expression, and bounds what it finds", async () => {
-    expect(await text("grep", { pattern: "(" })).toContain("no regular expression");
+  it("rejects an invalid regular expression, and limits the number of matches", async () => {
+    expect(await text("grep", { pattern: "(" })).toContain("invalid regular expression");
     writeFileSync(scene.at("src/many"), "match\n".repeat(10_000));
     const found = await text("grep", { pattern: "match" });
     expect(found.split("\n")).toHaveLength(501);
-    expect(found).toContain("there may be more");
+    expect(found).toContain("there may be more matches");
   });
 
-  it("ends an expression that takes for ever when its time is over", async () => {
+  it("stops an expression that never ends at the time limit", async () => {
     writeFileSync(scene.at("src/trap"), `${"a".repeat(50)}!\n`);
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
@@ -112,7 +112,7 @@ describe("grep", () => {
       const began = performance.now();
       while (!isOver) {
         await new Promise((resolve) => setImmediate(resolve));
-        if (performance.now() - began > 300) vi.advanceTimersByTime(30_000); // by then it is busy
+        if (performance.now() - began > 300) vi.advanceTimersByTime(30_000); // the worker is busy by then
       }
       expect(await searching).toMatchObject({ outcome: "timed_out", text: expect.stringMatching(/longer than 30 s/) });
     } finally {
@@ -120,7 +120,7 @@ describe("grep", () => {
     }
   });
 
-  it("ends an expression that takes for ever when it is cancelled, and does not stop the process meanwhile", async () => {
+  it("stops an expression that never ends on cancellation, and does not block the process", async () => {
     writeFileSync(scene.at("src/trap"), `${"a".repeat(50)}!\n`);
     const controller = new AbortController();
     const searching = scene.run("grep", { pattern: "^(a+)+$" }, { signal: controller.signal });

@@ -1,8 +1,11 @@
-/** Which addresses are whose: the world's, this machine's or network's, or nobody's that an agent should talk to. */
+/** Classifies IP addresses: public, private to this machine or network, or forbidden for an agent. */
 import { BlockList, isIPv6 } from "node:net";
 
-/** `forbidden`: services of the machine's own host, which give secrets to whoever asks, and addresses of no one machine. */
-export type Zone = "public" | "private" | "forbidden";
+/**
+ * `forbidden`: link-local addresses, where cloud metadata services give secrets to anyone, and multicast and reserved
+ * addresses.
+ */
+export type AddressZone = "public" | "private" | "forbidden";
 
 const FORBIDDEN: readonly (readonly [string, number])[] = [
   ["169.254.0.0", 16],
@@ -27,18 +30,18 @@ const PRIVATE: readonly (readonly [string, number])[] = [
   ["fc00::", 7],
 ];
 
-const forbidden = listOf(FORBIDDEN);
-const ours = listOf(PRIVATE);
+const forbiddenAddresses = createBlockList(FORBIDDEN);
+const privateAddresses = createBlockList(PRIVATE);
 
-export function zoneOf(address: string): Zone {
-  const plain = embedded(address);
-  const family = isIPv6(plain) ? "ipv6" : "ipv4";
-  if (forbidden.check(plain, family)) return "forbidden";
-  return ours.check(plain, family) ? "private" : "public";
+export function classifyAddress(address: string): AddressZone {
+  const plainAddress = extractIPv4(address);
+  const family = isIPv6(plainAddress) ? "ipv6" : "ipv4";
+  if (forbiddenAddresses.check(plainAddress, family)) return "forbidden";
+  return privateAddresses.check(plainAddress, family) ? "private" : "public";
 }
 
-/** An address of the older kind may be written as one of the newer. */
-function embedded(address: string): string {
+/** Extracts the IPv4 address from an IPv6 address that contains one. */
+function extractIPv4(address: string): string {
   const [, dotted] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? [];
   if (dotted !== undefined) return dotted;
   const [, high, low] = /^(?:::ffff|64:ff9b:):([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i.exec(address) ?? [];
@@ -47,7 +50,7 @@ function embedded(address: string): string {
   return [first >> 8, first & 255, second >> 8, second & 255].join(".");
 }
 
-function listOf(ranges: readonly (readonly [string, number])[]): BlockList {
+function createBlockList(ranges: readonly (readonly [string, number])[]): BlockList {
   const list = new BlockList();
   for (const [network, bits] of ranges) list.addSubnet(network, bits, isIPv6(network) ? "ipv6" : "ipv4");
   return list;

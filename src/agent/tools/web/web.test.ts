@@ -3,9 +3,9 @@ import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openScene, type Scene } from "../test-scene.ts";
-import { zoneOf } from "./address.ts";
-import { readableText } from "./readable.ts";
-import { getPage } from "./request.ts";
+import { classifyAddress } from "./address.ts";
+import { htmlToText } from "./html-to-text.ts";
+import { getPage } from "./get-page.ts";
 
 let scene: Scene;
 beforeEach(async () => {
@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene[Symbol.asyncDispose]());
 
-async function served(listener: RequestListener) {
+async function startServer(listener: RequestListener) {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -24,8 +24,8 @@ async function served(listener: RequestListener) {
 const get = (url: string) => scene.run("fetch", { url });
 
 describe("fetch", () => {
-  it("gives a page as text, after a redirect, and unpacks it", async () => {
-    await using web = await served((request, response) => {
+  it("follows a redirect, decompresses the page and returns it as text", async () => {
+    await using web = await startServer((request, response) => {
       if (request.url === "/") return response.writeHead(302, { location: "/page" }).end();
       const headers = { "content-type": "text/html; charset=utf-8", "content-encoding": "gzip" };
       response.writeHead(200, headers).end(gzipSync("<h1>Hi</h1><p>there &amp; <a href='/x'>here</a>"));
@@ -37,8 +37,8 @@ describe("fetch", () => {
     ]);
   });
 
-  it("says what failed, what is no text, and what never ends to redirect", async () => {
-    await using web = await served((request, response) => {
+  it("reports an error status, binary data and a redirect loop", async () => {
+    await using web = await startServer((request, response) => {
       if (request.url === "/gone") return response.writeHead(404, { "content-type": "text/plain" }).end("no such page");
       if (request.url === "/loop") return response.writeHead(302, { location: "/loop" }).end();
       response.end(Buffer.from([1, 0, 2]));
@@ -47,12 +47,12 @@ describe("fetch", () => {
       outcome: "failed",
       text: expect.stringContaining("no such page") as string,
     });
-    expect((await get(`${web.url}/loop`)).text).toContain("leads on more than 5 times");
-    expect((await get(web.url)).text).toContain("3 bytes that are no text");
+    expect((await get(`${web.url}/loop`)).text).toContain("redirects more than 5 times");
+    expect((await get(web.url)).text).toContain("3 bytes of binary data");
   });
 
-  it("reads no more than its bound of a page without end", async () => {
-    await using web = await served((_, response) => {
+  it("stops reading an endless page at the limit", async () => {
+    await using web = await startServer((_, response) => {
       response.writeHead(200, { "content-type": "text/plain" });
       const more = (): void => {
         while (!response.destroyed && response.write("word ".repeat(10_000)));
@@ -61,28 +61,28 @@ describe("fetch", () => {
       more();
     });
     const { outcome, text } = await get(web.url);
-    expect([outcome, text.includes("· cut"), text.length < 31_000]).toEqual(["ok", true, true]);
+    expect([outcome, text.includes("· truncated"), text.length < 31_000]).toEqual(["ok", true, true]);
   });
 
   it.each([
-    ["file:///etc/passwd", "only http and https"],
-    ["example", "is no URL"],
+    ["file:///etc/passwd", "only http and https are"],
+    ["example", "is not a valid URL"],
     ["http://me:secret@127.0.0.1/", "password"],
-    ["http://169.254.169.254/latest", "is not fetched from"],
-    ["http://[::ffff:169.254.169.254]/", "is not fetched from"],
-    ["http://127.0.0.1:1/", "could not be fetched"],
-  ])("refuses %s in words", async (url, words) => {
+    ["http://169.254.169.254/latest", "which is a forbidden address"],
+    ["http://[::ffff:169.254.169.254]/", "which is a forbidden address"],
+    ["http://127.0.0.1:1/", "cannot fetch"],
+  ])("rejects %s with a message", async (url, words) => {
     expect(await get(url)).toMatchObject({ outcome: "failed", text: expect.stringContaining(words) as string });
   });
 });
 
 it.each([
-  ["public", "private", "not followed"],
+  ["public", "private", "was not followed"],
   ["private", "private", undefined],
   ["private", "public", undefined],
-  ["public", "forbidden", "not fetched from"],
-] as const)("a redirect from a %s address to a %s one is looked at", async (first, second, words) => {
-  await using web = await served((request, response) => {
+  ["public", "forbidden", "a forbidden address"],
+] as const)("checks a redirect from a %s address to a %s one", async (first, second, words) => {
+  await using web = await startServer((request, response) => {
     const isFirst = request.headers.host?.startsWith("127.0.0.1") === true;
     const location = web.url.replace("127.0.0.1", "localhost");
     if (isFirst && request.url === "/") response.writeHead(307, { location }).end();
@@ -106,8 +106,8 @@ it.each([
   ["169.254.169.254", "forbidden"],
   ["8.8.8.8", "public"],
   ["2606:4700::1111", "public"],
-])("%s is %s", (address, zone) => {
-  expect(zoneOf(address)).toBe(zone);
+])("classifies %s as %s", (address, zone) => {
+  expect(classifyAddress(address)).toBe(zone);
 });
 
 it.each([
@@ -117,24 +117,24 @@ it.each([
   ["1 < 2 &lt; &#51; &#x34; &nope;", "1 < 2 < 3 4 &nope;"],
   ["<a href='javascript:x'>a</a><a href='#b'>b</a>", "ab"],
   ["<script>never closed", ""],
-])("%j reads as %j", (html, text) => {
-  expect(readableText(html, "http://x.y/")).toBe(text);
+])("converts %j to %j", (html, text) => {
+  expect(htmlToText(html, "http://x.y/")).toBe(text);
 });
 
 describe("todo and ask", () => {
-  it("keeps the plan in the log", async () => {
+  it("records the plan in the log", async () => {
     const todos = [
       { content: "a", status: "completed" },
       { content: "b", status: "pending", priority: "high" },
     ];
-    expect((await scene.run("todo", { todos })).text).toBe("the plan was kept: 1 done, 0 in progress, 1 to do");
+    expect((await scene.run("todo", { todos })).text).toBe("plan recorded: 1 completed, 0 in progress, 1 pending");
     expect(scene.recorded).toEqual([{ type: "plan.updated", entries: todos }]);
   });
 
-  it("gives the user's answer, and goes on without one", async () => {
+  it("returns the user's answer, or says that nobody answered", async () => {
     const ask = () => Promise.resolve({ action: "accept" as const, content: { answer: "red" } });
     const input = { question: "Which?", choices: ["red", "blue"] };
-    expect((await scene.run("ask", input, { ask })).text).toBe("the user answers: red");
+    expect((await scene.run("ask", input, { ask })).text).toBe("the user answered: red");
     expect((await scene.run("ask", input)).text).toContain("nobody answered");
   });
 });
