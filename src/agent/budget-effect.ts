@@ -13,7 +13,7 @@ import {
   type TurnOutcome,
 } from "../domain/index.ts";
 import {
-  findExceededBudget,
+  findExceededAgentBudget,
   describeExceededBudget,
   computeRaisedLimit,
   type AgentBudget,
@@ -55,7 +55,7 @@ export async function enforceBudgets(
   if (isBegun) return undefined;
   for (;;) {
     const spent = turn.spent?.();
-    const exceeded = spent && findExceededBudget(agentBudget, spent, agent.liftedBudgets);
+    const exceeded = spent && findExceededAgentBudget(agentBudget, spent, agent.liftedBudgets);
     if (exceeded === undefined) return undefined;
     const decision = await askForMore(turn, keyOf(exceeded.of, exceeded.unit), exceeded, agentBudget);
     if (decision === "lifted") agent.liftedBudgets.add(raisedKey(exceeded.of, exceeded.unit, agentBudget.agentName));

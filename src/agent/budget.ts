@@ -30,7 +30,7 @@ export interface AgentBudget {
 }
 
 /** Returns the first budget that is used up, except for those lifted for this turn. */
-export function findExceededBudget(
+export function findExceededAgentBudget(
   agent: AgentBudget,
   spent: Spent,
   lifted: ReadonlySet<string>,

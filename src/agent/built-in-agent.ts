@@ -33,7 +33,7 @@ export function openBuiltInAgent(agent: BuiltInAgentOptions): AgentConnection {
   };
 }
 
-/** Puts the agent's own instructions before the configured prompts. `folders` are allowed besides the working directory. */
+/** Puts the built-in instructions before the configured prompts. `folders` are allowed besides `cwd`. */
 export function createSystemPrompt(cwd: string, prompts: readonly string[], folders: readonly string[] = []): string {
   const allowed = ["this directory", ...folders].join(", ");
   const instructions = [

@@ -92,7 +92,7 @@ function formatForSummary(message: Message): string {
   }
 }
 
-/** Joins at least the first and the last `minLength` characters. A record can be a hundred times as long as what is kept. */
+/** Joins at least the first and the last `minLength` characters, because a record can be very long. */
 function joinEnds(texts: readonly string[], minLength: number): string {
   let [first, last, firstLength, lastLength] = [0, texts.length, 0, 0];
   for (; first < last && firstLength < minLength; first += 1) firstLength += texts[first]?.length ?? 0;
@@ -100,7 +100,7 @@ function joinEnds(texts: readonly string[], minLength: number): string {
   return [...texts.slice(0, first), ...texts.slice(last)].join("");
 }
 
-/** Keeps the start and the end, which matter most. `length` is the length of the whole text if part of it is gone already. */
+/** Keeps the start and the end, which matter most. `length` is that of the complete text. */
 function omitMiddle(text: string, maxLength: number, length = text.length): string {
   if (length <= maxLength) return text;
   const half = Math.floor(maxLength / 2);

@@ -10,7 +10,7 @@ import type { TurnAgent } from "./turn-agent.ts";
 
 const prompt: Message = { role: "user", parts: [{ type: "text", text: "go" }] };
 
-it("summarizes a conversation with too many messages, whatever its token count", () => {
+it("summarizes a conversation with too many messages, regardless of its token count", () => {
   const messages = Array.from({ length: MAX_REQUEST_MESSAGES + 1 }, () => prompt);
   for (const contextSize of [undefined, 1_000_000]) {
     expect(new MachinePlayer({ contextSize }, undefined, messages).sendAll(prepared()).lines.at(-1)).toBe(

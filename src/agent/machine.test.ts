@@ -229,7 +229,7 @@ describe("a turn", () => {
     expect(turn.lines).toEqual(["prepare 0", "ask 0 reply: go"]);
   });
 
-  it("starts a step as before a crash, whatever the context size is now", () => {
+  it("starts a step as before a crash, regardless of the current context size", () => {
     const begun = (how: "reply" | "summary"): TurnEvent => ({ type: "step_prepared", inputs: [], begun: how });
     const full = { tokens: NEARLY_ALL, messages: 1 };
     expect(new MachinePlayer({}, full).sendAll(begun("reply")).lines).toEqual(["prepare 0", "ask 0 reply: go"]);

@@ -62,7 +62,7 @@ export type TurnEvent =
       readonly inputs: readonly (readonly InputPart[])[];
       /** The outcome if the turn must stop here. */
       readonly stop?: TurnOutcome | undefined;
-      /** What the step started with before a crash. It starts with the same again, whatever the context size is now. */
+      /** What the step started with before a crash. It starts with the same again, regardless of the context size. */
       readonly begun?: "reply" | "summary" | undefined;
     }
   | {

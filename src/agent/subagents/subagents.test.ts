@@ -95,8 +95,8 @@ describe("delegate", () => {
     ];
     await using w = await openSubagentScene((request) => {
       if (request.toolResults.length === 0) return call("delegate", { tasks });
-      const told = request.toolResults[0]?.content ?? "";
-      return told.includes('no agent "nobody"') ? call("delegate", { tasks: tasks.slice(0, 1) }) : say("Heard.");
+      const text = request.toolResults[0]?.content ?? "";
+      return text.includes('no agent "nobody"') ? call("delegate", { tasks: tasks.slice(0, 1) }) : say("Heard.");
     });
     await w.configure(
       '[agents.anthropic]\n[agents.printer]\nbackend = "command"\ncommand = ["echo", "printed {prompt}"]\n',

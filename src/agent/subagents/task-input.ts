@@ -63,7 +63,7 @@ export function describeDelegateTool(
     "each other: searches in several places, reviews of a change from several angles, changes to different files.",
     "A sub-agent knows nothing of this conversation, so its prompt must contain everything that it needs. All of them work",
     "in your working directory at the same time: never let two of them change the same file, and let none of them commit",
-    "or switch branches. They have your permissions, and the user is asked for whatever you would have to ask for.",
+    "or switch branches. They have your permissions, and the user is asked whenever you would have to ask.",
     `At most ${maxWidth} tasks in one call; at most ${maxRunning} run concurrently, and the others wait.`,
     ...(names.length === 0 ? [] : [`Other agents: ${names.join(", ")}.`]),
   ].join("\n");

@@ -11,9 +11,9 @@ const EDIT = { path: "a.txt", old_text: "one", new_text: "two" };
 /** The prompt "read" causes a read, "edit" an edit, and "both" one after the other. */
 const script: Script = ({ messages, toolResults }) => {
   const prompt = messages.findLast(({ role, text }) => role === "user" && text !== "")?.text;
-  const [told] = toolResults.slice(-1);
+  const [result] = toolResults.slice(-1);
   if (messages.at(-1)?.text === prompt) return prompt === "edit" ? call("edit", EDIT) : call("read", { path: "a.txt" });
-  return prompt === "both" && told?.content === "1\tone" ? call("edit", EDIT) : say("Done.");
+  return prompt === "both" && result?.content === "1\tone" ? call("edit", EDIT) : say("Done.");
 };
 
 const endings = (events: readonly SessionEvent[]) =>

@@ -63,7 +63,7 @@ function formatOverview({ line, removed, added }: ReplacedLines): string {
   return truncateMiddle([header, ...side("-", removed), ...side("+", added)].join("\n"), MAX_LENGTH);
 }
 
-/** Splits into lines with their line endings: a last line without one differs from one with it. */
+/** Splits a text into lines and keeps the line endings, because a last line without one is a different line. */
 function splitLines(text: string): string[] {
   const found: string[] = [];
   let from = 0;
