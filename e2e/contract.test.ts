@@ -8,7 +8,7 @@ import { Recording } from "./contract/recording.ts";
 import { Table } from "./contract/table.ts";
 import { programs } from "./programs/index.mjs";
 
-const RECORDED = fileURLToPath(new URL("../src/testing/recorded", import.meta.url));
+const RECORDED = fileURLToPath(new URL("../test/support/recorded", import.meta.url));
 const NOT_HERE = "what it says then is written by hand, and played by its stand-in";
 const OVER_ACP = "where it has servers it is driven over ACP";
 

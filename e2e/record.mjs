@@ -1,5 +1,5 @@
 // Records real programs. For ACP agents: one turn with a permission request, into recorded/. For programs with a
-// dedicated backend: every case of the contract, into src/testing/recorded/, for the stand-ins to replay.
+// dedicated backend: every case of the contract, into test/support/recorded/, for the stand-ins to replay.
 // Usage: node e2e/record.mjs [NAME…]; a name is an ACP agent, with the suffix -v2 for the draft of the protocol, or
 // a program.
 import { spawnSync } from "node:child_process";

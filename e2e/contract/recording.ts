@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { changeCommand, readCommand } from "../../src/backends/contract/index.ts";
 
-const TEE = fileURLToPath(new URL("../../src/testing/stand-in/tee.mjs", import.meta.url));
+const TEE = fileURLToPath(new URL("../../test/support/stand-in/tee.mjs", import.meta.url));
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
 
 export interface Begun {

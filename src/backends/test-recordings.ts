@@ -11,8 +11,8 @@ import { DisposeStack, processesMarked } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
 import { builtEnvironment, temporaryFolder } from "../testing/index.ts";
 
-const STAND_IN = fileURLToPath(new URL("../testing/stand-in/main.mjs", import.meta.url));
-const RECORDED = fileURLToPath(new URL("../testing/recorded", import.meta.url));
+const STAND_IN = fileURLToPath(new URL("../../test/support/stand-in/main.mjs", import.meta.url));
+const RECORDED = fileURLToPath(new URL("../../test/support/recorded", import.meta.url));
 /** Cases whose recordings cover much: tools, permissions, questions, plans, usage. */
 const PLAYED = ["hello", "write", "permission", "deny", "question", "mcp", "usage", "dies"];
 /** After this much silence the changed recording is considered finished. */

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { writeCanary, writeEmbeddedRepository } from "../testing/embedded-repository.ts";
+import { writeCanary, writeEmbeddedRepository } from "../../test/support/embedded-repository.ts";
 import { temporaryFolder, temporaryRepository } from "../testing/index.ts";
 import { openScene } from "./test-scene.ts";
 

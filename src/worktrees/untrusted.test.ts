@@ -3,7 +3,7 @@ import { appendFile, chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { writeCanary, writeEmbeddedRepository } from "../testing/embedded-repository.ts";
+import { writeCanary, writeEmbeddedRepository } from "../../test/support/embedded-repository.ts";
 import { temporaryFolder, temporaryRepository, type TemporaryFolder } from "../testing/repository.ts";
 import { collect, examine } from "./collect/index.ts";
 import { commitAll } from "./commit.ts";

@@ -12,11 +12,11 @@ const rows = read("SECURITY.md")
 
 it("every row of the threat model names a test", () => {
   expect(rows.length).toBeGreaterThan(20);
-  expect(rows.filter((row) => !/`src\/[^`]+`/.test(row))).toEqual([]);
+  expect(rows.filter((row) => !/`(?:src|test)\/[^`]+`/.test(row))).toEqual([]);
 });
 
 it("every path that SECURITY.md names exists", () => {
-  const paths = [...read("SECURITY.md").matchAll(/`(src\/[^`]+)`/g)].map(([, path]) => path!);
+  const paths = [...read("SECURITY.md").matchAll(/`((?:src|test)\/[^`]+)`/g)].map(([, path]) => path!);
   expect(paths.filter((path) => !existsSync(`${ROOT}${path}`))).toEqual([]);
 });
 

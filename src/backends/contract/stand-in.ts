@@ -10,8 +10,8 @@ import { createContractFolders } from "./folders.ts";
 import type { ContractScene, Subject } from "./subject.ts";
 import type { Behavior } from "./prompts.ts";
 
-const STAND_IN = fileURLToPath(new URL("../../testing/stand-in/main.mjs", import.meta.url));
-const RECORDED = fileURLToPath(new URL("../../testing/recorded", import.meta.url));
+const STAND_IN = fileURLToPath(new URL("../../../test/support/stand-in/main.mjs", import.meta.url));
+const RECORDED = fileURLToPath(new URL("../../../test/support/recorded", import.meta.url));
 
 /** Cases that reuse the recording of another case. */
 export const SHARED_RECORDINGS: Partial<Record<Behavior, Behavior>> = {

@@ -1,7 +1,7 @@
 /** Changes the command in the lines of `[agents.it]`, for example to wrap the program. */
 import { fileURLToPath } from "node:url";
 
-const NOISY = fileURLToPath(new URL("../../testing/stand-in/noisy.mjs", import.meta.url));
+const NOISY = fileURLToPath(new URL("../../../test/support/stand-in/noisy.mjs", import.meta.url));
 const COMMAND = /^command = (\[.*\])$/m;
 
 export function readCommand(toml: string): readonly string[] {

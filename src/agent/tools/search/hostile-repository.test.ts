@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { writeCanary, writeEmbeddedRepository } from "../../../testing/embedded-repository.ts";
+import { writeCanary, writeEmbeddedRepository } from "../../../../test/support/embedded-repository.ts";
 import { openScene, type Scene } from "../test-scene.ts";
 
 let scene: Scene;

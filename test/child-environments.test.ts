@@ -1,0 +1,196 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { findPrograms } from "../src/backends/installed/index.ts";
+import { openOwnedPrograms } from "../src/cli/acp/owned-programs.ts";
+import type { Io } from "../src/cli/io.ts";
+import { loadConfig, trust, userConfigFile } from "../src/config/index.ts";
+import { startAgent } from "../src/programs/index.ts";
+import { Rookery } from "../src/rookery.ts";
+import { DisposeStack } from "../src/stdx/index.ts";
+import {
+  builtEnvironment,
+  call,
+  say,
+  startModelServer,
+  temporaryFolder,
+  temporaryRepository,
+  writeAcpAgent,
+} from "../src/testing/index.ts";
+
+/** Secrets of providers and of Rookery, and one with an unremarkable name that only the configuration mentions. */
+const SECRETS = [
+  ...["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "AWS_SECRET_ACCESS_KEY"],
+  ...["OPENAI_API_KEY", "CODEX_ACCESS_TOKEN", "CODEX_API_KEY", "AZURE_OPENAI_AD_TOKEN"],
+  ...["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"],
+  ...["CEREBRAS_API_KEY", "DEEPSEEK_API_KEY", "FIREWORKS_API_KEY", "GROQ_API_KEY", "HF_TOKEN", "MISTRAL_API_KEY"],
+  ...["MOONSHOT_API_KEY", "OPENROUTER_API_KEY", "TOGETHER_API_KEY", "XAI_API_KEY", "ZAI_API_KEY", "COHERE_KEY"],
+  ...["LITELLM_MASTER_KEY", "WATSONX_APIKEY", "AI_GATEWAY_KEY", "DATABRICKS_TOKEN", "GITHUB_MODELS_TOKEN"],
+  ...["ROOKERY_TOKEN", "ROOKERY_MCP_0_TOKEN", "ROOKERY_MCP_BRIDGE", "NAMED_BY_CONFIGURATION"],
+];
+const OF_CLAUDE = SECRETS.slice(0, 4);
+const OF_CODEX = SECRETS.slice(4, 8);
+const OF_GEMINI = SECRETS.slice(8, 11);
+const OF_ANYBODY = SECRETS.filter((name) => !name.startsWith("ROOKERY_"));
+/** Variables that builds need. Every child gets them. */
+const BUILDS = ["NPM_TOKEN", "GITHUB_TOKEN", "SSH_AUTH_SOCK"];
+
+const owned = new DisposeStack();
+let out: string;
+
+/** Each started program writes its environment to a file with the given name. */
+beforeAll(async () => {
+  const folder = owned.use(await temporaryFolder());
+  const repository = owned.use(await temporaryRepository({ "README.md": "hello\n" }));
+  out = join(folder.path, "out");
+  const bin = join(folder.path, "bin");
+  await mkdir(out);
+  await mkdir(bin);
+  const program = async (name: string, lines: string) => {
+    await writeFile(join(bin, name), `#!/bin/sh\n${lines}\n`);
+    await chmod(join(bin, name), 0o755);
+  };
+  const dump = (name: string) => `env > "${out}/.${name}.$$" && mv "${out}/.${name}.$$" "${out}/${name}.$$"`;
+  const path = process.env["PATH"] ?? "/usr/bin:/bin";
+  await program("dump", dump("$1"));
+  await program("git", `${dump("git")}\nPATH="${path}" exec git "$@"`);
+  await program("opencode", `${dump("version")}\necho 1.2.3`);
+
+  const model = owned.use(
+    await startModelServer([
+      call("bash", { command: "dump bash" }),
+      call("bash", { command: "dump background", background: true }),
+      // Waits for the background command to write its file, because the session ends it.
+      call("bash", { command: `until ls "${out}"/background.* > /dev/null 2>&1; do sleep 0.05; done` }),
+      say("done"),
+    ]),
+  );
+  const secrets = Object.fromEntries([...SECRETS, ...BUILDS].map((name) => [name, `value-of-${name}`]));
+  const extra = { ...secrets, PATH: `${bin}:${path}`, ANTHROPIC_BASE_URL: model.url, GIT_CONFIG_GLOBAL: "/dev/null" };
+  const env = builtEnvironment({ home: folder.path, extra });
+  const acp = await writeAcpAgent(folder.path, {
+    prompts: [[{ terminal: { command: "dump", args: ["terminal"], then: ["wait_for_exit"] } }]],
+  });
+  const dumping = (name: string) => JSON.stringify([join(bin, "dump"), name]);
+  const agent = (name: string, backend: string) =>
+    `[agents.${name}]\nbackend = "${backend}"\ncommand = ${dumping(name)}\nmcp = []\n`;
+  const programs = ["claude-code", "codex", "gemini-cli", "opencode", "acp", "command"];
+  await mkdir(dirname(userConfigFile(env)), { recursive: true });
+  await writeFile(
+    userConfigFile(env),
+    `
+[agents.builtin]
+model = "anthropic/claude-sonnet-5"
+permissions = "all"
+[agents.terminals]
+backend = "acp"
+command = ${JSON.stringify(acp.command)}
+serve = ["terminals"]
+permissions = "all"
+mcp = []
+${programs.map((backend) => agent(backend, backend)).join("")}
+[agents.found]
+backend = "opencode"
+[agents.worker]
+backend = "command"
+command = ["touch", "made.txt"]
+mcp = []
+[agents.passing]
+backend = "command"
+command = ${dumping("passing")}
+pass_env = ["DATABRICKS_TOKEN"]
+mcp = []
+[mcp.dumping]
+command = ${dumping("mcp")}
+[providers.mine]
+kind = "openai-compatible"
+base_url = "http://127.0.0.1:9/v1"
+key_env = "NAMED_BY_CONFIGURATION"
+[worktree]
+setup = "dump setup"
+pass_env = ["COHERE_KEY"]
+[pipelines.p]
+stages = [{ agent = "worker" }, { run = "dump stage" }, { merge = "merge", gate = "dump gate" }]
+`,
+  );
+  await trust(repository.path, env);
+
+  const rookery = owned.use(await Rookery.open({ env, home: join(folder.path, "state"), cwd: repository.path }));
+  const sessions = ["builtin", "terminals", ...programs, "passing"].map(async (name) => {
+    await using session = await rookery.openSession({ agent: name });
+    await session.prompt("go").outcome;
+  });
+  await Promise.allSettled(sessions); // a program that only prints its environment is not an agent, so its session fails
+  await rookery.tasks.start({ id: "t", prompt: "go", pipeline: "p" });
+  await rookery.runTasks({ only: "t", signal: AbortSignal.timeout(50_000) });
+  const { agents } = await loadConfig({ cwd: repository.path, env });
+  const known = [...agents.values()].filter(({ name }) => name === "found");
+  await findPrograms(known, {
+    env,
+    cwd: repository.path,
+    cacheFolder: join(folder.path, "cache"),
+    keys: ["NAMED_BY_CONFIGURATION"],
+  });
+  await using owners = await openOwnedPrograms({
+    env,
+    cwd: () => repository.path,
+    stderr: process.stderr,
+  } as unknown as Io);
+  await using component = await startAgent(owners.command([join(bin, "dump"), "component"]));
+  await component.exit();
+}, 60_000);
+
+afterAll(() => owned[Symbol.asyncDispose]());
+
+async function arrived(child: string, names: readonly string[]): Promise<string[]> {
+  const files = (await readdir(out)).filter((file) => file.startsWith(`${child}.`));
+  expect(files, `${child} was not started`).not.toEqual([]);
+  const texts = await Promise.all(files.map((file) => readFile(join(out, file), "utf8")));
+  return names.filter((name) => texts.some((text) => text.split("\n").includes(`${name}=value-of-${name}`)));
+}
+
+it.each<[child: string, secrets: readonly string[]]>([
+  ["bash", []],
+  ["background", []],
+  ["terminal", []],
+  ["mcp", []],
+  ["command", []],
+  ["git", []],
+  ["version", []],
+  ["stage", ["COHERE_KEY"]],
+  ["setup", ["COHERE_KEY"]],
+  ["gate", ["COHERE_KEY"]],
+  ["passing", ["DATABRICKS_TOKEN"]],
+  ["claude-code", OF_CLAUDE],
+  ["codex", OF_CODEX],
+  ["gemini-cli", OF_GEMINI],
+  ["opencode", OF_ANYBODY],
+  ["acp", OF_ANYBODY],
+  ["component", OF_ANYBODY],
+])("passes %s only the secrets %j and the build variables", async (child, secrets) => {
+  expect((await arrived(child, SECRETS)).sort()).toEqual([...secrets].sort());
+  expect(await arrived(child, BUILDS)).toEqual(BUILDS);
+});
+
+/** Files that start processes with an environment from `childEnvironment`, or with a smaller one. */
+const STARTS_PROCESSES = [
+  "acp/auth/terminal.ts",
+  "cli/demo/demo.ts",
+  "cli/doctor/checks.ts",
+  "stdx/process/group.ts",
+  "stdx/process/identity.ts",
+  "stdx/process/limit-tag.ts", // tries a program of the system, with an empty environment
+  "stdx/process/marker.ts",
+  "stdx/process/pid-scope.ts", // runs system programs only
+];
+
+it("lists every file that starts processes, so that a new one is added to this test", () => {
+  const src = fileURLToPath(new URL("../src/", import.meta.url));
+  const files = readdirSync(src, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts") && !/\.test\.ts$|(^|\/)(test-|testing\/|fixtures\/)/.test(file))
+    .filter((file) => /from "node:(child_process|cluster)"/.test(readFileSync(join(src, file), "utf8")))
+    .map((file) => relative(src, join(src, file)));
+  expect(files.sort()).toEqual(STARTS_PROCESSES);
+});

@@ -1,0 +1,270 @@
+/** Every public method and function of the library, with a valid value and wrong values for each argument. */
+import { PassThrough } from "node:stream";
+import { createClient, remoteTasks } from "../../src/client/index.ts";
+import { Rookery, openSqliteStore, serveStdio } from "../../src/index.ts";
+import {
+  NO_OBJECT,
+  aFunction,
+  flag,
+  integer,
+  list,
+  number,
+  object,
+  signal,
+  text,
+  word,
+  type Argument,
+} from "./wrong-values.ts";
+import { SESSIONS_QUERY, STORE, type Method, type Methods, type Scene } from "./store-methods.ts";
+
+const part = object({ type: { valid: "text", wrong: ["sound", 5] }, text: text() }, [
+  { type: "text", text: "a", b: 1 },
+]);
+const blob = object({ type: { valid: "blob", wrong: [] }, hash: text(), mediaType: text(), name: text() });
+const inputs = [...list(part).wrong, ...blob.wrong.map((one) => [one]), []];
+const input: Argument = { valid: "text", wrong: [true, Symbol("input"), ...inputs.filter((one) => one !== "text")] };
+const policy = word("ask");
+const budget = object({ tokens: integer, usd: number, steps: integer, seconds: number }, [{ usd: -1 }, { euros: 1 }]);
+const variables: Argument = { valid: { A: "1" }, wrong: [...NO_OBJECT, { A: 1 }, { A: null }] };
+const servers = list({
+  valid: { type: "unusable", name: "a", reason: "b" },
+  wrong: [
+    {},
+    { type: "other", name: "a" },
+    { type: "stdio", name: "a" },
+    { type: "stdio", name: 5, command: "a", args: [], env: {} },
+    { type: "stdio", name: "a", command: "a", args: "b", env: {} },
+    { type: "stdio", name: "a", command: "a", args: [5], env: {} },
+    { type: "http", name: "a", url: 5, headers: {} },
+    { type: "http", name: "a", url: "http://127.0.0.1", headers: { a: 1 } },
+    { type: "memory", name: "a", open: "b" },
+    { type: "unusable", name: "a", reason: {} },
+  ],
+});
+const overlay = object({
+  sources: list({ valid: { list: () => [] }, wrong: [null, {}, { list: 5 }] }),
+  contributions: list(
+    object({ slot: word("role"), title: text(), content: text(), priority: number, tools: list(text()) }),
+  ),
+  base: flag,
+});
+const answer = object({ decision: word("deny"), scope: word("once"), message: text() }, [
+  { action: "perhaps" },
+  { action: 5 },
+  { decision: "deny", action: "accept" },
+  {},
+]);
+const merge = object({
+  how: word("merge"),
+  into: text(),
+  gate: { valid: false, wrong: [null, 5, true, {}] },
+  message: text(),
+});
+const server = object({ name: text(), open: aFunction });
+
+const START_TASK = object(
+  {
+    prompt: text(),
+    id: text(),
+    title: text(),
+    cwd: text(),
+    agent: text(),
+    model: text(),
+    permissions: policy,
+    base: text(),
+    priority: number,
+    needs: list(text()),
+    retries: number,
+    budget,
+    pipeline: text(),
+  },
+  [{}, { prompt: "a", prio: 1 }],
+);
+
+export const ROOKERY: Methods = {
+  openSession: [
+    ({ rookery }, options) => rookery.openSession(options),
+    object(
+      {
+        id: text(),
+        agent: text(),
+        model: text(),
+        cwd: text(),
+        title: text(),
+        task: text(),
+        permissions: policy,
+        budget,
+        taskBudget: object({ budget, elsewhere: { valid: {}, wrong: [null, 5, { usd: "1" }] } }),
+        baseUrl: text(),
+        apiKey: text(),
+        mcpServers: servers,
+        env: variables,
+        folders: list(text()),
+        toolsOnly: flag,
+        attended: flag,
+      },
+      [{ permission: "all" }],
+    ),
+  ],
+  follow: [
+    ({ rookery }, query) => rookery.follow(query),
+    object({ session: text(), task: text(), after: integer, signal }),
+  ],
+  startTask: [({ rookery }, request) => rookery.startTask(request), START_TASK],
+  runTasks: [
+    ({ rookery }, options) => rookery.runTasks(options),
+    object({ only: text(), signal, onProblem: aFunction }),
+  ],
+  sessions: [({ rookery }, query) => rookery.sessions(query), SESSIONS_QUERY],
+  answer: [({ rookery }, ...args) => rookery.answer(...(args as [never, never, never])), text(), text(), answer],
+  tell: [
+    ({ rookery }, ...args) => rookery.tell(...(args as [never, never, never])),
+    text(),
+    input,
+    object({ deliver: word("steer") }),
+  ],
+  closeSession: [({ rookery }, ...args) => rookery.closeSession(...(args as [never, never])), text(), text()],
+  forkSession: [
+    ({ rookery }, ...args) => rookery.forkSession(...(args as [never, never])),
+    text(),
+    object({ cwd: text(), title: text() }),
+  ],
+  deleteSession: [({ rookery }, id) => rookery.deleteSession(id), text()],
+  declaredServers: [
+    ({ rookery }, query) => rookery.declaredServers(query),
+    object({ cwd: text(), agent: text(), untrusted: word("refuse") }),
+  ],
+  connectServers: [
+    ({ rookery }, ...args) => rookery.connectServers(...(args as [never, never])),
+    servers,
+    object({ cwd: text(), desk: { valid: {}, wrong: [null, 5] }, bounds: { valid: {}, wrong: [null, 5] } }),
+  ],
+  authorizer: [
+    ({ rookery }, spec) => rookery.authorizer(spec),
+    object({ type: word("http"), name: text(), url: text(), headers: variables }),
+  ],
+};
+
+export const SESSION: Methods = {
+  setOverlay: [({ session }, given) => session.setOverlay(given), overlay],
+  chooseTool: [({ session }, ...args) => session.chooseTool(...(args as [never, never])), text(), flag],
+  expand: [({ session }, ...args) => session.expand(...(args as [never, never])), text(), object({ signal })],
+  prompt: [
+    ({ session }, ...args) => session.prompt(...(args as [never, never])).outcome,
+    input,
+    object({ turnId: text(), signal }, [{ turnId: "" }]),
+  ],
+  queue: [
+    ({ session }, ...args) => session.queue(...(args as [never, never])),
+    input,
+    object({ deliver: word("steer") }),
+  ],
+  change: [
+    ({ session }, changes) => session.change(changes),
+    object({ agent: text(), model: text(), cwd: text(), permissions: policy }, [{ modle: "a" }]),
+  ],
+  replaceConversation: [
+    ({ session }, messages) => session.replaceConversation(messages),
+    list(object({ role: word("user"), text: text() }, [{ role: "user" }])),
+  ],
+  answer: [({ session }, ...args) => session.answer(...(args as [never, never])), text(), answer],
+  close: [({ session }, reason) => session.close(reason), text()],
+};
+
+export const TOOLS: Methods = {
+  setOverlay: [({ session }, given) => session.tools.setOverlay(given), overlay],
+  choose: [({ session }, ...args) => session.tools.choose(...(args as [never, never])), text(), flag],
+  onChange: [({ session }, listener) => session.tools.onChange(listener), aFunction],
+  settled: [({ session }, given) => session.tools.settled(given), signal],
+  getPrompt: [
+    ({ session }, ...args) => session.tools.getPrompt(...(args as [never, never, never, never])),
+    text(),
+    text(),
+    variables,
+    signal,
+  ],
+  readResource: [
+    ({ session }, ...args) => session.tools.readResource(...(args as [never, never, never])),
+    text(),
+    text(),
+    signal,
+  ],
+  login: [({ session }, ...args) => session.tools.login(...(args as [never, never])), text(), signal],
+  reconnect: [({ session }, name) => session.tools.reconnect(name), text()],
+};
+
+export const TASKS: Methods = {
+  start: [({ rookery }, request) => rookery.tasks.start(request), START_TASK],
+  list: [
+    ({ rookery }, query) => rookery.tasks.list(query),
+    object({ status: list(word("queued")), cwd: text(), agent: text(), before: text(), limit: integer }),
+  ],
+  show: [({ rookery }, id) => rookery.tasks.show(id), text()],
+  stop: [({ rookery }, ...args) => rookery.tasks.stop(...(args as [never, never])), text(), object({ reason: text() })],
+  resume: [
+    ({ rookery }, ...args) => rookery.tasks.resume(...(args as [never, never])),
+    text(),
+    object({ prompt: text(), budget }),
+  ],
+  diff: [({ rookery }, ...args) => rookery.tasks.diff(...(args as [never, never])), text(), object({ patch: flag })],
+  predictMerge: [({ rookery }, ...args) => rookery.tasks.predictMerge(...(args as [never, never])), text(), merge],
+  merge: [({ rookery }, ...args) => rookery.tasks.merge(...(args as [never, never])), text(), merge],
+  remove: [
+    ({ rookery }, ...args) => rookery.tasks.remove(...(args as [never, never])),
+    text(),
+    object({ force: flag }),
+  ],
+  collect: [({ rookery }, given) => rookery.tasks.collect(given), object({ dryRun: flag, cwd: text(), quota: number })],
+  follow: [({ rookery }, query) => rookery.tasks.follow(query), object({ task: text(), after: integer, signal })],
+};
+
+const streams = () => ({ input: new PassThrough().end(), output: new PassThrough() });
+
+/** Functions and static methods of the package's entry points. */
+const FUNCTIONS: Methods = {
+  "Rookery.open": [
+    (_, options) => Rookery.open(options),
+    object({
+      env: variables,
+      home: text("/dev/null/home"),
+      cwd: text(),
+      store: { valid: undefined, wrong: [null, 5, "text", {}] },
+      clock: object({ now: aFunction, awake: aFunction }),
+      leaseTiming: object({ ttlMs: number, renewMs: number }, [{ ttlMs: 0, renewMs: 0 }]),
+      plugins: list(aFunction),
+    }),
+  ],
+  openSqliteStore: [
+    (_, options) => openSqliteStore(options),
+    object({ path: text("/dev/null/log.db"), lockTimeout: integer }, [{}]),
+  ],
+  serveStdio: [
+    (_, ...args) => serveStdio(...(args as [never, never, never])),
+    server,
+    { valid: streams(), wrong: [...NO_OBJECT, {}, { ...streams(), input: 5 }, { ...streams(), output: null }] },
+    object({ signal }),
+  ],
+  "LoopbackHttp.serve": [({ loopback }, given) => loopback.serve(given), server],
+  createClient: [(_, options) => createClient(options), object({ url: text(), token: text(), fetch: aFunction }, [{}])],
+  "client.follow": [
+    ({ client }, query) => client.follow(query),
+    object({ session: text(), task: text(), after: integer, signal, tries: integer, silenceMs: number }),
+  ],
+  remoteTasks: [
+    (_, client) => remoteTasks(client),
+    object({ url: text(), GET: aFunction, POST: aFunction, DELETE: aFunction, follow: aFunction }, [{}]),
+  ],
+};
+
+/** The server validates the content of the options. */
+const REMOTE: Methods = Object.fromEntries(
+  Object.entries(TASKS).map(([name, [, first = text(), ...rest]]): [string, Method] => {
+    const isId = first.valid === "text";
+    const options = { valid: undefined, wrong: NO_OBJECT };
+    const call = ({ client }: Scene, ...args: never[]) =>
+      (remoteTasks(client)[name as "show"] as (...given: never[]) => unknown)(...args);
+    return [name, isId ? [call, first, ...rest.map(() => options)] : [call, options]];
+  }),
+);
+
+export const TABLES: Readonly<Record<string, Methods>> = { ROOKERY, SESSION, TOOLS, TASKS, REMOTE, STORE, FUNCTIONS };

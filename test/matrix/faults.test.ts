@@ -1,0 +1,69 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { playSession, playTask, type Story } from "./fault-stories.ts";
+import { toFaultPoints, type FaultKind, type FaultPoint } from "./faults.ts";
+
+/** `npm run matrix` runs all of them. */
+const IS_WHOLE = process.env["ROOKERY_MATRIX"] === "all";
+/** How many faults of each story and kind `npm test` runs. */
+const SAMPLE = 1;
+
+const STORIES: readonly [string, (point?: FaultPoint) => Promise<Story>, readonly FaultKind[]][] = [
+  ["a session", playSession, ["store", "spawn"]],
+  ["a task", playTask, ["store", "git", "spawn"]],
+];
+
+describe.runIf(process.platform === "linux").each(STORIES)("%s with one injected failure", (_, play, kinds) => {
+  let whole: Story;
+  beforeAll(async () => {
+    whole = await play();
+  });
+
+  it("succeeds without a failure", () => {
+    const { problems, faults } = whole;
+    expect(problems).toEqual([]);
+    for (const kind of kinds) expect(faults.calls[kind].length, kind).toBeGreaterThan(0);
+  });
+
+  it.each(kinds)(
+    `recovers from a %s failure at ${IS_WHOLE ? "each call" : "some calls"}, and every turn ends once`,
+    { timeout: 3_600_000 },
+    async (kind) => {
+      const calls = whole.faults.calls[kind];
+      const points = calls.flatMap(toFaultPoints);
+      const rows: Row[] = [];
+      for (const at of chosen(points.length)) rows.push(await rowAt(points[at - 1] as FaultPoint, play));
+      if (IS_WHOLE) console.log(rows.map(({ at, result }) => `${at}: ${result.join("; ")}`).join("\n"));
+      const isGood = ({ result }: Row) => result[0] === OK || result[0] === UNREACHED_TIMER;
+      expect(rows.filter((row) => !isGood(row))).toEqual([]);
+    },
+  );
+});
+
+const OK = "ok";
+const UNREACHED_TIMER = "not reached: a timer made fewer calls";
+
+interface Row {
+  readonly at: string;
+  readonly result: readonly string[];
+}
+
+/** Calls that timers make. Their number depends on how long a run takes. */
+const TIMER_CALLS = ["summary", "task", "claimTask", "renewLease"];
+const MAX_PLAYS = 3;
+
+async function rowAt(point: FaultPoint, play: (point?: FaultPoint) => Promise<Story>): Promise<Row> {
+  const { kind, name, nth, when, code } = point;
+  const at = `${kind}: ${name}, number ${nth}${kind === "store" ? `, ${code} ${when} its work` : ""}`;
+  for (let plays = 0; plays < MAX_PLAYS; plays += 1) {
+    const { faults, problems } = await play(point);
+    if (problems.length > 0) return { at, result: problems };
+    if (faults.isInjected) return { at, result: [OK] };
+  }
+  return { at, result: [kind === "store" && TIMER_CALLS.includes(name) ? UNREACHED_TIMER : "not reached"] };
+}
+
+function chosen(count: number): number[] {
+  const all = Array.from({ length: count }, (_, index) => index + 1);
+  const every = Math.max(1, Math.floor(count / SAMPLE));
+  return IS_WHOLE ? all : all.filter((at) => at % every === Math.ceil(every / 2)).slice(0, SAMPLE);
+}

@@ -1,0 +1,136 @@
+/** Injects one failure into a run: at one call of the store, of git, or of a child's start. */
+import childProcess, { type ChildProcess } from "node:child_process";
+import { syncBuiltinESMExports } from "node:module";
+import { RookeryError, type Store } from "../../src/domain/index.ts";
+
+export type FaultKind = "store" | "git" | "spawn";
+
+/**
+ * A call of a run, found again in another run of the same story by what it does and by how many calls did the same
+ * before it: timers call the store too, so the position among all calls differs from run to run.
+ */
+export interface FaultCall {
+  readonly kind: FaultKind;
+  readonly name: string;
+  /** Counted from 1, among the calls of this name. */
+  readonly nth: number;
+}
+
+export interface FaultPoint extends FaultCall {
+  /** Whether a call of the store fails instead of its work, or after all of it is done. */
+  readonly when: "before" | "after";
+  readonly code: (typeof STORE_FAILURES)[number];
+}
+
+export const STORE_FAILURES = ["store_full", "store_locked", "store_unavailable"] as const;
+/** Calls of the store that change something: each may fail before or after it has. */
+const STORE_WRITES = /^(append|claim|acquire|renew|release|delete|keep|put)/;
+
+/** Both ways to fail a call, or the only one. */
+export function toFaultPoints(call: FaultCall, index: number): FaultPoint[] {
+  const code = STORE_FAILURES[index % STORE_FAILURES.length] ?? "store_full";
+  const isWrite = call.kind === "store" && STORE_WRITES.test(call.name);
+  const before: FaultPoint = { ...call, when: "before", code };
+  return isWrite ? [before, { ...before, when: "after" }] : [before];
+}
+
+/** Counts the calls of one run, and fails one of them. */
+export class Faults {
+  readonly #point: FaultPoint | undefined;
+  readonly calls: Record<FaultKind, FaultCall[]> = { store: [], git: [], spawn: [] };
+  readonly #counts = new Map<string, number>();
+  isInjected = false;
+  #isOn = true;
+
+  constructor(point?: FaultPoint) {
+    this.#point = point;
+  }
+
+  /** Counts the call, under its first name if it has several. Returns how it must fail, if it must. */
+  failureOf(kind: FaultKind, names: readonly string[]): FaultPoint | undefined {
+    if (!this.#isOn) return undefined;
+    const calls = [...new Set(names)].map((name) => ({ kind, name, nth: this.#countOf(kind, name) }));
+    this.calls[kind].push(...calls.slice(0, 1));
+    const point = this.#point;
+    const isHit = calls.some((call) => call.kind === point?.kind && call.name === point.name && call.nth === point.nth);
+    if (!isHit || this.isInjected) return undefined;
+    this.isInjected = true;
+    return point;
+  }
+
+  /** Ends the run: later calls are neither counted nor failed. */
+  stop(): void {
+    this.#isOn = false;
+  }
+
+  #countOf(kind: FaultKind, name: string): number {
+    const count = (this.#counts.get(`${kind} ${name}`) ?? 0) + 1;
+    this.#counts.set(`${kind} ${name}`, count);
+    return count;
+  }
+}
+
+/** The same store, of which one call fails. */
+export function failingStore(store: Store, faults: Faults): Store {
+  return new Proxy(store, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== "function") return value;
+      if (typeof name === "symbol") return value.bind(target) as unknown;
+      return (...args: unknown[]): unknown => {
+        const point = faults.failureOf("store", namesOfCall(name, args[0]));
+        if (point === undefined) return Reflect.apply(value, target, args) as unknown;
+        const failure = new RookeryError(point.code, `an injected failure of ${name}`);
+        if (name.startsWith("follow")) return failingIterable(failure);
+        if (point.when === "before") return Promise.reject(failure);
+        return (Reflect.apply(value, target, args) as Promise<unknown>).then(() => Promise.reject(failure));
+      };
+    },
+  });
+}
+
+/** An append is found by each type of event that it holds: which events go together depends on time. */
+function namesOfCall(method: string, argument: unknown): string[] {
+  if (typeof argument !== "object" || argument === null || !("events" in argument)) return [method];
+  return (argument.events as { type: string }[]).map(({ type }) => `${method} ${type}`);
+}
+
+function failingIterable(failure: Error): AsyncIterable<never> {
+  return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(failure) }) };
+}
+
+type Spawn = (command: string, args: readonly string[], options: object) => ChildProcess;
+
+/** Until it is disposed, children that this process starts are counted, and one of them fails: git, or any program. */
+export function failingSpawn(faults: Faults): Disposable {
+  const real = childProcess.spawn as Spawn;
+  const spawn: Spawn = (command, args, options) => {
+    const line = [command, ...args];
+    const isGit = line.some((word) => /(^|\/)git$/.test(word));
+    const name = nameOfProgram(line);
+    if (faults.failureOf("spawn", [name]) !== undefined) return real("/nonexistent/program", [], options);
+    if (isGit && faults.failureOf("git", [name]) !== undefined) {
+      return real("sh", ["-c", "echo 'fatal: an injected failure' >&2; exit 128"], options);
+    }
+    return real(command, args, options);
+  };
+  Object.assign(childProcess, { spawn });
+  syncBuiltinESMExports();
+  return {
+    [Symbol.dispose]: () => {
+      Object.assign(childProcess, { spawn: real });
+      syncBuiltinESMExports();
+    },
+  };
+}
+
+/** Without options, and without what differs from run to run: hashes, numbers and temporary folders. */
+function nameOfProgram(line: readonly string[]): string {
+  return line
+    .filter((word) => !word.startsWith("-") && !word.includes("="))
+    .slice(0, 6)
+    .join(" ")
+    .replaceAll(/\/tmp\/[^/ ]+|\b[0-9a-f]{7,}\b/g, "*")
+    .replaceAll("\n", " ")
+    .slice(0, 100);
+}
