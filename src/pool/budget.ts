@@ -50,7 +50,7 @@ function elapsedMs({ ranMs, runningSince }: TaskState, now: number): number {
 }
 
 /** Returns how the run ends if the task is over its budget, else undefined. Usage without a known price counts as $0. */
-export function findExceededBudget({ id, spec }: TaskState, elsewhere: Usage, here: Usage): RunEnd | undefined {
+export function findExceededTaskBudget({ id, spec }: TaskState, elsewhere: Usage, here: Usage): RunEnd | undefined {
   const { tokens, usd } = spec.budget;
   const used = addUsage(elsewhere, here);
   const count = used.inputTokens + used.outputTokens;

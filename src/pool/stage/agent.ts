@@ -9,7 +9,7 @@ import {
   type TurnOutcome,
 } from "../../domain/index.ts";
 import { isTransientFailure, type Session, type Turn } from "../../session/index.ts";
-import { taskBudgetFor, findExceededBudget, secondsLeft, sumOtherUsage } from "../budget.ts";
+import { taskBudgetFor, findExceededTaskBudget, secondsLeft, sumOtherUsage } from "../budget.ts";
 import { commitRemainingChanges } from "../commit.ts";
 import { runParked, runStopped } from "../run-end.ts";
 import type { StagePosition, TaskRun, StageResult } from "./task-run.ts";
@@ -78,7 +78,7 @@ async function runStageTurn(
   }
   const over = enforcesBudget(session)
     ? undefined
-    : findExceededBudget(writer.state, await sumOtherUsage(run, sessionId), usage);
+    : findExceededTaskBudget(writer.state, await sumOtherUsage(run, sessionId), usage);
   if (over !== undefined) throw over;
   const turnId = newId("trn", parts.clock.now());
   await start(turns, turnId);
@@ -157,7 +157,7 @@ async function followTurn(run: TaskRun, session: Session, turn: Turn): Promise<T
     if (parkedUntil !== undefined)
       return leave(runParked(parkedUntil, `the account has reached its usage limit until ${parkedUntil}`));
     if (enforcesBudget(session)) return;
-    const over = findExceededBudget(writer.state, elsewhere, session.state.usage);
+    const over = findExceededTaskBudget(writer.state, elsewhere, session.state.usage);
     if (over !== undefined) leave(over);
   }, POLL_MS);
   try {
