@@ -89,7 +89,7 @@ function createToolContext(agent: TurnAgent, turn: TurnContext, step: number, { 
     toolId,
     turnId,
     signal: AbortSignal.any([signal, broken.signal]),
-    // Callers do not catch errors, so a broken log aborts the tool. The next event that the tool records rejects.
+    // Callers do not catch errors, so a broken log aborts the tool. Recording the next event then rejects.
     progress: (text) => {
       try {
         log.record({ type: "tool.updated", toolId, text });

@@ -18,7 +18,7 @@ interface FolderNode {
 export const listTool = defineTool({
   name: "list",
   description:
-    "Show the files of a directory as a tree. Skips .git and ignored files (.gitignore). A directory below depth is shown with the number of its files.",
+    "Show the files of a directory as a tree. Skips .git and ignored files (.gitignore). A directory deeper than depth is shown with the number of its files.",
   kind: "read",
   readOnly: true,
   timeoutMs: FILE_TIMEOUT_MS,

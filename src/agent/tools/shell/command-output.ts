@@ -77,7 +77,7 @@ export class UnreadOutputBuffer {
   add(text: string): void {
     this.#length += text.length;
     this.#kept += text;
-    if (this.#kept.length > 2 * MAX_KEPT) this.#kept = this.#kept.slice(-MAX_KEPT); // avoids a copy for each chunk
+    if (this.#kept.length > 2 * MAX_KEPT) this.#kept = this.#kept.slice(-MAX_KEPT); // avoids a copy per chunk
   }
 
   /**
