@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import Libsql from "libsql";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { newAppend, numbers, writeTestSession, sessionOpened, outputText, SESSION } from "../contract/scene.ts";
 import { Database, type Row, type Value } from "./database.ts";
 import { openStoreProcesses, type StoreProcesses } from "./fixtures/processes.ts";
@@ -97,6 +97,28 @@ describe("a session deleted from a SQLite store", () => {
     await store.delete(lease);
     isOver = true;
     expect(turns).toBeGreaterThan(8);
+  });
+
+  it("blocks the event loop for one slice at a time while many sessions are deleted at once", async () => {
+    await using store = await openSqliteStore({ path: newPath() });
+    const leases = [];
+    for (const number of numbers(1, 150)) {
+      const sessionId = `ses_${number}`;
+      await store.append(newAppend(0, [sessionOpened()], { sessionId }));
+      leases.push(await store.acquireLease({ sessionId, owner: "a", now: 0, until: 1 }));
+    }
+    const commits = vi.spyOn(Database.prototype, "transaction");
+    let [counted, most] = [0, 0];
+    const count = (): NodeJS.Immediate => {
+      most = Math.max(most, commits.mock.calls.length - counted);
+      counted = commits.mock.calls.length;
+      return setImmediate(() => (next = count()));
+    };
+    let next = count();
+    await Promise.all(leases.map((lease) => store.delete(lease)));
+    clearImmediate(next);
+    expect(most).toBeLessThan(100);
+    expect(await store.list()).toEqual([]);
   });
 
   it("removes the rest of an interrupted deletion, which is never listed or found", async () => {

@@ -166,7 +166,7 @@ export class SqliteStore implements Store {
   /** Hides the session, then removes its rows. If removing them fails, a later deletion removes the rest. */
   async delete(lease: Lease): Promise<void> {
     const { sessionId } = lease;
-    await this.#runWrite(() => {
+    await this.#runWritePiece(() => {
       if (readLogHead(this.#db, sessionId) === undefined) throw toLogNotFound("session", sessionId);
       requireCurrentLease(readLease(this.#db, sessionId), lease);
       hideSession(this.#db, sessionId);
@@ -174,7 +174,7 @@ export class SqliteStore implements Store {
     this.#pages.clear();
     this.#watcher.notifyDeleted(sessionId);
     try {
-      while (!(await this.#runWrite(() => deleteNextBatch(this.#db))))
+      while (!(await this.#runWritePiece(() => deleteNextBatch(this.#db))))
         await new Promise((resolve) => setImmediate(resolve));
     } catch (error) {
       if (!isRookeryError(error)) throw error; // the session is hidden already
@@ -263,6 +263,13 @@ export class SqliteStore implements Store {
   async #runNow<T>(work: () => T): Promise<T> {
     this.#refuseIfClosed();
     return retryWhileLocked(work, performance.now() + this.#lockTimeout);
+  }
+
+  /** Runs one write of many, so that deleting many sessions at once does not block the event loop. */
+  async #runWritePiece<T>(work: () => T): Promise<T> {
+    const slice = nextLoopSlice();
+    if (slice !== undefined) await slice;
+    return this.#runWrite(work);
   }
 
   async #runWrite<T>(work: () => T): Promise<T> {
