@@ -104,6 +104,19 @@ export interface Capabilities {
   readonly cost: boolean;
 }
 
+export const ALL_CAPABILITIES: Capabilities = {
+  resume: true,
+  fork: true,
+  permissions: true,
+  questions: true,
+  mcp: true,
+  models: true,
+  modes: true,
+  interrupt: true,
+  usage: true,
+  cost: true,
+};
+
 export const NO_CAPABILITIES: Capabilities = {
   resume: false,
   fork: false,

@@ -38,7 +38,7 @@ it("stops a start that never finishes when its turn is cancelled, and leaves no 
   await expect.poll(() => existsSync(join(home.path, "started-again"))).toBe(true); // the file stays, unlike a gap between two processes
   own.abort(new Error("enough"));
   expect(await outcome).toEqual({ status: "cancelled" });
-  expect(processesMarked(marker)).toEqual([]);
+  await expect.poll(() => processesMarked(marker), { timeout: 10_000 }).toEqual([]); // the turn does not wait for its end
   await connection[Symbol.asyncDispose]();
 }, 15_000);
 
@@ -49,7 +49,7 @@ it("reports an agent that did not start in time with its last output, and leaves
   const agent = { name: "a", backend: "acp", model: undefined, permissions: undefined, prompts: [], command } as const;
   const starting = startLiveAcpAgent({
     context: { sessionId: "s", agent, cwd: home.path, nativeId: undefined, marker },
-    ...{ servers: [], command, env: builtEnvironment({ home: home.path }), serve: [], nativeId: undefined },
+    ...{ servers: [], command, env: builtEnvironment({ home: home.path }), serve: [], native: undefined },
     ...{ handlers: {}, gate: () => Promise.reject(new Error("nothing is asked")), noise: () => undefined },
     startMs: 300,
   });

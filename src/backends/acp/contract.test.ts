@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { ALL_CAPABILITIES } from "../../domain/index.ts";
 import { DisposeStack } from "../../stdx/index.ts";
 import { builtEnvironment, writeAcpAgent, type AcpScript, type AcpStep, type AcpTurn } from "../../testing/index.ts";
 import { backendContract, type Behavior, type ContractFiles } from "../contract/index.ts";
@@ -83,18 +84,7 @@ backendContract(
   {
     name: "an ACP agent",
     backend: "acp",
-    capabilities: {
-      resume: true,
-      fork: true,
-      permissions: true,
-      questions: true,
-      mcp: true,
-      models: true,
-      modes: false,
-      interrupt: true,
-      usage: true,
-      cost: true,
-    },
+    capabilities: { ...ALL_CAPABILITIES, modes: false },
     secrets: ["ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY", "SOME_OTHER_API_KEY"],
     async open(behavior) {
       await using opening = new DisposeStack();

@@ -23,6 +23,7 @@ import {
   type Noise,
   type SessionOptions,
 } from "../../acp/index.ts";
+import type { NativeSession, NativeSessionOrigin } from "../program/index.ts";
 import { readOfferedModels, readOfferedModes, findConfigOption, type OfferedOption } from "./offered-options.ts";
 import { formatAcpLoginError, formatPeerError } from "./outcome.ts";
 import { detectAccountProblem } from "./account-problem.ts";
@@ -39,8 +40,8 @@ export interface LiveAcpOptions {
   readonly serve: readonly ("files" | "terminals")[];
   /** The environment of commands in the agent's terminals. Default: `env` without credentials. */
   readonly commandEnv?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Id of the agent's earlier session, to resume. */
-  readonly nativeId: string | undefined;
+  /** The agent's earlier session, to resume or fork. */
+  readonly native: NativeSession | undefined;
   readonly handlers: SessionOptions;
   readonly gate: Gate;
   readonly noise: (noise: Noise) => void;
@@ -50,15 +51,12 @@ export interface LiveAcpOptions {
   readonly startMs?: number | undefined;
 }
 
-/** How the agent obtained its session; see the event `agent.connected`. */
-export type ConversationOrigin = "new" | "resumed" | "loaded" | "forked" | "handed_over";
-
 export interface LiveAcpAgent extends AsyncDisposable {
   readonly process: AgentProcess;
   readonly client: Client;
   readonly session: ClientSession;
   /** A `new` session may need the earlier conversation in its first prompt. */
-  readonly how: Exclude<ConversationOrigin, "handed_over">;
+  readonly how: NativeSessionOrigin;
   /** Why the agent did not resume its earlier session. */
   readonly lost?: string | undefined;
 }
@@ -138,7 +136,7 @@ async function openNativeSession(
   client: Client,
   options: LiveAcpOptions,
 ): Promise<Pick<LiveAcpAgent, "session" | "how" | "lost">> {
-  const { context, nativeId = context.forkOf } = options;
+  const { context, native } = options;
   const builder = () => {
     const made = client.session(context.cwd);
     for (const spec of options.servers) {
@@ -147,12 +145,12 @@ async function openNativeSession(
     }
     return made;
   };
-  if (nativeId === undefined)
+  if (native === undefined)
     return { session: await retryAfterLogin(client, options, () => builder().create()), how: "new" };
-  const how = options.nativeId === undefined ? findForkMethod(client) : findResumeMethod(client);
+  const how = native.as === "fork" ? findForkMethod(client) : findResumeMethod(client);
   let lost: string | undefined;
   if (how !== undefined) {
-    const again = () => builder()[METHODS[how]](nativeId);
+    const again = () => builder()[METHODS[how]](native.id);
     const session = await retryAfterLogin(client, options, again).catch((error: unknown) => {
       if (!(error instanceof PeerError) || error.code === RPC.authRequired) throw error;
       lost = formatPeerError(error);

@@ -1,5 +1,4 @@
 /** Runs one turn of an ACP agent: records its updates, answers its requests and returns the outcome. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import {
   newId,
@@ -18,8 +17,6 @@ import { toFailureOutcome, toStopOutcome } from "./outcome.ts";
 import { toPermissionResponse } from "./permission.ts";
 import { AcpTranscript } from "./transcript.ts";
 
-/** Time an agent has to stop after a cancel. Then its process is ended, and the next turn starts another one. */
-const CANCEL_MS = 5_000;
 const MAX_MESSAGE_LENGTH = 64 * 1024;
 
 export interface AcpTurnParts {
@@ -30,8 +27,8 @@ export interface AcpTurnParts {
   readonly costBefore: number;
   /** Returns the Rookery tool that the call means, if any. The tool server decides about those calls. */
   readonly findOfferedTool: (call: ReportedCall) => string | undefined;
-  /** Whether a call of the tool arrived before the agent reported it. */
-  readonly cameEarly: (tool: string) => boolean;
+  /** Whether the log has the call already, because it reached the tool server first. */
+  readonly isKnownCall: (call: ReportedCall) => boolean;
 }
 
 export class AcpTurnDriver {
@@ -42,22 +39,16 @@ export class AcpTurnDriver {
 
   constructor(parts: AcpTurnParts) {
     this.#parts = parts;
-    this.#transcript = new AcpTranscript((call) => {
-      const tool = parts.findOfferedTool(call);
-      return tool !== undefined && parts.cameEarly(tool);
-    });
+    this.#transcript = new AcpTranscript((call) => parts.isKnownCall(call));
   }
 
   get cost(): number {
     return this.#transcript.usage?.cost?.amount ?? this.#parts.costBefore;
   }
 
-  /** Calls `hung` if the agent does not stop after a cancel. */
-  async run(prompt: readonly schema.ContentBlock[], hung: () => void): Promise<TurnOutcome | LimitReached> {
+  async run(prompt: readonly schema.ContentBlock[]): Promise<TurnOutcome | LimitReached> {
     const { turn, session, agent } = this.#parts;
     const prompted = session.prompt(prompt, { signal: turn.signal });
-    const over = new AbortController();
-    void this.#watch(over.signal, hung);
     try {
       const response = await prompted.response;
       this.record(...this.#transcript.end(), ...this.#usage(response));
@@ -65,15 +56,12 @@ export class AcpTurnDriver {
     } catch (error) {
       this.record(...this.#transcript.end());
       return turn.signal.aborted ? { status: "cancelled" } : toFailureOutcome(error, agent);
-    } finally {
-      over.abort();
     }
   }
 
-  /** Returns the id that the agent gave to its call of the tool. */
-  findReportedCall(tool: string): string | undefined {
-    const { findOfferedTool } = this.#parts;
-    return this.#transcript.takeCall((call) => findOfferedTool(call) === tool);
+  /** Returns the id of a running call that matches. Returns each call at most once. */
+  takeCall(isWanted: (call: ReportedCall) => boolean): string | undefined {
+    return this.#transcript.takeCall(isWanted);
   }
 
   /** Resolves when the log has room again, which holds the agent back. */
@@ -154,19 +142,6 @@ export class AcpTurnDriver {
     } catch {
       // The turn has ended, or its log is broken; the turn reports that itself.
     }
-  }
-
-  async #watch(over: AbortSignal, hung: () => void): Promise<void> {
-    const { signal } = this.#parts.turn;
-    if (!signal.aborted) {
-      await new Promise<void>((resolve) => {
-        signal.addEventListener("abort", () => resolve(), { once: true });
-        over.addEventListener("abort", () => resolve(), { once: true });
-      });
-    }
-    if (over.aborted) return;
-    const stopped = await sleep(CANCEL_MS, "hangs" as const, { signal: over }).catch(() => "stopped" as const);
-    if (stopped === "hangs") hung();
   }
 
   /** Reports token counts if the agent sends them, and the cost since the previous report. */

@@ -1,6 +1,6 @@
 /** Starts Claude Code for one session and performs the `initialize` handshake. */
 import { randomUUID } from "node:crypto";
-import { isRookeryError, RookeryError, type Capabilities } from "../../domain/index.ts";
+import { ALL_CAPABILITIES, isRookeryError, RookeryError } from "../../domain/index.ts";
 import { startAgent, startPty, type AgentProcess } from "../../programs/index.ts";
 import { deadline, DisposeStack } from "../../stdx/index.ts";
 import { requireProgram } from "../locate.ts";
@@ -13,24 +13,11 @@ import { writeServers } from "./mcp-config.ts";
 import { explainClaudeExit } from "./exit-failure.ts";
 import { createPipedInput } from "./piped-input.ts";
 
-const CAPABILITIES: Capabilities = {
-  resume: true,
-  fork: true,
-  permissions: true,
-  questions: true,
-  mcp: true,
-  models: true,
-  modes: true,
-  interrupt: true,
-  usage: true,
-  cost: true,
-};
-
 /** Timeout of the handshake. It takes half a second, or a few seconds on a busy machine or with slow servers. */
 const HANDSHAKE_MS = 30_000;
 
 export function createClaudeProgram({ pty }: { readonly pty: boolean }): AgentProgram {
-  return { kind: "claude-code", capabilities: CAPABILITIES, start: (start) => startClaude(start, pty) };
+  return { kind: "claude-code", capabilities: ALL_CAPABILITIES, start: (start) => startClaude(start, pty) };
 }
 
 async function startClaude(start: ProgramStart, pty: boolean): Promise<LiveClaude> {

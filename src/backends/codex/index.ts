@@ -1,5 +1,5 @@
 /** The `codex` backend: uses `codex app-server`, or `codex exec` for versions without it. */
-import type { Backend, Capabilities } from "../../domain/index.ts";
+import { ALL_CAPABILITIES, type Backend, type Capabilities } from "../../domain/index.ts";
 import { requireProgram } from "../locate.ts";
 import { programBackend, type ProgramOptions } from "../program/index.ts";
 import { NoAppServer, startAppServer } from "./app-server.ts";
@@ -7,18 +7,7 @@ import { ExecProgram } from "./exec/program.ts";
 
 export type CodexOptions = ProgramOptions;
 
-const CAPABILITIES: Capabilities = {
-  resume: true,
-  fork: true,
-  permissions: true,
-  questions: true,
-  mcp: true,
-  models: true,
-  modes: true,
-  interrupt: true,
-  usage: true,
-  cost: false,
-};
+const CAPABILITIES: Capabilities = { ...ALL_CAPABILITIES, cost: false };
 
 /** `exec` cannot ask for permission, and stopping a turn ends the process. */
 const EXEC_CAPABILITIES: Capabilities = {

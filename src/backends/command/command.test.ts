@@ -210,6 +210,7 @@ describe("the live program on its own", () => {
   const events: EventBody[] = [];
   let readied = 0;
   const turnOf = (more: Partial<ProgramTurn> = {}): ProgramTurn => ({
+    context: {} as TurnContext,
     signal: new AbortController().signal,
     prompt: [{ type: "text", text: "hi" }],
     recorder: new TurnRecorder({
@@ -223,6 +224,8 @@ describe("the live program on its own", () => {
     started: () => Promise.resolve(),
     connected: () => undefined,
     permit: () => Promise.reject(new Error("nobody asks")),
+    findOfferedTool: () => undefined,
+    isKnownCall: () => false,
     ...more,
   });
   beforeEach(() => {

@@ -1,3 +1,4 @@
+import { ALL_CAPABILITIES } from "../../domain/index.ts";
 import { builtEnvironment, startModelServer } from "../../testing/index.ts";
 import { DisposeStack } from "../../stdx/index.ts";
 import { backendContract } from "./contract.ts";
@@ -16,18 +17,7 @@ backendContract(
     name: "the built-in agent on a model API",
     backend: "api",
     hasProgram: false,
-    capabilities: {
-      resume: true,
-      fork: true,
-      permissions: true,
-      questions: true,
-      mcp: true,
-      models: true,
-      modes: false,
-      interrupt: true,
-      usage: true,
-      cost: false,
-    },
+    capabilities: { ...ALL_CAPABILITIES, modes: false, cost: false },
     skips: {
       question: "only MCP servers ask through it, which its own tests show",
       limit: "a provider's limit is waited for by the provider's own rules",

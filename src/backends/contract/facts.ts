@@ -1,28 +1,15 @@
 /** Properties of each program, for the real one and its stand-in. */
-import type { Capabilities } from "../../domain/index.ts";
+import { ALL_CAPABILITIES } from "../../domain/index.ts";
 import type { Subject } from "./subject.ts";
 
 export type ProgramName = "claude" | "claude-pty" | "codex" | "codex-exec" | "gemini" | "gemini-headless" | "opencode";
 
 export type Facts = Omit<Subject, "open" | "skips">;
 
-const ALL: Capabilities = {
-  resume: true,
-  fork: true,
-  permissions: true,
-  questions: true,
-  mcp: true,
-  models: true,
-  modes: true,
-  interrupt: true,
-  usage: true,
-  cost: true,
-};
-
 const claude: Facts = {
   name: "Claude Code",
   backend: "claude-code",
-  capabilities: ALL,
+  capabilities: ALL_CAPABILITIES,
   secrets: ["ANTHROPIC_API_KEY"],
   mode: "acceptEdits",
 };
@@ -30,7 +17,7 @@ const claude: Facts = {
 const codex: Facts = {
   name: "Codex (app-server)",
   backend: "codex",
-  capabilities: { ...ALL, cost: false },
+  capabilities: { ...ALL_CAPABILITIES, cost: false },
   secrets: ["OPENAI_API_KEY"],
   mode: "workspace-write",
 };
@@ -38,7 +25,7 @@ const codex: Facts = {
 const gemini: Facts = {
   name: "Gemini CLI",
   backend: "gemini-cli",
-  capabilities: { ...ALL, resume: false, fork: false, questions: false, cost: false },
+  capabilities: { ...ALL_CAPABILITIES, resume: false, fork: false, questions: false, cost: false },
   secrets: ["GEMINI_API_KEY"],
   mode: "auto_edit",
 };
@@ -50,7 +37,14 @@ export const FACTS: Readonly<Record<ProgramName, Facts>> = {
   "codex-exec": {
     ...codex,
     name: "Codex (exec)",
-    capabilities: { ...ALL, cost: false, fork: false, permissions: false, questions: false, interrupt: false },
+    capabilities: {
+      ...ALL_CAPABILITIES,
+      cost: false,
+      fork: false,
+      permissions: false,
+      questions: false,
+      interrupt: false,
+    },
     permissions: "all",
     streams: false,
   },
@@ -64,7 +58,7 @@ export const FACTS: Readonly<Record<ProgramName, Facts>> = {
   opencode: {
     name: "opencode",
     backend: "opencode",
-    capabilities: { ...ALL, questions: false },
+    capabilities: { ...ALL_CAPABILITIES, questions: false },
     secrets: ["ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY", "SOME_OTHER_API_KEY"],
   },
 };

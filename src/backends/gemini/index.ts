@@ -1,5 +1,5 @@
 /** The `gemini-cli` backend. `drive-mode.ts` decides how it runs; the ADR has the reasons. */
-import type { Backend, Capabilities } from "../../domain/index.ts";
+import { ALL_CAPABILITIES, type Backend, type Capabilities } from "../../domain/index.ts";
 import { programBackend, type AgentProgram, type ProgramOptions } from "../program/index.ts";
 import { createHeadlessProgram } from "./headless.ts";
 import { startGeminiOverAcp } from "./over-acp.ts";
@@ -7,18 +7,7 @@ import { chooseDriveMode } from "./drive-mode.ts";
 
 export type GeminiOptions = ProgramOptions;
 
-const OVER_ACP: Capabilities = {
-  resume: false,
-  fork: false,
-  permissions: true,
-  questions: false,
-  mcp: true,
-  models: true,
-  modes: true,
-  interrupt: true,
-  usage: true,
-  cost: false,
-};
+const OVER_ACP: Capabilities = { ...ALL_CAPABILITIES, resume: false, fork: false, questions: false, cost: false };
 /** Without MCP servers; with servers the program runs over ACP. */
 const HEADLESS: Capabilities = { ...OVER_ACP, resume: true, permissions: false, interrupt: false };
 

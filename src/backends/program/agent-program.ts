@@ -1,4 +1,4 @@
-/** The interface between a program's backend and `program-backend.ts`, which implements everything that programs share. */
+/** The interface between a program's backend and `program-connection.ts`, which implements everything that programs share. */
 import type {
   AskOptions,
   BackendContext,
@@ -14,33 +14,42 @@ import type {
   TurnOutcome,
 } from "../../domain/index.ts";
 import type { AgentProcess } from "../../programs/index.ts";
+import type { ReportedCall } from "../offered-tools.ts";
 import type { PromptPart } from "./prompt.ts";
 import type { TurnRecorder, ToolStart } from "./turn-recorder.ts";
 
-export interface AgentProgram {
+/** `Server` is the kind of MCP servers that the program accepts. */
+export interface AgentProgram<Server = ReachableServer> {
   readonly kind: BackendKind;
   readonly capabilities: Capabilities;
   /**
    * Starts the program, or prepares to start one per turn. Rejects with a `RookeryError` if it is missing, incompatible or
    * not logged in, and with `SessionLost` if it no longer has the session.
    */
-  start(start: ProgramStart): Promise<LiveProgram>;
+  start(start: ProgramStart<Server>): Promise<LiveProgram>;
+  /** Converts an error of `start` or `run`. Default: `failed`, with the code and the message of the error. */
+  toFailureOutcome?(error: unknown): TurnOutcome | LimitReached;
 }
 
-export interface ProgramStart {
+export interface ProgramStart<Server = ReachableServer> {
   readonly context: BackendContext;
   /** The complete environment of the program. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The program's own session to resume or fork. */
-  readonly native: { readonly id: string; readonly as: "resume" | "fork" } | undefined;
+  readonly native: NativeSession | undefined;
   /** The permission policy. Under `all`, a backend may tell the program not to ask. */
   readonly permissions: PermissionPolicy;
   /** MCP servers for the program, in addition to its own. Rookery's own is named `rookery`. */
-  readonly servers: readonly ReachableServer[];
+  readonly servers: readonly Server[];
   /** Returns the running turn, if any, for output and requests that the program starts on its own. */
   readonly turn: () => ProgramTurn | undefined;
   /** Cancels the start. Give up quickly: the next start waits for this one. */
   readonly signal: AbortSignal;
+}
+
+export interface NativeSession {
+  readonly id: string;
+  readonly as: "resume" | "fork";
 }
 
 export type ReachableServer = StdioServerSpec | RemoteServerSpec;
@@ -52,6 +61,8 @@ export interface LiveProgram extends AsyncDisposable {
   readonly process?: AgentProcess | undefined;
   readonly command?: readonly string[] | undefined;
   readonly how: NativeSessionOrigin;
+  /** Why it has a new session instead of the one to resume, for a program that starts a new one without `SessionLost`. */
+  readonly lost?: string | undefined;
   /** Undefined if not known yet; `ProgramTurn.connected` reports it later. */
   readonly nativeId?: string | undefined;
   readonly version?: string | undefined;
@@ -59,6 +70,8 @@ export interface LiveProgram extends AsyncDisposable {
   readonly capabilities?: Capabilities | undefined;
   /** Whether it was started for this policy. If not, the turn starts another one. Default: it fits every policy. */
   fitsPolicy?(permissions: PermissionPolicy): boolean;
+  /** Whether a prompt may contain an attachment of this type. Default: images only. */
+  acceptsMedia?(mediaType: string): boolean;
   /** Whether it has exited or cannot be used any longer. The next turn then starts another one. */
   readonly hasEnded: boolean;
   /**
@@ -66,12 +79,16 @@ export interface LiveProgram extends AsyncDisposable {
    * that does not stop in time. Rejects with `SessionLost` as `start` does.
    */
   run(turn: ProgramTurn): Promise<TurnOutcome | LimitReached>;
+  /** Like `TurnRecorder.takeCall`, for a backend that records calls without `ProgramTurn.recorder`. */
+  takeCall?(isWanted: (call: ReportedCall) => boolean): string | undefined;
   /** Ends the program in its own way, then with EOF, SIGTERM and SIGKILL. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** One turn, as the backend of a program sees it. */
 export interface ProgramTurn {
+  /** The session's turn, for a backend that records and asks without `recorder` and `permit`. */
+  readonly context: TurnContext;
   readonly signal: AbortSignal;
   /** Instructions and the earlier conversation if the program lacks them, then the user's input. */
   readonly prompt: readonly PromptPart[];
@@ -89,6 +106,10 @@ export interface ProgramTurn {
    * `options.signal` fires because the program withdrew the request.
    */
   permit(call: ToolStart, options?: Pick<AskOptions, "signal">): Promise<PermissionDecision>;
+  /** Returns the Rookery tool that the call means, if any. `recorder` and `permit` use it already. */
+  findOfferedTool(call: ReportedCall): string | undefined;
+  /** Whether the log has the call already, because it reached the tool server first. True once per call. */
+  isKnownCall(call: ReportedCall): boolean;
 }
 
 /** The program no longer has the session that it should resume. */

@@ -1,7 +1,9 @@
 /** Shared parts of the backends that run a program. */
-export { programBackend, type ProgramOptions } from "./program-backend.ts";
+export { openProgram, programBackend, type ProgramOptions } from "./program-backend.ts";
+export { hasToolsToOffer, type ProgramServers } from "./program-servers.ts";
 export {
   SessionLost,
+  type NativeSession,
   type NativeSessionOrigin,
   type LiveProgram,
   type AgentProgram,

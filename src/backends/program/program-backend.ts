@@ -1,344 +1,48 @@
-/** Backend for programs with their own conversation. Starts the program when needed, and again after it exits. */
-import { setTimeout as sleep } from "node:timers/promises";
+/** Backend for programs with their own conversation. */
 import { childEnvironment } from "../../domain/child-environment.ts";
-import {
-  isRookeryError,
-  messageOf,
-  RookeryError,
-  type AgentConnection,
-  type Backend,
-  type BackendContext,
-  type Capabilities,
-  type EventOf,
-  type LimitReached,
-  type BetweenTurnsContext,
-  type SessionTools,
-  type TurnContext,
-  type TurnOutcome,
-} from "../../domain/index.ts";
-import type { AgentProcess } from "../../programs/index.ts";
-import { formatShellCommand } from "../../programs/index.ts";
-import { DisposeStack, raceAbort } from "../../stdx/index.ts";
-import { openEquipment, type Equipment, type AgentResources } from "../equipment.ts";
-import { ConversationMemory } from "../memory.ts";
-import { findOfferedTool, type ReportedCall } from "../offered-tools.ts";
-import { SessionLost, type LiveProgram, type AgentProgram } from "./agent-program.ts";
-import { isUsableNativeId } from "./native-id.ts";
-import { promptParts, toTextPart, type PromptPart } from "./prompt.ts";
-import { ProgramServers } from "./program-servers.ts";
-import { RunningProgramTurn } from "./turn.ts";
+import type { AgentConnection, Backend } from "../../domain/index.ts";
+import { DisposeStack, type EnvironmentVariables } from "../../stdx/index.ts";
+import { openEquipment, type AgentResources } from "../equipment.ts";
+import type { AgentProgram } from "./agent-program.ts";
+import { ProgramConnection, type ProgramConnectionOptions } from "./program-connection.ts";
+import { ReachableServers } from "./program-servers.ts";
 
 export interface ProgramOptions {
   /** The complete environment of the program; nothing else is inherited. */
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: EnvironmentVariables;
   readonly resources?: AgentResources | undefined;
 }
 
-/** Time a program has to stop after a cancel. Then its process is ended, and the next turn starts another one. */
-const CANCEL_MS = 5_000;
-/** How often one turn may start over because the program lost the session or cannot fork it. */
-const MAX_LOST_SESSIONS = 2;
-
-export function programBackend(program: AgentProgram, options: ProgramOptions): Backend {
+export function programBackend(program: AgentProgram, { env, resources }: ProgramOptions): Backend {
   return {
     kind: program.kind,
-    async open(context) {
-      await using opening = new DisposeStack();
-      const { cwd, marker, saved } = context;
-      const { servers = [], ...wanted } = options.resources ?? {};
-      const env = wanted.env ?? childEnvironment(options.env);
-      const reported = (tool: string) => connection.reported(tool);
-      const equipment = opening.use(
-        await openEquipment({ ...wanted, servers, cwd, marker, saved, env, reported, base: [] }),
-      );
-      const connection: ProgramConnection = new ProgramConnection(program, context, options, equipment);
-      await connection.open();
-      opening.move(); // the connection owns the equipment from here on
-      return connection;
-    },
+    open: (context) =>
+      openProgram({
+        program,
+        context,
+        env,
+        resources,
+        createServers: (equipment) => new ReachableServers(equipment, context.mcpServers),
+      }),
   };
 }
 
-interface NativeSession {
-  readonly id: string;
-  readonly as: "resume" | "fork";
+export interface OpenProgramOptions<Server> extends ProgramConnectionOptions<Server> {
+  readonly resources?: AgentResources | undefined;
 }
 
-class ProgramConnection implements AgentConnection {
-  /** False: the turn runs inside the program's process and dies with it. */
-  readonly resumesTurns = false;
-  readonly #program: AgentProgram;
-  readonly #context: BackendContext;
-  readonly #options: ProgramOptions;
-  readonly #equipment: Equipment;
-  readonly #servers: ProgramServers;
-  #native: NativeSession | undefined;
-  #live: LiveProgram | undefined;
-  #process: AgentProcess | undefined;
-  #turn: RunningProgramTurn | undefined;
-  /** Whether the log has `process.started` for the running program. */
-  #startRecorded = false;
-  readonly #memory: ConversationMemory;
-  /** How the program obtained its conversation. */
-  #how: EventOf<"agent.connected">["how"] = "new";
-  #hasOurTools = false;
-  /** The last start, finished or not. The next one waits for it. */
-  #starting: Promise<unknown> = Promise.resolve();
-  readonly #closing = new AbortController();
-
-  constructor(program: AgentProgram, context: BackendContext, options: ProgramOptions, equipment: Equipment) {
-    this.#program = program;
-    this.#context = context;
-    this.#options = options;
-    this.#equipment = equipment;
-    this.#servers = new ProgramServers(equipment, context.mcpServers);
-    this.#native = toNativeSession(context);
-    this.#memory = new ConversationMemory(context.agent.name);
-  }
-
-  /** Starts the program, so that problems appear when the session opens, not in its first turn. */
-  async open(): Promise<void> {
-    try {
-      await this.#start();
-    } catch (error) {
-      if (error instanceof SessionLost) return; // the first turn reports it
-      await this[Symbol.asyncDispose]();
-      throw error;
-    }
-  }
-
-  get capabilities(): Capabilities {
-    return this.#live?.capabilities ?? this.#program.capabilities;
-  }
-
-  get childMarker(): string | undefined {
-    return this.#process?.marker;
-  }
-
-  get heard(): number | undefined {
-    return this.#process?.transport.received?.();
-  }
-
-  get tools(): SessionTools {
-    return this.#equipment.sessionTools;
-  }
-
-  attach(desk: BetweenTurnsContext): void {
-    this.#equipment.attach(desk);
-  }
-
-  /** The program missed the turns in between; the next prompt includes them once. */
-  async returned(saved: Parameters<Equipment["restore"]>[0]): Promise<void> {
-    await this.#equipment.restore(saved);
-    this.#memory.markMissed();
-  }
-
-  /** Replaces the program's own session, which may remember the old one, and hands the remaining conversation over. */
-  async forget(): Promise<void> {
-    this.#native = undefined;
-    const hadSome = this.#memory.forget() || this.#live?.how !== "new";
-    if (hadSome) await this.#drop(this.#live);
-  }
-
-  /** Returns the id that the program gave to its call of the Rookery tool. */
-  reported(tool: string): string | undefined {
-    return this.#turn?.recorder.takeCall((call) => this.#findOfferedTool(call) === tool);
-  }
-
-  runTurn(turn: TurnContext): Promise<TurnOutcome | LimitReached> {
-    return this.#equipment.turn(turn, () => this.#run(turn));
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing.abort(new RookeryError("interrupted", "the session was closed while its agent was starting"));
-    await this.#starting;
-    try {
-      await this.#drop(this.#live);
-    } finally {
-      await this.#servers[Symbol.asyncDispose]().finally(() => this.#equipment[Symbol.asyncDispose]());
-    }
-  }
-
-  async #run(turn: TurnContext): Promise<TurnOutcome | LimitReached> {
-    for (let tries = 0; ; tries += 1) {
-      try {
-        return await this.#attempt(turn);
-      } catch (error) {
-        if (error instanceof SessionLost && this.#native !== undefined && tries < MAX_LOST_SESSIONS)
-          await this.#replaceSession(turn, error);
-        else return turn.signal.aborted ? { status: "cancelled" } : toProgramFailure(error);
-      }
-    }
-  }
-
-  async #attempt(turn: TurnContext): Promise<TurnOutcome | LimitReached> {
-    const live = await this.#ensureRunning(turn);
-    const isNew = !this.#startRecorded;
-    const running = new RunningProgramTurn({
-      turn,
-      prompt: await this.#prompt(turn, live),
-      findOfferedTool: (call) => this.#findOfferedTool(call),
-      isKnown: (call) => {
-        const tool = this.#findOfferedTool(call);
-        return tool !== undefined && this.#equipment.arrivedEarly(tool);
-      },
-      started: (process, command) => {
-        this.#recordStart(turn, process, command);
-        return turn.log.commit();
-      },
-      connected: (nativeId, version) => this.#recordConnection(turn, nativeId, version),
-    });
-    if (isNew) await turn.log.commit(); // a program is recorded before it is used
-    if (turn.signal.aborted) return { status: "cancelled" }; // the prompt was not sent
-    this.#memory.markDelivered(turn);
-    this.#turn = running;
-    const over = new AbortController();
-    const hung = this.#endIfHung(turn.signal, over.signal, live);
-    try {
-      return await Promise.race([live.run(running), hung]);
-    } finally {
-      over.abort();
-      running.recorder.endMessageIfAny();
-      this.#turn = undefined;
-      await this.#recordExit(turn);
-    }
-  }
-
-  /** Resolves after a cancelled program did not stop in time and was ended. */
-  async #endIfHung(signal: AbortSignal, over: AbortSignal, live: LiveProgram): Promise<TurnOutcome> {
-    if (!signal.aborted) {
-      await new Promise<void>((resolve) => {
-        signal.addEventListener("abort", () => resolve(), { once: true, signal: over });
-      });
-    }
-    await sleep(CANCEL_MS, undefined, { ref: false });
-    if (!over.aborted) await this.#drop(live);
-    return { status: "cancelled" };
-  }
-
-  /** Returns the running program, or starts another one if it has exited or no longer fits the turn. */
-  async #ensureRunning(turn: TurnContext): Promise<LiveProgram> {
-    const { permissions } = turn;
-    const lacksTools = !this.#hasOurTools && this.#servers.hasTools; // an overlay was added after the start
-    const live = this.#live;
-    const suits = permissions === undefined || live?.fitsPolicy?.(permissions) !== false;
-    if (live?.hasEnded === false && !lacksTools && suits) return live;
-    await this.#drop(live);
-    await this.#recordExit(turn);
-    return this.#start(turn);
-  }
-
-  async #start(turn?: TurnContext): Promise<LiveProgram> {
-    const closing = this.#closing.signal;
-    const signal = turn === undefined ? closing : AbortSignal.any([closing, turn.signal]);
-    signal.throwIfAborted();
-    const starting = this.#starting.then(() => this.#launch(signal, turn?.permissions));
-    this.#starting = starting.catch(() => undefined);
-    return raceAbort(starting, signal);
-  }
-
-  /** Starts the program. Ends it again if the start was cancelled in the meantime. */
-  async #launch(signal: AbortSignal, permissions = this.#context.permissions): Promise<LiveProgram> {
-    signal.throwIfAborted();
-    const servers = await this.#servers.all();
-    this.#hasOurTools = this.#servers.areOffered;
-    const live = await this.#program.start({
-      context: this.#context,
-      env: this.#options.env,
-      native: this.#native,
-      permissions: permissions ?? "ask",
-      servers,
-      turn: () => this.#turn,
-      signal,
-    });
-    if (signal.aborted) await Promise.allSettled([live[Symbol.asyncDispose]()]);
-    signal.throwIfAborted();
-    this.#live = live;
-    this.#process = live.process;
-    this.#startRecorded = false;
-    this.#memory.restart();
-    return live;
-  }
-
-  async #drop(live: LiveProgram | undefined): Promise<void> {
-    if (this.#live === live) this.#live = undefined;
-    if (live === undefined) return;
-    await Promise.allSettled([live[Symbol.asyncDispose]()]); // a process that survives is found later by its marker
-  }
-
-  /** Builds the prompt. Includes the earlier conversation if the program lacks it, and the instructions once. */
-  async #prompt(turn: TurnContext, live: LiveProgram): Promise<PromptPart[]> {
-    const parts = await promptParts(turn);
-    if (this.#memory.isComplete) return parts;
-    const { how, before, knows } = await this.#memory.recall(turn, live.how);
-    if (live.process !== undefined && !this.#startRecorded) this.#recordStart(turn, live.process, live.command ?? []);
-    this.#startRecorded = true;
-    const { nativeId, version } = live;
-    this.#how = how;
-    const called = nativeId ?? (this.#native?.as === "resume" ? this.#native.id : undefined);
-    turn.log.record({
-      type: "agent.connected",
-      how,
-      ...(called !== undefined && { nativeId: called }),
-      ...(version !== undefined && { version }),
-    });
-    if (called !== undefined) this.#native = { id: called, as: "resume" };
-    const preamble = [...(knows ? [] : this.#context.agent.prompts), ...(before === undefined ? [] : [before])];
-    return [...preamble.map(toTextPart), ...parts];
-  }
-
-  #recordStart({ log }: TurnContext, process: AgentProcess, command: readonly string[]): void {
-    this.#process = process;
-    const { pid, startTime } = process.identity;
-    const { marker } = this.#context;
-    log.record({
-      type: "process.started",
-      pid,
-      startTime,
-      marker,
-      command: formatShellCommand(command).slice(0, MAX_COMMAND_LENGTH),
-    });
-  }
-
-  /** Records the program's session id. It may arrive late, or change during a session. */
-  #recordConnection({ log }: TurnContext, nativeId: string, version: string | undefined): void {
-    if (!isUsableNativeId(nativeId) || (this.#native?.as === "resume" && this.#native.id === nativeId)) return;
-    this.#native = { id: nativeId, as: "resume" };
-    log.record({ type: "agent.connected", nativeId, how: this.#how, ...(version !== undefined && { version }) });
-  }
-
-  async #replaceSession({ log }: TurnContext, error: SessionLost): Promise<void> {
-    const message = `${error.message}; a new session was started with the conversation so far`;
-    log.record({ type: "notice", level: "warning", code: "native_session_lost", message });
-    this.#native = undefined;
-    await this.#drop(this.#live);
-  }
-
-  async #recordExit({ log }: TurnContext): Promise<void> {
-    const process = this.#process;
-    const goesOn = this.#live?.hasEnded === false && this.#live.process !== undefined; // excludes programs that run once per turn
-    if (process === undefined || goesOn) return;
-    this.#process = undefined;
-    const ended = await Promise.race([process.exit(), sleep(EXIT_MS, undefined, { ref: false })]);
-    if (ended === undefined) return;
-    const { exitCode, signal } = ended;
-    log.record({ type: "process.exited", pid: process.identity.pid, exitCode, signal });
-  }
-
-  #findOfferedTool(call: ReportedCall): string | undefined {
-    return this.#hasOurTools ? findOfferedTool(call, this.#equipment.tools.artifact().catalog) : undefined;
-  }
-}
-
-const MAX_COMMAND_LENGTH = 2_000;
-/** How long to wait for the exit status of a process that has ended. */
-const EXIT_MS = 1_000;
-
-function toNativeSession({ nativeId, forkOf }: BackendContext): NativeSession | undefined {
-  if (nativeId !== undefined) return { id: nativeId, as: "resume" };
-  return forkOf === undefined ? undefined : { id: forkOf, as: "fork" };
-}
-
-function toProgramFailure(error: unknown): TurnOutcome {
-  return { status: "failed", code: isRookeryError(error) ? error.code : "agent_failed", message: messageOf(error) };
+/** Rejects with the error of `AgentProgram.start`. A lost session is no error: the first turn reports it. */
+export async function openProgram<Server>(options: OpenProgramOptions<Server>): Promise<AgentConnection> {
+  await using opening = new DisposeStack();
+  const { cwd, marker, saved } = options.context;
+  const { servers = [], ...resources } = options.resources ?? {};
+  const env = resources.env ?? childEnvironment(options.env);
+  const reported = (tool: string) => connection.takeReportedCall(tool);
+  const equipment = opening.use(
+    await openEquipment({ ...resources, servers, cwd, marker, saved, env, reported, base: [] }),
+  );
+  const connection: ProgramConnection<Server> = new ProgramConnection(options, equipment);
+  await connection.open();
+  opening.move(); // the connection owns the equipment from here on
+  return connection;
 }

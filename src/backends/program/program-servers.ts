@@ -6,7 +6,21 @@ import type { Equipment } from "../equipment.ts";
 import { reserveServerName } from "../offered-tools.ts";
 import type { ReachableServer } from "./agent-program.ts";
 
-export class ProgramServers implements AsyncDisposable {
+/** The MCP servers that a program is started with. */
+export interface ProgramServers<Server> extends AsyncDisposable {
+  /** Whether the last start offered Rookery's tools. */
+  readonly areToolsOffered: boolean;
+  /** Returns the servers for the next start. */
+  all(): Promise<readonly Server[]>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Whether Rookery has tools for the program. If not, it offers no server: a program presents every server to its model. */
+export function hasToolsToOffer({ tools, sessionTools }: Equipment): boolean {
+  return sessionTools.servers().servers.length > 0 || tools.artifact().catalog.size > 0;
+}
+
+export class ReachableServers implements ProgramServers<ReachableServer> {
   readonly #equipment: Equipment;
   readonly #brought: readonly McpServerSpec[];
   readonly #owned = new DisposeStack();
@@ -20,19 +34,13 @@ export class ProgramServers implements AsyncDisposable {
     this.#brought = brought.map(reserveServerName);
   }
 
-  /** Whether the program was given Rookery's tools. */
-  get areOffered(): boolean {
+  get areToolsOffered(): boolean {
     return this.#offered !== undefined;
   }
 
-  /** Without tools, no server is offered: a program presents every server to its model. */
-  get hasTools(): boolean {
-    const { tools, sessionTools } = this.#equipment;
-    return sessionTools.servers().servers.length > 0 || tools.artifact().catalog.size > 0;
-  }
-
   async all(): Promise<ReachableServer[]> {
-    if (this.hasTools) this.#offered ??= await this.#serve(await this.#equipment.sessionTools.offer());
+    if (hasToolsToOffer(this.#equipment))
+      this.#offered ??= await this.#serve(await this.#equipment.sessionTools.offer());
     const brought = await Promise.all(this.#brought.map((spec) => this.#reachable(spec)));
     return [...brought.flatMap((spec) => spec ?? []), ...(this.#offered === undefined ? [] : [this.#offered])];
   }

@@ -3,14 +3,24 @@ import { formatInput, type InputPart, type TurnContext } from "../../domain/inde
 
 export type PromptPart =
   | { readonly type: "text"; readonly text: string }
-  | { readonly type: "image"; readonly mediaType: string; /** Base64. */ readonly data: string };
+  | {
+      readonly type: "attachment";
+      /** Of a type that the program accepts. */
+      readonly mediaType: string;
+      readonly name: string;
+      /** Base64. */
+      readonly data: string;
+    };
 
 /** Precedes the input of a turn that was parked at a usage limit after the agent had started. */
-export const CONTINUE_PROMPT =
-  "The usage limit that stopped you has reset. Continue what you were doing. The request was:";
+const CONTINUE_PROMPT = "The usage limit that stopped you has reset. Continue what you were doing. The request was:";
 
-export async function promptParts({ input, blob, continued }: Pick<TurnContext, "input" | "blob" | "continued">) {
-  const parts = await Promise.all(input.map((part) => toPromptPart(part, blob)));
+/** An attachment that the program does not accept becomes text that names it. */
+export async function promptParts(
+  { input, blob, continued }: Pick<TurnContext, "input" | "blob" | "continued">,
+  acceptsMedia: (mediaType: string) => boolean = isImage,
+): Promise<PromptPart[]> {
+  const parts = await Promise.all(input.map((part) => toPromptPart(part, blob, acceptsMedia)));
   return continued === true ? [toTextPart(CONTINUE_PROMPT), ...parts] : parts;
 }
 
@@ -23,9 +33,18 @@ export function toTextPart(text: string): PromptPart {
   return { type: "text", text };
 }
 
-async function toPromptPart(part: InputPart, blob: TurnContext["blob"]): Promise<PromptPart> {
+function isImage(mediaType: string): boolean {
+  return mediaType.startsWith("image/");
+}
+
+async function toPromptPart(
+  part: InputPart,
+  blob: TurnContext["blob"],
+  acceptsMedia: (mediaType: string) => boolean,
+): Promise<PromptPart> {
   if (part.type === "text") return toTextPart(part.text);
-  const bytes = part.mediaType.startsWith("image/") ? await blob(part.hash) : undefined;
+  const { mediaType, hash, name = hash } = part;
+  const bytes = acceptsMedia(mediaType) ? await blob(hash) : undefined;
   if (bytes === undefined) return toTextPart(formatInput([part])); // a placeholder that names the attachment
-  return { type: "image", mediaType: part.mediaType, data: Buffer.from(bytes).toString("base64") };
+  return { type: "attachment", mediaType, name, data: Buffer.from(bytes).toString("base64") };
 }

@@ -11,8 +11,7 @@ export interface ProgramTurnParts {
   readonly turn: TurnContext;
   readonly prompt: readonly PromptPart[];
   readonly findOfferedTool: (call: ReportedCall) => string | undefined;
-  /** Whether the log already has the call, because it is a call of a Rookery tool. */
-  readonly isKnown: (call: ReportedCall) => boolean;
+  readonly isKnownCall: (call: ReportedCall) => boolean;
   readonly started: ProgramTurn["started"];
   readonly connected: (nativeId: string, version: string | undefined) => void;
 }
@@ -23,7 +22,11 @@ export class RunningProgramTurn implements ProgramTurn {
 
   constructor(parts: ProgramTurnParts) {
     this.#parts = parts;
-    this.recorder = new TurnRecorder(parts.turn, (call) => parts.isKnown(call));
+    this.recorder = new TurnRecorder(parts.turn, (call) => parts.isKnownCall(call));
+  }
+
+  get context(): TurnContext {
+    return this.#parts.turn;
   }
 
   get signal(): AbortSignal {
@@ -50,10 +53,18 @@ export class RunningProgramTurn implements ProgramTurn {
     this.#parts.connected(nativeId, version);
   }
 
+  findOfferedTool(call: ReportedCall): string | undefined {
+    return this.#parts.findOfferedTool(call);
+  }
+
+  isKnownCall(call: ReportedCall): boolean {
+    return this.#parts.isKnownCall(call);
+  }
+
   async permit(call: ToolStart, options?: Pick<AskOptions, "signal">): ReturnType<ProgramTurn["permit"]> {
     const { id: toolId, name: tool, title, kind, input } = call;
     this.recorder.startTool(call);
-    if (this.#parts.findOfferedTool(call) !== undefined) return { allowed: true };
+    if (this.findOfferedTool(call) !== undefined) return { allowed: true };
     const request = { toolId, tool, title: title || tool, kind, readOnly: isReadOnlyKind(kind), input: input ?? null };
     const decision = await this.#parts.turn.permit(request, options);
     if (!decision.allowed) this.recorder.endTool(toolId, { outcome: decision.outcome, text: decision.message });
