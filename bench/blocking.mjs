@@ -36,7 +36,7 @@ export async function run({ quick = false } = {}) {
 
 const LONG = "ses_long";
 
-/** Writes the log of a session before the server starts, in turns of some 200 events, or of four. */
+/** Writes the log of a session before the server starts, in turns of about 200 events or of four. */
 function prepared(events, deltas) {
   return async (folder) => {
     const home = join(folder, ".rookery");
@@ -78,7 +78,7 @@ function longLog({ events }) {
   });
 }
 
-/** Each turn is two messages of the conversation, all of which a request to the model carries. */
+/** Each turn adds two messages to the conversation, which every model request contains. */
 function shortTurns({ events }) {
   return measured({ prepare: prepared(events, 1) }, async (server, look) => {
     await lookAtControl(server, look);
@@ -88,7 +88,7 @@ function shortTurns({ events }) {
   });
 }
 
-/** A session with an empty log: what a prompt costs for the first time, and then. */
+/** A session with an empty log: the cost of the first prompt and of later ones. */
 async function lookAtControl(server, look) {
   const { id } = await server.openSession();
   await look("control: an empty session is prompted first", () => prompt(server, id));

@@ -1,6 +1,6 @@
-// Loaded into the server before it starts. On SIGUSR2 it writes for how long the event loop was held at most since the last
-// time, by the clock and in CPU time of the main thread, and how much CPU time a request for its health waited for. On a
-// busy machine only the CPU time is the server's own doing.
+// Preloaded into the server. On SIGUSR2, writes the longest event loop delay since the last signal, in wall-clock time
+// and in CPU time of the main thread, and the CPU time that a health request waited for. On a busy machine, only the CPU
+// time is caused by the server.
 import { subscribe } from "node:diagnostics_channel";
 import { renameSync, writeFileSync } from "node:fs";
 import { mainThreadCpu } from "./main-thread.mjs";
@@ -21,7 +21,7 @@ setInterval(() => {
   [beforeLast, last] = [last, now];
 }, EVERY_MS).unref();
 
-/** Since when requests wait: they may have come at any time in the turn of the event loop before. */
+/** The earliest time at which the pending requests may have arrived: the start of the previous event loop turn. */
 const since = new WeakMap();
 subscribe("http.server.request.start", ({ request }) => {
   if (request.url === "/v1/health") since.set(request, beforeLast.cpu);
@@ -34,7 +34,7 @@ function look() {
   return { clock: performance.now(), cpu: cpuTime() };
 }
 
-/** Other threads, such as those of the garbage collector, count as well. */
+/** Includes other threads, such as those of the garbage collector. */
 function processCpu() {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;

@@ -1,11 +1,11 @@
 // CPU time of the main thread of this process. Linux only.
 import { openSync, readSync } from "node:fs";
 
-/** Returns a function that gives milliseconds, or undefined where nobody says it for one thread. */
+/** Returns a function that reads the time in milliseconds, or undefined if the system does not report it per thread. */
 export function mainThreadCpu() {
   let schedstat;
   try {
-    schedstat = openSync("/proc/self/schedstat"); // of the first thread, which is the main one
+    schedstat = openSync("/proc/self/schedstat"); // the first thread is the main thread
   } catch {
     return undefined;
   }

@@ -111,7 +111,7 @@ function toolsFor({ client, session, sessionId, signal }) {
         { mode: "form", sessionId, message, requestedSchema },
         { signal },
       );
-      if (action !== "accept") throw new Error("nobody told me what I have to know");
+      if (action !== "accept") throw new Error("the user did not answer the question");
       return content;
     },
     async permit(title) {

@@ -65,7 +65,7 @@ async function collectIn(
   return { dryRun, removed, kept, freed, left: planned.left + planned.freed - freed };
 }
 
-/** Returns why the worktree is kept, or undefined if it was removed. A task that was resumed meanwhile keeps its worktree. */
+/** Returns why the worktree is kept, or undefined if it was removed. A task that was resumed since keeps its worktree. */
 async function removeUnused(
   { repository, one, id, head }: { repository: Repository; one: Examined[]; id: string; head: number | undefined },
   withWriter: WithTaskWriter,

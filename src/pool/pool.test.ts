@@ -110,7 +110,7 @@ describe("a task", () => {
     expect(outcomes).toEqual(["cancelled", "done"]);
   });
 
-  it("cannot be started twice, and the message names what runs", async () => {
+  it("cannot be started twice, and the message names the running session", async () => {
     await using s = await openScene();
     s.run();
     await s.tasks.start({ id: "twice", prompt: "run: sleep 30" });

@@ -1,4 +1,4 @@
-/** Injects one failure into a run: at one call of the store, of git, or of a child's start. */
+/** Injects one failure into a run: at a call of the store, of git, or of `spawn`. */
 import childProcess, { type ChildProcess } from "node:child_process";
 import { syncBuiltinESMExports } from "node:module";
 import { RookeryError, type Store } from "../../src/domain/index.ts";
@@ -6,8 +6,8 @@ import { RookeryError, type Store } from "../../src/domain/index.ts";
 export type FaultKind = "store" | "git" | "spawn";
 
 /**
- * A call of a run, found again in another run of the same story by what it does and by how many calls did the same
- * before it: timers call the store too, so the position among all calls differs from run to run.
+ * A call of a run. It is identified in another run by its name and by the number of earlier calls with that name,
+ * because timers also call the store, so that the position among all calls varies.
  */
 export interface FaultCall {
   readonly kind: FaultKind;
@@ -17,16 +17,16 @@ export interface FaultCall {
 }
 
 export interface FaultPoint extends FaultCall {
-  /** Whether a call of the store fails instead of its work, or after all of it is done. */
+  /** Whether a call of the store fails before or after it does its work. */
   readonly when: "before" | "after";
   readonly code: (typeof STORE_FAILURES)[number];
 }
 
 export const STORE_FAILURES = ["store_full", "store_locked", "store_unavailable"] as const;
-/** Calls of the store that change something: each may fail before or after it has. */
+/** Calls of the store that write. Each may fail before or after the write. */
 const STORE_WRITES = /^(append|claim|acquire|renew|release|delete|keep|put)/;
 
-/** Both ways to fail a call, or the only one. */
+/** Returns the ways in which a call can fail. */
 export function toFaultPoints(call: FaultCall, index: number): FaultPoint[] {
   const code = STORE_FAILURES[index % STORE_FAILURES.length] ?? "store_full";
   const isWrite = call.kind === "store" && STORE_WRITES.test(call.name);
@@ -34,7 +34,7 @@ export function toFaultPoints(call: FaultCall, index: number): FaultPoint[] {
   return isWrite ? [before, { ...before, when: "after" }] : [before];
 }
 
-/** Counts the calls of one run, and fails one of them. */
+/** Counts the calls of one run and fails one of them. */
 export class Faults {
   readonly #point: FaultPoint | undefined;
   readonly calls: Record<FaultKind, FaultCall[]> = { store: [], git: [], spawn: [] };
@@ -70,7 +70,7 @@ export class Faults {
   }
 }
 
-/** The same store, of which one call fails. */
+/** Wraps a store so that one call fails. */
 export function failingStore(store: Store, faults: Faults): Store {
   return new Proxy(store, {
     get(target, name) {
@@ -89,7 +89,7 @@ export function failingStore(store: Store, faults: Faults): Store {
   });
 }
 
-/** An append is found by each type of event that it holds: which events go together depends on time. */
+/** Names an append after each of its event types, because the batching of events varies. */
 function namesOfCall(method: string, argument: unknown): string[] {
   if (typeof argument !== "object" || argument === null || !("events" in argument)) return [method];
   return (argument.events as { type: string }[]).map(({ type }) => `${method} ${type}`);
@@ -101,7 +101,7 @@ function failingIterable(failure: Error): AsyncIterable<never> {
 
 type Spawn = (command: string, args: readonly string[], options: object) => ChildProcess;
 
-/** Until it is disposed, children that this process starts are counted, and one of them fails: git, or any program. */
+/** Counts the child processes that this process starts, and fails one of them, until it is disposed. */
 export function failingSpawn(faults: Faults): Disposable {
   const real = childProcess.spawn as Spawn;
   const spawn: Spawn = (command, args, options) => {
@@ -124,7 +124,7 @@ export function failingSpawn(faults: Faults): Disposable {
   };
 }
 
-/** Without options, and without what differs from run to run: hashes, numbers and temporary folders. */
+/** Removes options and the parts that vary between runs: hashes, numbers and temporary folders. */
 function nameOfProgram(line: readonly string[]): string {
   return line
     .filter((word) => !word.startsWith("-") && !word.includes("="))

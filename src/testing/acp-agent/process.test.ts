@@ -66,7 +66,7 @@ describe("a scripted agent as a process", () => {
     ["a code", { code: 7 }, [7, null]],
     ["a signal", { signal: "SIGKILL" }, [null, "SIGKILL"]],
     ["a signal that it also handles", { signal: "SIGTERM" }, [null, "SIGTERM"]],
-  ] as const)("exits with %s in the middle of a prompt, behind what it said", async (_, exit, expected) => {
+  ] as const)("exits with %s during a prompt, after all its output", async (_, exit, expected) => {
     const words = "x".repeat(300_000);
     const { client, exited, stderr } = await start({
       prompts: [[{ stderr: "the cause\n" }, { say: words }, { exit }]],

@@ -72,7 +72,7 @@ describe.each(EVERY_WAY)("over $client, $mode,", ({ client, mode }) => {
     ["end", "stop"],
     ["max_tokens", "length"],
     ["refusal", "content-filter"],
-  ] as const)("an answer that stops because of %s is told as %s", async (stopReason, finishReason) => {
+  ] as const)("reports the stop reason %s as %s", async (stopReason, finishReason) => {
     await using server = await startModelServer([say("So far", { stopReason })]);
     expect(await ask(client, server.url, "Go", { mode })).toMatchObject({ text: "So far", finishReason });
   });
