@@ -21,6 +21,6 @@ export { MAX_MESSAGES } from "./conversation.ts";
 export type { Answer, ReplacedMessage } from "./method-types.ts";
 export type { Turn } from "./turn-events.ts";
 export { Session, type Deliver } from "./session.ts";
-export { isTransientFailure, retryStore } from "./store-retry.ts";
+export { followWithRetry, isTransientFailure, retryStore } from "./store-retry.ts";
 export { requireNoRunningTask, findRunningTask } from "./task-session.ts";
 export { queueStoredInput } from "./queue-input.ts";

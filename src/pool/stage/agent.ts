@@ -1,5 +1,7 @@
 /** Runs a stage in which an agent works. A task has one session per agent, which later stages of that agent reuse. */
+import { setTimeout as sleep } from "node:timers/promises";
 import {
+  addUsage,
   isRookeryError,
   newId,
   RookeryError,
@@ -7,11 +9,12 @@ import {
   type SessionStore,
   type Stage,
   type TurnOutcome,
+  type Usage,
 } from "../../domain/index.ts";
-import { isTransientFailure, type Session, type Turn } from "../../session/index.ts";
+import { followWithRetry, isTransientFailure, type Session, type Turn } from "../../session/index.ts";
 import { taskBudgetFor, findExceededTaskBudget, secondsLeft, sumOtherUsage } from "../budget.ts";
 import { commitRemainingChanges } from "../commit.ts";
-import { runParked, runStopped } from "../run-end.ts";
+import { runParked, runStopped, type RunEnd } from "../run-end.ts";
 import type { StagePosition, TaskRun, StageResult } from "./task-run.ts";
 import { stagePrompt, resumePrompt } from "./prompts.ts";
 
@@ -20,8 +23,8 @@ type AgentStage = Extract<Stage, { kind: "agent" }>;
 /** The agent failed. The task may be retried. */
 export class AgentFailure extends RookeryError {}
 
-/** How often to check whether the turn is parked or over budget. */
-const POLL_MS = 200;
+/** Many agents report usage just before their turn ends. A turn that ends within this time is not stopped. */
+const LAST_USAGE_MS = 200;
 
 export async function runAgentStage(run: TaskRun, stage: AgentStage, place: StagePosition): Promise<StageResult> {
   const session = await openStageSession(run, stage);
@@ -143,23 +146,16 @@ async function openStageSession(run: TaskRun, stage: AgentStage): Promise<Sessio
 
 /** Waits until the turn ends. Leaves a parked turn parked, and throws so that the task is parked too. */
 async function followTurn(run: TaskRun, session: Session, turn: Turn): Promise<TurnOutcome> {
-  const { signal, writer } = run;
+  const { signal } = run;
   const elsewhere = await sumOtherUsage(run, session.id);
   using _ = releaseOnAbort(signal, session);
-  let left: Error | undefined;
-  const leave = (why: Error): void => {
-    left ??= why;
-    void session.leave().catch(() => undefined);
+  const ended = new AbortController();
+  let left: RunEnd | undefined;
+  const watch = async (): Promise<void> => {
+    left = await findReasonToLeave(run, session, { elsewhere, signal: ended.signal });
+    if (left !== undefined) await session.leave();
   };
-  const timer = setInterval(() => {
-    if (left !== undefined) return;
-    const { parkedUntil } = session.state.turn ?? {};
-    if (parkedUntil !== undefined)
-      return leave(runParked(parkedUntil, `the account has reached its usage limit until ${parkedUntil}`));
-    if (enforcesBudget(session)) return;
-    const over = findExceededTaskBudget(writer.state, elsewhere, session.state.usage);
-    if (over !== undefined) leave(over);
-  }, POLL_MS);
+  void watch().catch(() => undefined); // the turn fails too if the log cannot be read
   try {
     const outcome = await waitForEnd(session, turn);
     if (left !== undefined && !signal.aborted) throw left;
@@ -167,8 +163,38 @@ async function followTurn(run: TaskRun, session: Session, turn: Turn): Promise<T
   } catch (error) {
     throw left ?? error;
   } finally {
-    clearInterval(timer);
+    ended.abort();
   }
+}
+
+/** Follows the log until the turn is parked or the task is over its budget. Resolves with undefined if the signal fires. */
+async function findReasonToLeave(
+  { parts, writer }: TaskRun,
+  session: Session,
+  { elsewhere, signal }: { readonly elsewhere: Usage; readonly signal: AbortSignal },
+): Promise<RunEnd | undefined> {
+  const { head, turn, usage } = session.state;
+  const until = turn?.parkedUntil;
+  if (until !== undefined && Date.parse(until) > parts.clock.now()) return parkedAtLimit(until); // if earlier, it continues now
+  const findExceeded = (used: Usage): RunEnd | undefined =>
+    enforcesBudget(session) ? undefined : findExceededTaskBudget(writer.state, elsewhere, used);
+  let used = usage;
+  let exceeded = findExceeded(used);
+  if (exceeded !== undefined) return exceeded;
+  for await (const event of followWithRetry(parts.store, { sessionId: session.id, after: head, signal })) {
+    if (event.type === "turn.parked") return parkedAtLimit(event.until);
+    if (event.type !== "usage.reported") continue;
+    used = addUsage(used, event);
+    exceeded = findExceeded(used);
+    if (exceeded === undefined) continue;
+    await sleep(LAST_USAGE_MS, undefined, { signal }); // rejects if the turn ends
+    return exceeded;
+  }
+  return undefined;
+}
+
+function parkedAtLimit(until: string): RunEnd {
+  return runParked(until, `the account has reached its usage limit until ${until}`);
 }
 
 /** Also waits for turns that start from input which came too late for this turn. The last one decides the outcome. */
