@@ -7,7 +7,7 @@ import {
   type Store,
   type TaskState,
 } from "../domain/index.ts";
-import { collect, examine, type Examined, type ExaminedTask, type Repository } from "../worktrees/index.ts";
+import { collectWorktrees, examineWorktrees, type ExaminedWorktree, type ExaminedTask, type Repository } from "../worktrees/index.ts";
 import { isMerging } from "./merge-task.ts";
 import type { PoolParts, Repositories } from "./parts.ts";
 import type { TaskWriter } from "./task-writer.ts";
@@ -49,8 +49,8 @@ async function collectIn(
   withWriter: WithTaskWriter,
   { dryRun = false, quota }: CollectTasks,
 ): Promise<CollectReport> {
-  const examined = await examine(repository, states.flatMap(toExaminedTask));
-  const planned = await collect(repository, examined, { dryRun: true, quota });
+  const examined = await examineWorktrees(repository, states.flatMap(toExaminedTask));
+  const planned = await collectWorktrees(repository, examined, { dryRun: true, quota });
   if (dryRun) return planned;
   const removed: CollectReport["removed"][number][] = [];
   const kept = [...planned.kept];
@@ -67,13 +67,13 @@ async function collectIn(
 
 /** Returns why the worktree is kept, or undefined if it was removed. A task that was resumed since keeps its worktree. */
 async function removeUnused(
-  { repository, one, id, head }: { repository: Repository; one: Examined[]; id: string; head: number | undefined },
+  { repository, one, id, head }: { repository: Repository; one: ExaminedWorktree[]; id: string; head: number | undefined },
   withWriter: WithTaskWriter,
 ): Promise<string | undefined> {
   try {
     return await withWriter(id, async (writer) => {
       if (head !== undefined && writer?.state.head !== head) return "its task was resumed in the meantime";
-      const { kept, removed } = await collect(repository, one, { dryRun: false });
+      const { kept, removed } = await collectWorktrees(repository, one, { dryRun: false });
       const [gone] = removed;
       if (gone === undefined) return kept[0]?.why ?? "it no longer exists";
       const branch = writer?.state.worktree?.branch ?? "";

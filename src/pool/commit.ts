@@ -13,5 +13,5 @@ export async function commitRemainingChanges(of: {
   const { parts, writer, repository, worktree } = of;
   const { id, spec, worktree: known } = writer.state;
   const leave = known?.copied ?? (await parts.config(spec.repository)).worktree.copy;
-  await commitAll(worktree, repository, { message: `${spec.title}\n\nRookery-Task: ${id}\n`, leave });
+  await commitAll(worktree, repository, { message: `${spec.title}\n\nRookery-Task: ${id}\n`, exclude: leave });
 }

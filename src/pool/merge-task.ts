@@ -1,6 +1,6 @@
 /** Merges the branch of a task, one at a time per repository. Each step is logged first, so that another process can finish it. */
 import { messageOf, newId, RookeryError, type MergeHow, type MergeReport, type TaskState } from "../domain/index.ts";
-import { inMergeQueue, merge, wasPublished, type Repository } from "../worktrees/index.ts";
+import { runInMergeQueue, mergeBranch, wasPublished, type Repository } from "../worktrees/index.ts";
 import { commandEnvironment } from "./command-environment.ts";
 import { openOutputRecorder } from "./output.ts";
 import type { PoolParts } from "./parts.ts";
@@ -54,7 +54,7 @@ export async function mergeTask(merging: MergeContext, wanted: MergeSettings): P
     ...(gate !== undefined && { gate }),
     ...(message !== undefined && { message }),
   });
-  return inMergeQueue(repository, () => mergeNow(merging, mergeId, wanted), { signal });
+  return runInMergeQueue(repository, () => mergeNow(merging, mergeId, wanted), { signal });
 }
 
 /**
@@ -82,7 +82,7 @@ export async function settleMerge(merging: MergeContext): Promise<MergeReport | 
   const done = await recordIfPublished(writer, repository);
   return (
     done ??
-    inMergeQueue(repository, () => mergeNow(merging, left.mergeId, { ...left, earlier: left.commit }), { signal })
+    runInMergeQueue(repository, () => mergeNow(merging, left.mergeId, { ...left, earlier: left.commit }), { signal })
   );
 }
 
@@ -133,7 +133,7 @@ async function mergeNow(
   };
   try {
     const tip = await branchTip(repository, writer.state);
-    const report = await merge(repository, {
+    const report = await mergeBranch(repository, {
       branch,
       into,
       how,
@@ -141,7 +141,7 @@ async function mergeNow(
       ...gated,
       marker: parts.claim(),
       earlier,
-      prepared: async (commit) => {
+      onPrepared: async (commit) => {
         await writer.write({ type: "merge.prepared", mergeId, commit, tip });
       },
       signal,

@@ -41,7 +41,7 @@ import {
   type TaskView,
 } from "../domain/index.ts";
 import { isDriven } from "../session/index.ts";
-import { diffOf, findWorktree, openRepository, predict, type Repository, type Worktree } from "../worktrees/index.ts";
+import { readWorktreeDiff, findWorktree, openRepository, predictBranchMerge, type Repository, type Worktree } from "../worktrees/index.ts";
 import { collectTasks, type WithTaskWriter } from "./collect.ts";
 import { gitVariables } from "./command-environment.ts";
 import { commitRemainingChanges } from "./commit.ts";
@@ -100,7 +100,7 @@ export class Pool implements Tasks {
     const id = request.id === undefined ? createTaskId(request.prompt) : parseTaskId(request.id);
     const repository = await this.#repository(this.#parts.folder(request.cwd ?? "."));
     const spec = planTask(request, repository.root, await this.#parts.config(repository.root));
-    await repository.identity();
+    await repository.requireIdentity();
     if (spec.base !== undefined) await repository.resolve(spec.base);
     await this.#checkNeeds(id, spec.needs);
     const events = stampEvents(clock, [{ type: "task.created", spec }]);
@@ -178,7 +178,7 @@ export class Pool implements Tasks {
     const id = parseTaskName(given);
     const { patch = true } = parseInput(DiffTaskRequest, options, "the options of the diff");
     const { repository, worktree } = await this.#locate(await requireTask(this.#parts.store, id));
-    return diffOf(worktree, repository, { patch });
+    return readWorktreeDiff(worktree, repository, { patch });
   }
 
   async predictMerge(name: string, given: MergeTask = {}): Promise<MergeReport> {
@@ -187,7 +187,7 @@ export class Pool implements Tasks {
     const state = await requireTask(this.#parts.store, id);
     const { repository, worktree } = await this.#locate(state);
     const { how, into } = await this.#mergeSettings(repository, state, options);
-    return predict(repository, { branch: worktree.branch, into, how });
+    return predictBranchMerge(repository, { branch: worktree.branch, into, how });
   }
 
   async merge(name: string, given: MergeTask = {}): Promise<MergeReport> {

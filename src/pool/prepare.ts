@@ -1,7 +1,7 @@
 /** Prepares the worktree of a claimed task: creates or reuses it, leases its port and runs the setup command. */
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { leasePort, leaseWorktree, setUp, type Repository, type Worktree } from "../worktrees/index.ts";
+import { leasePort, leaseWorktree, setUpWorktree, type Repository, type Worktree } from "../worktrees/index.ts";
 import { commandEnvironment } from "./command-environment.ts";
 import { openOutputRecorder } from "./output.ts";
 import type { PoolParts } from "./parts.ts";
@@ -49,7 +49,7 @@ export async function prepareWorktree(
   }
   if (!setsUp) return { worktree: made, env };
   await using output = openOutputRecorder(writer, "setup");
-  await setUp(made, repository, {
+  await setUpWorktree(made, repository, {
     copy: settings.copy,
     command: settings.setup,
     timeoutMs: settings.setupTimeout * 1000,

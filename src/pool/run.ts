@@ -49,7 +49,7 @@ async function runToEnd(
   try {
     if (writer.state.stopAsked) return { type: "task.ended", outcome: "stopped" };
     const repository = await repositories(writer.state.spec.repository);
-    await repository.identity();
+    await repository.requireIdentity();
     const prepared = await prepareWorktree(parts, writer, repository, signal);
     await runStages({ parts, writer, repository, ...prepared, signal, time });
     return { type: "task.ended", outcome: "done" };

@@ -1,12 +1,12 @@
 /** The branch of a task: its name is refused before git could take it for something else, and it is made with the checkout. */
 import { RookeryError } from "../domain/index.ts";
-import { branchInTheWay, failureOf, isFilterMissing } from "./failure.ts";
-import { WITHOUT_LFS } from "./git.ts";
+import { toBranchConflict, toGitError, isFilterMissing } from "./failure.ts";
+import { DISABLE_LFS } from "./git.ts";
 import type { Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
 
 /** As `git check-ref-format` has it, and nothing that begins like an option. */
-export function checkBranch(name: string): void {
+export function checkBranchName(name: string): void {
   const parts = name.split("/");
   const isRefused =
     name.length > 200 ||
@@ -30,7 +30,7 @@ export async function deleteBranch(repository: Repository, branch: string, commi
 }
 
 /** Rejects with `branch_exists` where the branch is there, or is checked out elsewhere. Git removes what it leaves half-made. */
-export async function checkOut(
+export async function addLinkedWorktree(
   repository: Repository,
   { path, branch, baseCommit }: Worktree,
   withBranch: boolean,
@@ -42,8 +42,8 @@ export async function checkOut(
   if (result.code === 0) return;
   if (isFilterMissing(result.stderr)) {
     // The branch was made before the files could not be; large files that cannot be had stay the pointers that they are.
-    await repository.git([...WITHOUT_LFS, "worktree", "add", "--quiet", path, branch], { signal });
+    await repository.git([...DISABLE_LFS, "worktree", "add", "--quiet", path, branch], { signal });
     return;
   }
-  throw branchInTheWay(result.stderr, branch) ?? (await failureOf(repository.root, args, result));
+  throw toBranchConflict(result.stderr, branch) ?? (await toGitError(repository.root, args, result));
 }

@@ -1,15 +1,15 @@
 /** Commits what an agent left lying: only what is in the branch can be merged. */
 import { RookeryError } from "../domain/index.ts";
-import { gitlinksIn } from "./gitlinks.ts";
-import { EVERYTHING, checkThere, embeddedIn, unmergedIn } from "./look.ts";
-import { byteName, displayName, joinNames, namesFrom, splitNames, type ByteName } from "./names.ts";
+import { listGitlinks } from "./gitlinks.ts";
+import { STATUS_FLAGS, assertWorktreeExists, parseEmbeddedRepositories, parseUnmergedFiles } from "./status.ts";
+import { toByteName, displayName, joinNames, readNames, splitNames, type ByteName } from "./byte-names.ts";
 import type { Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
 
-export interface CommitAll {
+export interface CommitAllOptions {
   readonly message: string;
   /** Files and folders that stay uncommitted, such as those that the set-up copied. */
-  readonly leave?: readonly string[] | undefined;
+  readonly exclude?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -21,20 +21,20 @@ export interface CommitAll {
 export async function commitAll(
   worktree: Worktree,
   repository: Repository,
-  { message, leave = [], signal }: CommitAll,
+  { message, exclude = [], signal }: CommitAllOptions,
 ): Promise<string | undefined> {
-  await checkThere(worktree, repository);
+  await assertWorktreeExists(worktree, repository);
   const at = { cwd: worktree.path, signal };
-  const lines = await namesFrom(repository, ["status", "--porcelain=v1", ...EVERYTHING], at);
+  const lines = await readNames(repository, ["status", "--porcelain=v1", ...STATUS_FLAGS], at);
   if (lines.length === 0) return undefined;
-  const unmerged = unmergedIn(lines);
-  if (unmerged.length > 0) throw underWay(worktree, unmerged);
-  await repository.identity();
+  const unmerged = parseUnmergedFiles(lines);
+  if (unmerged.length > 0) throw mergeInProgress(worktree, unmerged);
+  await repository.requireIdentity();
   // Of a repository that was made there, git would take the name of a commit that nobody else has, and no file.
-  const embedded = embeddedIn(lines).map((path) => path.slice(0, -1));
+  const embedded = parseEmbeddedRepositories(lines).map((path) => path.slice(0, -1));
   // Git would run `git status` in those that are known, by the configuration that lies there.
-  const known = (await gitlinksIn(repository, at)).map(({ name }) => name);
-  const left = [...(await unignored(repository, leave.map(byteName), at)), ...embedded, ...known];
+  const known = (await listGitlinks(repository, at)).map(({ name }) => name);
+  const left = [...(await removeIgnored(repository, exclude.map(toByteName), at)), ...embedded, ...known];
   const input = joinNames([":/", ...left.map((path) => `:(top,exclude,literal)${path}`)]);
   await repository.git(["add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"], { ...at, input });
   if (known.length > 0) await repository.git(["update-index", "-z", "--stdin"], { ...at, input: joinNames(known) });
@@ -47,7 +47,7 @@ export async function commitAll(
 }
 
 /** Git takes the name of an ignored file for a wish to add it, and refuses, although it is named to be left out (2.39). */
-async function unignored(
+async function removeIgnored(
   repository: Repository,
   paths: readonly ByteName[],
   at: { readonly cwd: string; readonly signal?: AbortSignal | undefined },
@@ -58,7 +58,7 @@ async function unignored(
   return paths.filter((path) => !ignored.has(path));
 }
 
-function underWay({ path }: Worktree, files: readonly ByteName[]): RookeryError {
+function mergeInProgress({ path }: Worktree, files: readonly ByteName[]): RookeryError {
   return new RookeryError(
     "merge_conflict",
     `a merge is under way in ${path}, with conflicts in ${files.slice(0, 10).map(displayName).join(", ")}; solve or abort it there`,

@@ -3,11 +3,11 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { commitAll } from "./commit.ts";
-import { diffOf } from "./diff.ts";
+import { readWorktreeDiff } from "./diff.ts";
 import { leaseWorktree } from "./lease.ts";
-import { statusOf } from "./look.ts";
+import { readWorktreeStatus } from "./status.ts";
 import { openRepository } from "./repository.ts";
-import { openScene, refused } from "./test-scene.ts";
+import { openScene, expectRejection } from "./test-scene.ts";
 
 it.each([".gitignore", ".gitattributes"])("git that waits for a FIFO named %s is stopped", async (name) => {
   await using scene = await openScene({ "a.txt": "one\n" });
@@ -15,8 +15,8 @@ it.each([".gitignore", ".gitattributes"])("git that waits for a FIFO named %s is
   await writeFile(join(worktree.path, "a.txt"), "changed\n");
   execFileSync("mkfifo", [join(worktree.path, name)]);
   const repository = await openRepository(scene.user.path, { ...scene.repository.options, deadlineMs: 1_000 });
-  await refused(diffOf(worktree, repository, { patch: true }), "git_failed", /FIFO/);
-  await refused(commitAll(worktree, repository, { message: "Work" }), "git_failed", /FIFO/);
+  await expectRejection(readWorktreeDiff(worktree, repository, { patch: true }), "git_failed", /FIFO/);
+  await expectRejection(commitAll(worktree, repository, { message: "Work" }), "git_failed", /FIFO/);
   execFileSync("rm", [join(worktree.path, name)]);
-  expect((await statusOf(worktree, repository)).files).toEqual(["a.txt"]);
+  expect((await readWorktreeStatus(worktree, repository)).files).toEqual(["a.txt"]);
 });

@@ -3,12 +3,12 @@ import { randomBytes } from "node:crypto";
 import { copyFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ChangedFile, TaskDiff } from "../domain/index.ts";
-import { EVERYTHING, checkThere, commitsOf, embeddedIn, unmergedIn } from "./look.ts";
-import { changedGitlinks } from "./gitlinks.ts";
-import { gitDirOf } from "./linked.ts";
-import { displayName, joinNames, namesFrom, type ByteName } from "./names.ts";
+import { STATUS_FLAGS, assertWorktreeExists, listWorktreeCommits, parseEmbeddedRepositories, parseUnmergedFiles } from "./status.ts";
+import { listChangedGitlinks } from "./gitlinks.ts";
+import { readGitDirPointer } from "./linked-worktrees.ts";
+import { displayName, joinNames, readNames, type ByteName } from "./byte-names.ts";
 import type { Worktree } from "./record.ts";
-import type { Repository, RepositoryRun } from "./repository.ts";
+import type { Repository, RepositoryRunOptions } from "./repository.ts";
 
 export interface DiffOptions {
   /** With the text of it? */
@@ -21,7 +21,7 @@ export const MAX_DIFF_BYTES = 4 * 1024 * 1024;
 const MAX_FILES = 10_000;
 
 /** No program that a setting names is run for it, and the user's taste in diffs changes nothing. */
-const PLAIN = [
+const DIFF_FLAGS = [
   "--no-ext-diff",
   "--no-textconv",
   "--no-color",
@@ -31,35 +31,35 @@ const PLAIN = [
 ];
 
 /** Rejects with `worktree_missing`. */
-export async function diffOf(worktree: Worktree, repository: Repository, options: DiffOptions = {}): Promise<TaskDiff> {
-  await checkThere(worktree, repository);
+export async function readWorktreeDiff(worktree: Worktree, repository: Repository, options: DiffOptions = {}): Promise<TaskDiff> {
+  await assertWorktreeExists(worktree, repository);
   const { signal } = options;
   const at = { cwd: worktree.path, signal };
   const [lines, changed, base, commits] = await Promise.all([
-    namesFrom(repository, ["status", "--porcelain=v1", ...EVERYTHING], at),
-    changedGitlinks(repository, at),
-    startOf(worktree, repository, at),
-    commitsOf(worktree, repository, { signal }),
+    readNames(repository, ["status", "--porcelain=v1", ...STATUS_FLAGS], at),
+    listChangedGitlinks(repository, at),
+    findDiffBase(worktree, repository, at),
+    listWorktreeCommits(worktree, repository, { signal }),
   ]);
-  const embedded = embeddedIn(lines);
+  const embedded = parseEmbeddedRepositories(lines);
   const untracked = lines.flatMap((line) => (line.startsWith("?? ") && !line.endsWith("/") ? [line.slice(3)] : []));
-  await using index = await indexWith(worktree, repository, untracked, at);
+  await using index = await copyIndexWith(worktree, repository, untracked, at);
   const within = { ...at, index: index.file };
   const [listed, patch] = await Promise.all([
-    namesFrom(repository, ["diff", "--raw", "--numstat", "-z", "--abbrev=40", ...PLAIN, base, "--"], within),
-    options.patch === true ? patchOf(repository, base, within) : undefined,
+    readNames(repository, ["diff", "--raw", "--numstat", "-z", "--abbrev=40", ...DIFF_FLAGS, base, "--"], within),
+    options.patch === true ? readPatch(repository, base, within) : undefined,
   ]);
-  const known = { untracked: new Set(untracked), unmerged: new Set(unmergedIn(lines)) };
-  const parsed = parse(listed, known);
+  const known = { untracked: new Set(untracked), unmerged: new Set(parseUnmergedFiles(lines)) };
+  const parsed = parseDiff(listed, known);
   const nested = [
     ...embedded.map((path): ChangedFile => ({ path, change: "untracked", binary: false })),
-    ...changed.filter((path) => !parsed.some((file) => file.path === path)).map(changedWithin),
+    ...changed.filter((path) => !parsed.some((file) => file.path === path)).map(toChangedSubmodule),
   ];
   const files = [...parsed, ...nested];
   const sum = (of: "additions" | "deletions"): number => files.reduce((total, file) => total + (file[of] ?? 0), 0);
   return {
     base,
-    files: files.slice(0, MAX_FILES).map(shownFile),
+    files: files.slice(0, MAX_FILES).map(toDisplayFile),
     additions: sum("additions"),
     deletions: sum("deletions"),
     commits,
@@ -70,29 +70,29 @@ export async function diffOf(worktree: Worktree, repository: Repository, options
 }
 
 /** A submodule, at the same commit. */
-function changedWithin(path: ByteName): ChangedFile {
+function toChangedSubmodule(path: ByteName): ChangedFile {
   return { path, change: "modified", binary: false };
 }
 
-function shownFile(file: ChangedFile): ChangedFile {
+function toDisplayFile(file: ChangedFile): ChangedFile {
   const { path, from } = file;
   return { ...file, path: displayName(path), ...(from !== undefined && { from: displayName(from) }) };
 }
 
 /** Where its branch left what it was made from; that itself, where a rebase left nothing in common. */
-async function startOf({ baseCommit }: Worktree, repository: Repository, at: RepositoryRun): Promise<string> {
+async function findDiffBase({ baseCommit }: Worktree, repository: Repository, at: RepositoryRunOptions): Promise<string> {
   const { code, stdout } = await repository.gitTry(["merge-base", baseCommit, "HEAD"], at);
   return code === 0 ? stdout.trim() : baseCommit;
 }
 
 /** A copy of the index that knows the new files too, since the real one is the agent's; without any, the real one does. */
-async function indexWith(
+async function copyIndexWith(
   worktree: Worktree,
   repository: Repository,
   untracked: readonly ByteName[],
-  at: RepositoryRun,
+  at: RepositoryRunOptions,
 ): Promise<AsyncDisposable & { readonly file: string | undefined }> {
-  const dir = untracked.length === 0 ? undefined : await gitDirOf(worktree.path);
+  const dir = untracked.length === 0 ? undefined : await readGitDirPointer(worktree.path);
   if (dir === undefined) return { file: undefined, [Symbol.asyncDispose]: () => Promise.resolve() };
   const file = join(dir, `rookery-${randomBytes(6).toString("hex")}.index`);
   const remove = () => rm(file, { force: true });
@@ -108,9 +108,9 @@ async function indexWith(
   }
 }
 
-async function patchOf(repository: Repository, base: string, at: RepositoryRun) {
-  const args = ["diff", "--src-prefix=a/", "--dst-prefix=b/", ...PLAIN, base, "--"];
-  const result = await repository.gitTry(args, { ...at, cutAt: MAX_DIFF_BYTES });
+async function readPatch(repository: Repository, base: string, at: RepositoryRunOptions) {
+  const args = ["diff", "--src-prefix=a/", "--dst-prefix=b/", ...DIFF_FLAGS, base, "--"];
+  const result = await repository.gitTry(args, { ...at, truncateAt: MAX_DIFF_BYTES });
   if (!result.truncated) return { text: result.stdout, truncated: false };
   return { text: result.stdout.slice(0, result.stdout.lastIndexOf("\n") + 1), truncated: true }; // no half line
 }
@@ -129,7 +129,7 @@ const CHANGES: Readonly<Record<string, ChangedFile["change"]>> = {
  * With `-z`, as git 2.39 prints it: `:modes and names STATUS` NUL path NUL, a second path where it was moved, for each
  * file; then `additions TAB deletions TAB path` NUL, where a moved one has an empty path and two more fields.
  */
-function parse(
+function parseDiff(
   fields: readonly ByteName[],
   { untracked, unmerged }: Record<"untracked" | "unmerged", ReadonlySet<ByteName>>,
 ): ChangedFile[] {

@@ -2,7 +2,7 @@
 import { lstat, readFile, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { RookeryError } from "../domain/index.ts";
-import { noRepository } from "./failure.ts";
+import { repositoryMissing } from "./failure.ts";
 
 export interface FoundRepository {
   /** The folder that has the `.git`, with symbolic links resolved. */
@@ -10,7 +10,7 @@ export interface FoundRepository {
   /** Where git keeps it: `.git`, or what that file names. */
   readonly gitDir: string;
   /** The checkout that this one lies in, if its own repository has not made it. */
-  readonly within?: string | undefined;
+  readonly enclosing?: string | undefined;
 }
 
 /** Longer than any path. */
@@ -25,26 +25,26 @@ export async function discoverRepository(cwd: string): Promise<FoundRepository> 
   if (start === undefined || !(await isFolder(start))) {
     throw new RookeryError("cwd_missing", `${cwd} is no folder, so git cannot run in it`);
   }
-  const checkout = await checkoutAround(outsideOfGit(start), cwd);
-  if (checkout === undefined) throw noRepository(cwd);
-  const gitDir = await gitFolderOf(checkout);
-  if (gitDir === undefined) throw noRepository(cwd);
-  await refuseEmbedded(gitDir, cwd);
-  const within = await checkoutAround(dirname(checkout), cwd, "any").catch(() => undefined);
-  const outer = within === undefined || checkout === dirname(checkout) ? undefined : await gitFolderOf(within);
+  const checkout = await findCheckoutAbove(leaveGitFolder(start), cwd);
+  if (checkout === undefined) throw repositoryMissing(cwd);
+  const gitDir = await resolveGitDir(checkout);
+  if (gitDir === undefined) throw repositoryMissing(cwd);
+  await rejectEmbedded(gitDir, cwd);
+  const within = await findCheckoutAbove(dirname(checkout), cwd, "any").catch(() => undefined);
+  const outer = within === undefined || checkout === dirname(checkout) ? undefined : await resolveGitDir(within);
   const isMadeByOuter = outer !== undefined && gitDir.startsWith(outer + sep);
-  return { checkout, gitDir, ...(outer !== undefined && !isMadeByOuter && { within }) };
+  return { checkout, gitDir, ...(outer !== undefined && !isMadeByOuter && { enclosing: within }) };
 }
 
 /** Rejects with `repository_bare` if git's folder is made of files of a checkout: their author wrote its settings. */
-export async function refuseEmbedded(gitDir: string, cwd: string): Promise<void> {
+export async function rejectEmbedded(gitDir: string, cwd: string): Promise<void> {
   if (gitDir.split(sep).includes(".git")) return; // git lets no such name into a checkout
-  const around = await checkoutAround(dirname(gitDir), cwd, "any").catch(() => undefined);
-  if (around !== undefined) throw embedded(gitDir, around);
+  const around = await findCheckoutAbove(dirname(gitDir), cwd, "any").catch(() => undefined);
+  if (around !== undefined) throw embeddedRepositoryError(gitDir, around);
 }
 
 /** Where the `.git` of a checkout leads, with symbolic links resolved. Undefined if it leads nowhere. */
-export async function gitFolderOf(checkout: string): Promise<string | undefined> {
+export async function resolveGitDir(checkout: string): Promise<string | undefined> {
   const own = join(checkout, ".git");
   const found = await stat(own).catch(() => undefined);
   if (found?.isDirectory() === true) return realpath(own);
@@ -54,20 +54,20 @@ export async function gitFolderOf(checkout: string): Promise<string | undefined>
 }
 
 /** From within `.git`, the checkout that it belongs to is meant. */
-function outsideOfGit(real: string): string {
+function leaveGitFolder(real: string): string {
   const names = real.split(sep);
   const at = names.indexOf(".git");
   return at === -1 ? real : names.slice(0, at).join(sep) || sep;
 }
 
-async function checkoutAround(
+async function findCheckoutAbove(
   from: string,
   cwd: string,
   bare: "refused" | "any" = "refused",
 ): Promise<string | undefined> {
   for (let folder = from; ; folder = dirname(folder)) {
     if (await isCheckout(folder)) return folder;
-    if (bare === "refused" && (await looksBare(folder))) throw await bareAt(folder, cwd);
+    if (bare === "refused" && (await looksBare(folder))) throw await toBareError(folder, cwd);
     if (folder === dirname(folder)) return undefined;
   }
 }
@@ -86,19 +86,19 @@ async function looksBare(folder: string): Promise<boolean> {
   return (await isFolder(join(folder, "objects"))) && (await isFolder(join(folder, "refs")));
 }
 
-async function bareAt(folder: string, cwd: string): Promise<RookeryError> {
-  const around = await checkoutAround(dirname(folder), cwd, "any");
-  return around === undefined || basename(folder) === ".git" ? bareRepository(folder) : embedded(folder, around);
+async function toBareError(folder: string, cwd: string): Promise<RookeryError> {
+  const around = await findCheckoutAbove(dirname(folder), cwd, "any");
+  return around === undefined || basename(folder) === ".git" ? bareRepositoryError(folder) : embeddedRepositoryError(folder, around);
 }
 
-export function bareRepository(path: string): RookeryError {
+export function bareRepositoryError(path: string): RookeryError {
   return new RookeryError(
     "repository_bare",
     `${path} is a bare repository, without a checkout to work beside; clone it: git clone ${path} FOLDER`,
   );
 }
 
-function embedded(path: string, around: string): RookeryError {
+function embeddedRepositoryError(path: string, around: string): RookeryError {
   return new RookeryError(
     "repository_bare",
     `${path} is a git repository made of files in ${around}, whose settings could run commands of their author, ` +

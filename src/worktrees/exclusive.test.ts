@@ -6,11 +6,11 @@ import { expect, it, vi } from "vitest";
 import { deferred, ownIdentity, processesMarked, startTimeOf } from "../stdx/index.ts";
 import { withLock } from "./lock.ts";
 import { openRepository } from "./repository.ts";
-import { openScene, refused, testGit } from "./test-scene.ts";
+import { openScene, expectRejection, testGitOptions } from "./test-scene.ts";
 
 it("of those who write to one repository only one does at a time, in the order they came", async () => {
   await using scene = await openScene();
-  const again = await openRepository(scene.user.path, testGit(scene.user.path));
+  const again = await openRepository(scene.user.path, testGitOptions(scene.user.path));
   const log: string[] = [];
   const held = deferred();
   const first = scene.repository.exclusive(async () => {
@@ -31,7 +31,7 @@ it("another process that lives keeps its lock, and is named after a bounded wait
   await using scene = await openScene({ "a.txt": "" }, { exclusiveMs: 50 });
   const { pid, startTime } = ownIdentity();
   await writeFile(join(scene.user.path, ".git/rookery.lock"), `${pid}.${startTime}.0123456789ab`);
-  await refused(
+  await expectRejection(
     scene.repository.exclusive(() => Promise.resolve()),
     "repository_locked",
     /rookery\.lock/,
@@ -42,7 +42,7 @@ it("another process that lives keeps its lock, and is named after a bounded wait
 it("a lock that says nothing of its owner is waited for no longer than any other", async () => {
   await using scene = await openScene({ "a.txt": "" }, { exclusiveMs: 50 });
   await symlink("nowhere", join(scene.user.path, ".git/rookery.lock"));
-  await refused(
+  await expectRejection(
     scene.repository.exclusive(() => Promise.resolve()),
     "repository_locked",
     /rookery\.lock/,
@@ -52,7 +52,7 @@ it("a lock that says nothing of its owner is waited for no longer than any other
 it("a repository that cannot be written says so", async () => {
   await using scene = await openScene();
   const refusal = Object.assign(new Error("EROFS: read-only file system, open 'x'"), { code: "EROFS" });
-  await refused(
+  await expectRejection(
     scene.repository.exclusive(() => Promise.reject(refusal)),
     "git_failed",
     /\.git cannot be written.*EROFS/,
@@ -69,7 +69,7 @@ it("what the dead left of their locks is gone once the repository is opened, and
   await writeFile(file(`rookery.lock.${dead}`), `${dead}\n`);
   const mine = `rookery.lock.${pid}.${startTime}.0123456789ab`;
   await writeFile(file(mine), "");
-  await openRepository(scene.user.path, testGit(scene.user.path));
+  await openRepository(scene.user.path, testGitOptions(scene.user.path));
   expect(await locksOf(scene.user.path)).toEqual([mine]);
 });
 

@@ -5,7 +5,7 @@ import { RookeryError, messageOf } from "../domain/index.ts";
 import type { GitResult } from "./git.ts";
 
 /** git itself could not be started. */
-export function notStarted(error: unknown, cwd: string, isFolder: boolean): RookeryError {
+export function toStartError(error: unknown, cwd: string, isFolder: boolean): RookeryError {
   if (!isFolder) return new RookeryError("cwd_missing", `${cwd} is no folder, so git cannot run in it`);
   const { code } = error as NodeJS.ErrnoException;
   return code === "ENOENT" || code === "EACCES"
@@ -13,7 +13,7 @@ export function notStarted(error: unknown, cwd: string, isFolder: boolean): Rook
     : new RookeryError("git_failed", `git could not be started: ${messageOf(error)}`, { cause: error });
 }
 
-export async function failureOf(
+export async function toGitError(
   cwd: string,
   args: readonly string[],
   { code, stderr, stdout }: Pick<GitResult, "code" | "stderr" | "stdout">,
@@ -21,14 +21,14 @@ export async function failureOf(
   if (isDiskFull(stderr)) {
     return new RookeryError("disk_full", `the disk of ${cwd} is full; make room on it, then try again`);
   }
-  if (/not a git repository|not a git directory/i.test(stderr)) return noRepository(cwd);
-  const lock = lockIn(stderr);
-  if (lock !== undefined) return lockedBy(resolve(cwd, lock));
-  const said = lastWords(stderr) || lastWords(stdout) || (code === null ? "it was killed" : `exit code ${code}`);
-  return new RookeryError("git_failed", `git ${verbOf(args)} failed in ${cwd}: ${said}`);
+  if (/not a git repository|not a git directory/i.test(stderr)) return repositoryMissing(cwd);
+  const lock = findLockFile(stderr);
+  if (lock !== undefined) return repositoryLocked(resolve(cwd, lock));
+  const said = summarizeOutput(stderr) || summarizeOutput(stdout) || (code === null ? "it was killed" : `exit code ${code}`);
+  return new RookeryError("git_failed", `git ${subcommandName(args)} failed in ${cwd}: ${said}`);
 }
 
-export function noRepository(cwd: string): RookeryError {
+export function repositoryMissing(cwd: string): RookeryError {
   return new RookeryError(
     "repository_missing",
     `${cwd} is in no git repository; go to one, or make one with: git init && git commit --allow-empty -m "Begin"`,
@@ -36,18 +36,18 @@ export function noRepository(cwd: string): RookeryError {
 }
 
 /** The file that another git holds, if that is what it failed at. */
-export function lockIn(stderr: string): string | undefined {
+export function findLockFile(stderr: string): string | undefined {
   for (const line of stderr.split("\n")) {
-    const made = between(line, "Unable to create '", ".lock': File exists");
+    const made = textBetween(line, "Unable to create '", ".lock': File exists");
     if (made !== undefined) return `${made}.lock`;
-    const config = between(line, "could not lock config file ", ": File exists");
+    const config = textBetween(line, "could not lock config file ", ": File exists");
     if (config !== undefined) return `${config}.lock`;
   }
   return undefined;
 }
 
 /** What stands between the last `start` of a line and the next `end`. Linear: names in what git says are foreign. */
-function between(line: string, start: string, end: string): string | undefined {
+function textBetween(line: string, start: string, end: string): string | undefined {
   const at = line.lastIndexOf(start);
   if (at === -1) return undefined;
   const to = line.indexOf(end, at + start.length + 1);
@@ -63,7 +63,7 @@ export function isDiskFull(text: string): boolean {
 }
 
 /** The branch is there already, stands where a folder of branches would, or is checked out somewhere. */
-export function branchInTheWay(stderr: string, branch: string): RookeryError | undefined {
+export function toBranchConflict(stderr: string, branch: string): RookeryError | undefined {
   const [, used] = /already (?:checked out|used by worktree) at '(.+)'/.exec(stderr) ?? [];
   if (used !== undefined) {
     const message = `the branch ${branch} is checked out at ${used}; leave it there: git switch --detach`;
@@ -72,9 +72,9 @@ export function branchInTheWay(stderr: string, branch: string): RookeryError | u
   const lines = stderr.split("\n");
   const other = lines
     .filter((line) => line.includes("cannot lock ref '"))
-    .map((line) => between(line, "': '", "' exists; cannot create")?.replace(/^refs\/heads\//, ""))
+    .map((line) => textBetween(line, "': '", "' exists; cannot create")?.replace(/^refs\/heads\//, ""))
     .find((found) => found !== undefined);
-  const exists = lines.some((line) => between(line, "a branch named '", "' already exists") !== undefined);
+  const exists = lines.some((line) => textBetween(line, "a branch named '", "' already exists") !== undefined);
   if (other === undefined && !exists) return undefined;
   const name = other ?? branch;
   return new RookeryError(
@@ -89,7 +89,7 @@ export function isFilterMissing(stderr: string): boolean {
 }
 
 /** What the system refused rather than git. */
-export function fromSystem(error: unknown, path: string): unknown {
+export function toSystemError(error: unknown, path: string): unknown {
   if (error instanceof RookeryError || !(error instanceof Error)) return error;
   if (/^(?:EACCES|EPERM|EROFS)$/.test((error as NodeJS.ErrnoException).code ?? "")) {
     const message = `${path} cannot be written: give yourself write access to it (${error.message})`;
@@ -101,7 +101,7 @@ export function fromSystem(error: unknown, path: string): unknown {
   });
 }
 
-async function lockedBy(file: string): Promise<RookeryError> {
+async function repositoryLocked(file: string): Promise<RookeryError> {
   const age = await stat(file).then(
     ({ mtimeMs }) => `is ${Math.max(0, Math.round((Date.now() - mtimeMs) / 1000))} seconds old`,
     () => "was there until just now",
@@ -112,21 +112,21 @@ async function lockedBy(file: string): Promise<RookeryError> {
   );
 }
 
-const MOST_WORDS = 1_000;
+const MAX_SUMMARY_LENGTH = 1_000;
 
 /** What git says it fails at comes last, after hints and progress. */
-function lastWords(text: string): string {
+function summarizeOutput(text: string): string {
   const lines = text
     .split(/[\r\n]+/)
     .map((line) => line.trim())
     .filter((line) => line !== "" && !line.startsWith("hint:"));
   const from = lines.findIndex((line) => /^(fatal|error):/.test(line));
   const said = from === -1 ? lines.slice(-3) : lines.slice(from);
-  return said.join("; ").slice(0, MOST_WORDS).toWellFormed();
+  return said.join("; ").slice(0, MAX_SUMMARY_LENGTH).toWellFormed();
 }
 
 /** `worktree add`, not all that was said to it: paths and settings make it unreadable. */
-export function verbOf(args: readonly string[]): string {
+export function subcommandName(args: readonly string[]): string {
   const words: string[] = [];
   for (let at = 0; at < args.length && words.length < 2; at += 1) {
     const word = args[at] ?? "";

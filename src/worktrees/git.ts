@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { childEnvironment } from "../domain/child-environment.ts";
 import { RookeryError } from "../domain/index.ts";
 import { abortableSleep, startGroup, type ProcessGroup } from "../stdx/index.ts";
-import { failureOf, lockIn, notStarted, verbOf } from "./failure.ts";
+import { toGitError, findLockFile, toStartError, subcommandName } from "./failure.ts";
 import { policyArguments, policyEnvironment, type GitPolicy } from "./untrusted.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -31,11 +31,11 @@ export interface GitResult {
   readonly truncated: boolean;
 }
 
-export interface RunOptions extends GitPolicy {
+export interface GitRunOptions extends GitPolicy {
   /** Written to its input, which is empty otherwise. */
   readonly input?: string | Buffer | undefined;
   /** Reads only this many bytes, and ends git then. */
-  readonly cutAt?: number | undefined;
+  readonly truncateAt?: number | undefined;
   /** Another file in place of the index, which is the agent's or the user's. */
   readonly index?: string | undefined;
 }
@@ -46,13 +46,13 @@ const LOCK_MS = 5_000;
 /** A checkout of a large repository takes minutes; git that waits for a FIFO in place of a `.gitignore` never ends. */
 const DEADLINE_MS = 10 * 60_000;
 const FIRST_PAUSE_MS = 20;
-const LONGEST_PAUSE_MS = 500;
+const MAX_PAUSE_MS = 500;
 
 /** Names are printed as they are. What a repository may say beyond that, `untrusted.ts` decides. */
 const SETTINGS = ["-c", "core.quotePath=false"];
 
 /** Where there is no git-lfs, pointers stay pointers; git would fail otherwise, if the user's settings name it. */
-export const WITHOUT_LFS: readonly string[] = ["process=", "smudge=", "clean=", "required=false"].flatMap((setting) => [
+export const DISABLE_LFS: readonly string[] = ["process=", "smudge=", "clean=", "required=false"].flatMap((setting) => [
   "-c",
   `filter.lfs.${setting}`,
 ]);
@@ -62,10 +62,10 @@ export async function git(
   cwd: string,
   args: readonly string[],
   options: GitOptions,
-  run: RunOptions = {},
+  run: GitRunOptions = {},
 ): Promise<string> {
   const result = await gitTry(cwd, args, options, run);
-  if (result.code !== 0 && !result.truncated) throw await failureOf(cwd, args, result);
+  if (result.code !== 0 && !result.truncated) throw await toGitError(cwd, args, result);
   return result.stdout.replace(/\n$/, "");
 }
 
@@ -77,12 +77,12 @@ export async function gitTry(
   cwd: string,
   args: readonly string[],
   options: GitOptions,
-  run: RunOptions = {},
+  run: GitRunOptions = {},
 ): Promise<GitResult> {
   const until = performance.now() + (options.lockMs ?? LOCK_MS);
-  for (let ms = FIRST_PAUSE_MS; ; ms = Math.min(ms * 2, LONGEST_PAUSE_MS)) {
+  for (let ms = FIRST_PAUSE_MS; ; ms = Math.min(ms * 2, MAX_PAUSE_MS)) {
     const result = await runOnce(cwd, args, options, run);
-    if (result.code === 0 || lockIn(result.stderr) === undefined || performance.now() + ms > until) return result;
+    if (result.code === 0 || findLockFile(result.stderr) === undefined || performance.now() + ms > until) return result;
     await abortableSleep(ms, options.signal);
   }
 }
@@ -91,7 +91,7 @@ async function runOnce(
   cwd: string,
   args: readonly string[],
   { env, marker, signal, deadlineMs = DEADLINE_MS }: GitOptions,
-  { input, cutAt, index, ...policy }: RunOptions,
+  { input, truncateAt, index, ...policy }: GitRunOptions,
 ): Promise<GitResult> {
   signal?.throwIfAborted();
   const stdin = input === undefined ? "ignore" : "pipe";
@@ -106,7 +106,7 @@ async function runOnce(
     stdin,
     tagged: false,
   }).catch(async (error: unknown) => {
-    throw notStarted(error, cwd, await isFolder(cwd));
+    throw toStartError(error, cwd, await isFolder(cwd));
   });
   const stop = (): void => void group.stop();
   let isLate = false;
@@ -116,14 +116,14 @@ async function runOnce(
   }, deadlineMs);
   signal?.addEventListener("abort", stop, { once: true });
   try {
-    feed(group, input);
-    const limit = cutAt ?? MAX_OUTPUT_BYTES;
-    const stdout = collect(group.child.stdout, limit, stop);
-    const stderr = collect(group.child.stderr, MAX_STDERR_BYTES);
+    writeInput(group, input);
+    const limit = truncateAt ?? MAX_OUTPUT_BYTES;
+    const stdout = captureStream(group.child.stdout, limit, stop);
+    const stderr = captureStream(group.child.stderr, MAX_STDERR_BYTES);
     const { exitCode } = await group.exited;
     signal?.throwIfAborted();
-    if (isLate) throw tooLate(cwd, args, deadlineMs);
-    if (stdout.over() && cutAt === undefined) throw tooMuch(args);
+    if (isLate) throw deadlineExceeded(cwd, args, deadlineMs);
+    if (stdout.over() && truncateAt === undefined) throw outputLimitExceeded(args);
     const bytes = stdout.bytes();
     const said = stderr.bytes().toString("utf8");
     return { code: exitCode, stdout: bytes.toString("utf8"), bytes, stderr: said, truncated: stdout.over() };
@@ -133,13 +133,13 @@ async function runOnce(
   }
 }
 
-function feed({ child }: ProcessGroup, input: string | Buffer | undefined): void {
+function writeInput({ child }: ProcessGroup, input: string | Buffer | undefined): void {
   child.stdin?.on("error", () => undefined); // it ended without reading all of it; its exit says why
   child.stdin?.end(input);
 }
 
 /** Keeps the first bytes, up to the limit, and says once that there are more. */
-function collect(stream: NodeJS.ReadableStream | null, limit: number, onOver?: () => void) {
+function captureStream(stream: NodeJS.ReadableStream | null, limit: number, onOver?: () => void) {
   const chunks: Buffer[] = [];
   let length = 0;
   stream?.on("error", () => undefined); // destroyed on purpose when the group is stopped
@@ -152,7 +152,7 @@ function collect(stream: NodeJS.ReadableStream | null, limit: number, onOver?: (
 }
 
 /** Variables that would have git work on something else than the folder it runs in, or talk more than it should. */
-const ELSEWHERE = new Set([
+const REPOSITORY_VARIABLES = new Set([
   "GIT_DIR",
   "GIT_WORK_TREE",
   "GIT_IMPLICIT_WORK_TREE",
@@ -176,9 +176,9 @@ const ELSEWHERE = new Set([
 ]);
 
 /** What git, and what we run in a worktree, gets of the environment: nothing that points at another repository. */
-export function withoutGitPlaces(env: Env): Record<string, string | undefined> {
+export function removeRepositoryVariables(env: Env): Record<string, string | undefined> {
   return Object.fromEntries(
-    Object.entries(env).filter(([name]) => !ELSEWHERE.has(name) && !name.startsWith("GIT_TRACE")),
+    Object.entries(env).filter(([name]) => !REPOSITORY_VARIABLES.has(name) && !name.startsWith("GIT_TRACE")),
   );
 }
 
@@ -188,7 +188,7 @@ export function withoutGitPlaces(env: Env): Record<string, string | undefined> {
  */
 function gitEnvironment(cwd: string, env: Env): Env {
   return {
-    ...withoutGitPlaces(childEnvironment(env)),
+    ...removeRepositoryVariables(childEnvironment(env)),
     GIT_CEILING_DIRECTORIES: dirname(cwd),
     LC_ALL: "C",
     GIT_TERMINAL_PROMPT: "0",
@@ -201,15 +201,15 @@ function gitEnvironment(cwd: string, env: Env): Env {
   };
 }
 
-function tooMuch(args: readonly string[]): RookeryError {
+function outputLimitExceeded(args: readonly string[]): RookeryError {
   const megabytes = MAX_OUTPUT_BYTES / (1024 * 1024);
   return new RookeryError("git_failed", `git ${args[0] ?? ""} printed more than ${megabytes} MB, which is not read`);
 }
 
-function tooLate(cwd: string, args: readonly string[], ms: number): RookeryError {
+function deadlineExceeded(cwd: string, args: readonly string[], ms: number): RookeryError {
   return new RookeryError(
     "git_failed",
-    `git ${verbOf(args)} did not end in ${cwd} within ${Math.ceil(ms / 1000)} seconds and was stopped; a file that blocks ` +
+    `git ${subcommandName(args)} did not end in ${cwd} within ${Math.ceil(ms / 1000)} seconds and was stopped; a file that blocks ` +
       `whoever reads it, such as a FIFO named .gitignore or .gitattributes, may be the reason: find . -type p`,
   );
 }

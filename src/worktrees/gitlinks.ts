@@ -7,9 +7,9 @@
  */
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { gitFolderOf } from "./discover.ts";
-import { isUtf8Name, displayName, namesFrom, type ByteName } from "./names.ts";
-import type { Repository, RepositoryRun } from "./repository.ts";
+import { resolveGitDir } from "./discover.ts";
+import { isUtf8Name, displayName, readNames, type ByteName } from "./byte-names.ts";
+import type { Repository, RepositoryRunOptions } from "./repository.ts";
 
 export interface Gitlink {
   readonly name: ByteName;
@@ -20,9 +20,9 @@ export interface Gitlink {
 const MAX_DEPTH = 10;
 
 /** Those that are checked out. `run`: as for git. */
-export async function gitlinksIn(repository: Repository, run: RepositoryRun): Promise<readonly Gitlink[]> {
+export async function listGitlinks(repository: Repository, run: RepositoryRunOptions): Promise<readonly Gitlink[]> {
   const cwd = run.cwd ?? repository.root;
-  const lines = await namesFrom(repository, ["ls-files", "--stage", "-z"], run);
+  const lines = await readNames(repository, ["ls-files", "--stage", "-z"], run);
   const names = new Set(
     lines.filter((line) => line.startsWith("160000 ")).map((line) => line.slice(line.indexOf("\t") + 1)),
   );
@@ -40,43 +40,43 @@ export async function gitlinksIn(repository: Repository, run: RepositoryRun): Pr
 }
 
 /** Those whose files, or whose own submodules, are not as they were committed there. */
-export async function changedGitlinks(repository: Repository, run: RepositoryRun): Promise<readonly ByteName[]> {
-  return changedWithin(repository, run, MAX_DEPTH);
+export async function listChangedGitlinks(repository: Repository, run: RepositoryRunOptions): Promise<readonly ByteName[]> {
+  return listChanged(repository, run, MAX_DEPTH);
 }
 
-async function changedWithin(repository: Repository, run: RepositoryRun, depth: number): Promise<readonly ByteName[]> {
+async function listChanged(repository: Repository, run: RepositoryRunOptions, depth: number): Promise<readonly ByteName[]> {
   const changed: ByteName[] = [];
-  for (const link of await gitlinksIn(repository, run)) {
+  for (const link of await listGitlinks(repository, run)) {
     if (await isChanged(repository, link, run.signal, depth)) changed.push(link.name);
   }
   return changed;
 }
 
 /** What git ignores in repositories within the checkout, at any depth, as names relative to the checkout. */
-export async function ignoredInGitlinks(repository: Repository, run: RepositoryRun): Promise<readonly ByteName[]> {
-  return ignoredWithin(repository, run, MAX_DEPTH);
+export async function listIgnoredInGitlinks(repository: Repository, run: RepositoryRunOptions): Promise<readonly ByteName[]> {
+  return listIgnored(repository, run, MAX_DEPTH);
 }
 
-async function ignoredWithin(repository: Repository, run: RepositoryRun, depth: number): Promise<readonly ByteName[]> {
+async function listIgnored(repository: Repository, run: RepositoryRunOptions, depth: number): Promise<readonly ByteName[]> {
   const ignored: ByteName[] = [];
   const question = ["ls-files", "--others", "--ignored", "--exclude-standard", "-z", "--directory"];
-  for (const link of depth === 0 ? [] : await gitlinksIn(repository, run)) {
-    const borrowed = await borrowedRun(repository, link, run.signal);
+  for (const link of depth === 0 ? [] : await listGitlinks(repository, run)) {
+    const borrowed = await nestedRunOptions(repository, link, run.signal);
     if (borrowed === undefined) continue; // counts as changed
-    const names = await namesFrom(repository, question, borrowed.run);
-    const deeper = await ignoredWithin(repository, borrowed.run, depth - 1);
+    const names = await readNames(repository, question, borrowed.run);
+    const deeper = await listIgnored(repository, borrowed.run, depth - 1);
     for (const name of [...names, ...deeper]) ignored.push(`${link.name}/${name}`);
   }
   return ignored;
 }
 
 /** Runs git on the files of a repository within, by the configuration of the one around it. */
-async function borrowedRun(
+async function nestedRunOptions(
   repository: Repository,
   { name, path }: Gitlink,
   signal: AbortSignal | undefined,
-): Promise<{ readonly run: RepositoryRun; readonly head: string } | undefined> {
-  const gitDir = isUtf8Name(name) ? await gitFolderOf(path) : undefined;
+): Promise<{ readonly run: RepositoryRunOptions; readonly head: string } | undefined> {
+  const gitDir = isUtf8Name(name) ? await resolveGitDir(path) : undefined;
   if (gitDir === undefined) return undefined;
   const own = { cwd: path, gitDir, workTree: path, protocols: undefined, signal };
   const where = ["rev-parse", "--path-format=absolute", "--git-common-dir", "--verify", "HEAD^{commit}"];
@@ -93,7 +93,7 @@ async function isChanged(
   signal: AbortSignal | undefined,
   depth: number,
 ): Promise<boolean> {
-  const borrowed = depth > 0 ? await borrowedRun(repository, link, signal) : undefined;
+  const borrowed = depth > 0 ? await nestedRunOptions(repository, link, signal) : undefined;
   if (borrowed === undefined) return true;
   const { run, head } = borrowed;
   const questions = [
@@ -105,5 +105,5 @@ async function isChanged(
     const { code, bytes } = await repository.gitTry(question, run);
     if (code !== 0 || bytes.length > 0) return true;
   }
-  return (await changedWithin(repository, run, depth - 1)).length > 0;
+  return (await listChanged(repository, run, depth - 1)).length > 0;
 }

@@ -1,9 +1,9 @@
 /** Files that git ignores and that would be lost with a worktree. */
 import { lstat, open, readFile, readdir, readlink, stat } from "node:fs/promises";
-import { ifAbsent } from "./absent.ts";
-import { ignoredInGitlinks } from "./gitlinks.ts";
-import { displayName, namesFrom, pathOfName, type ByteName } from "./names.ts";
-import { readyFile, type Worktree } from "./record.ts";
+import { ifAbsent } from "./if-absent.ts";
+import { listIgnoredInGitlinks } from "./gitlinks.ts";
+import { displayName, readNames, joinByteName, type ByteName } from "./byte-names.ts";
+import { setUpMarkerFile, type Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
 
 /** Folders of these names hold what a package manager or an interpreter makes again. */
@@ -23,24 +23,24 @@ const MAX_COMPARED_BYTES = 16 * 1024 * 1024;
  * What is ignored there, relative to the root, but for: what the set-up made and nobody changed since, files that the main
  * checkout has too, with the same content, and folders that a tool makes again (see `docs/adr/`). The first thousand.
  */
-export async function ignoredLoss(
+export async function findIgnoredLoss(
   worktree: Worktree,
   repository: Repository,
   signal?: AbortSignal,
 ): Promise<readonly string[]> {
   const args = ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignored=matching"];
   const at = { cwd: worktree.path, signal };
-  const lines = await namesFrom(repository, [...args, "--ignore-submodules=all"], at);
-  const ready = await ifAbsent(stat(readyFile(repository, worktree.id)), undefined);
-  const search = new Search(worktree.path, repository.root, ready?.mtimeMs ?? 0);
+  const lines = await readNames(repository, [...args, "--ignore-submodules=all"], at);
+  const ready = await ifAbsent(stat(setUpMarkerFile(repository, worktree.id)), undefined);
+  const search = new IgnoredFileSearch(worktree.path, repository.root, ready?.mtimeMs ?? 0);
   const names = lines.filter((line) => line.startsWith("!! ")).map((line) => line.slice(3));
-  for (const name of [...names, ...(await ignoredInGitlinks(repository, at))]) {
+  for (const name of [...names, ...(await listIgnoredInGitlinks(repository, at))]) {
     await search.visit(name.replace(/\/$/, ""), signal);
   }
   return search.lost.map(displayName);
 }
 
-class Search {
+class IgnoredFileSearch {
   readonly lost: ByteName[] = [];
   readonly #worktree: string;
   readonly #main: string;
@@ -56,7 +56,7 @@ class Search {
   async visit(name: ByteName, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
     if (this.lost.length >= MAX_NAMED) return;
-    const found = await ifAbsent(lstat(pathOfName(this.#worktree, name)), undefined);
+    const found = await ifAbsent(lstat(joinByteName(this.#worktree, name)), undefined);
     if (found === undefined) return;
     if (found.isDirectory()) return this.#enter(name, signal);
     // Nobody can set back the time of the last change of an inode.
@@ -66,7 +66,7 @@ class Search {
 
   async #enter(name: ByteName, signal: AbortSignal | undefined): Promise<void> {
     if (DERIVED_FOLDERS.has(name.slice(name.lastIndexOf("/") + 1))) return;
-    const names = await readdir(pathOfName(this.#worktree, name), { encoding: "latin1" });
+    const names = await readdir(joinByteName(this.#worktree, name), { encoding: "latin1" });
     if (names.includes(PYTHON_ENVIRONMENT) || (names.includes(CACHE_TAG) && (await this.#isCache(name)))) return;
     this.#visited += names.length;
     // A repository of its own may have commits that are nowhere else.
@@ -75,7 +75,7 @@ class Search {
   }
 
   async #isCache(name: ByteName): Promise<boolean> {
-    const file = await open(pathOfName(this.#worktree, `${name}/${CACHE_TAG}`)).catch(() => undefined);
+    const file = await open(joinByteName(this.#worktree, `${name}/${CACHE_TAG}`)).catch(() => undefined);
     if (file === undefined) return false;
     try {
       const { buffer } = await file.read(Buffer.alloc(CACHE_SIGNATURE.length), 0, CACHE_SIGNATURE.length, 0);
@@ -86,7 +86,7 @@ class Search {
   }
 
   async #isInMain(name: ByteName): Promise<boolean> {
-    const [ours, theirs] = [pathOfName(this.#worktree, name), pathOfName(this.#main, name)];
+    const [ours, theirs] = [joinByteName(this.#worktree, name), joinByteName(this.#main, name)];
     const [own, other] = await Promise.all([lstat(ours), lstat(theirs).catch(() => undefined)]);
     if (other === undefined) return false;
     if (own.isSymbolicLink() && other.isSymbolicLink()) return (await readlink(ours)) === (await readlink(theirs));

@@ -6,7 +6,7 @@ import { temporaryFolder, temporaryRepository } from "../testing/repository.ts";
 import { leaseWorktree } from "./lease.ts";
 import { findWorktree, listWorktrees } from "./record.ts";
 import { openRepository } from "./repository.ts";
-import { openScene, refused, testGit, type Scene } from "./test-scene.ts";
+import { openScene, expectRejection, testGitOptions, type Scene } from "./test-scene.ts";
 
 const T1 = { id: "t1", branch: "rookery/t1" };
 
@@ -88,9 +88,9 @@ it("several repositories, from within a worktree, with spaces and Unicode in the
   await using user = await temporaryRepository({ "a.txt": "" });
   const moved = join(folder.path, "möin  dir's");
   await rename(user.path, moved);
-  const repository = await openRepository(moved, testGit(moved));
+  const repository = await openRepository(moved, testGitOptions(moved));
   const { path } = await leaseWorktree(repository, T1);
-  const inside = await openRepository(path, testGit(moved));
+  const inside = await openRepository(path, testGitOptions(moved));
   expect((await leaseWorktree(inside, { id: "t2", branch: "b2" })).path).toBe(join(moved, ".rookery/worktrees/t2"));
   expect(await readdir(join(moved, ".rookery/worktrees"))).toEqual(["t1", "t2"]);
 });
@@ -100,7 +100,7 @@ it.each(["../x", "a/b", "", ".", "..", "A", "x".repeat(300), "-x", "x.lock", "x\
   async (id) => {
     await using scene = await openScene();
     const before = await stateOf(scene);
-    await refused(leaseWorktree(scene.repository, { id, branch: "b" }), "input_invalid");
+    await expectRejection(leaseWorktree(scene.repository, { id, branch: "b" }), "input_invalid");
     expect(await stateOf(scene)).toBe(before);
     expect(existsSync(join(scene.user.path, ".rookery"))).toBe(false);
   },
@@ -111,7 +111,7 @@ it.each(["-b", "--force", "a..b", "a b", "a\nb", "x.lock", "a//b", "/a", "a/", "
   async (branch) => {
     await using scene = await openScene();
     const before = await stateOf(scene);
-    await refused(leaseWorktree(scene.repository, { id: "t1", branch }), "input_invalid");
+    await expectRejection(leaseWorktree(scene.repository, { id: "t1", branch }), "input_invalid");
     expect(await stateOf(scene)).toBe(before);
   },
 );
@@ -120,7 +120,7 @@ it("a base that is not there, or that is an option, leaves nothing", async () =>
   await using scene = await openScene();
   const before = await stateOf(scene);
   for (const base of ["nowhere", "--orphan"]) {
-    await refused(leaseWorktree(scene.repository, { ...T1, base }), "base_not_found");
+    await expectRejection(leaseWorktree(scene.repository, { ...T1, base }), "base_not_found");
   }
   expect(await stateOf(scene)).toBe(before);
   expect(await listWorktrees(scene.repository)).toEqual([]);
@@ -131,8 +131,8 @@ it("a branch that is there already is nobody's but its owner's", async () => {
   await scene.user.git("branch", "rookery/t1");
   await scene.user.git("branch", "deep");
   const before = await stateOf(scene);
-  await refused(leaseWorktree(scene.repository, T1), "branch_exists", /rookery\/t1/);
-  await refused(leaseWorktree(scene.repository, { id: "t1", branch: "deep/t1" }), "branch_exists", /branch deep/);
+  await expectRejection(leaseWorktree(scene.repository, T1), "branch_exists", /rookery\/t1/);
+  await expectRejection(leaseWorktree(scene.repository, { id: "t1", branch: "deep/t1" }), "branch_exists", /branch deep/);
   expect(await stateOf(scene)).toBe(before);
   expect(await listWorktrees(scene.repository)).toEqual([]);
   expect(await readdir(join(scene.user.path, ".rookery/worktrees"))).toEqual([]);
@@ -141,7 +141,7 @@ it("a branch that is there already is nobody's but its owner's", async () => {
 it("twenty at once are all made", async () => {
   await using scene = await openScene();
   const ids = Array.from({ length: 20 }, (_, index) => `t${index}`);
-  const again = await openRepository(scene.user.path, testGit(scene.user.path));
+  const again = await openRepository(scene.user.path, testGitOptions(scene.user.path));
   await Promise.all(
     ids.map((id, index) => leaseWorktree(index % 2 === 0 ? again : scene.repository, { id, branch: `rookery/${id}` })),
   );
@@ -175,12 +175,12 @@ it("one that was moved by hand is named where it is found, and nothing is made i
   const { path } = await leaseWorktree(scene.repository, T1);
   await writeFile(join(path, "new.txt"), "not committed");
   await rename(path, `${path}-elsewhere`);
-  await refused(leaseWorktree(scene.repository, T1), "worktree_missing", /t1-elsewhere now; bring it back: mv/);
+  await expectRejection(leaseWorktree(scene.repository, T1), "worktree_missing", /t1-elsewhere now; bring it back: mv/);
   await rename(`${path}-elsewhere`, path);
   await leaseWorktree(scene.repository, T1);
   await using far = await temporaryFolder();
   await scene.user.git("worktree", "move", path, join(far.path, "far"));
-  await refused(leaseWorktree(scene.repository, T1), "worktree_missing", /git worktree move '.*far'/);
+  await expectRejection(leaseWorktree(scene.repository, T1), "worktree_missing", /git worktree move '.*far'/);
   await scene.user.git("worktree", "move", join(far.path, "far"), path);
   await leaseWorktree(scene.repository, T1);
   expect(await readFile(join(path, "new.txt"), "utf8")).toBe("not committed");
@@ -193,7 +193,7 @@ it("a repository that was moved as a whole finds its worktrees again", async () 
   await writeFile(join(path, "new.txt"), "not committed");
   const moved = join(folder.path, "moved");
   await rename(scene.user.path, moved);
-  const worktree = await leaseWorktree(await openRepository(moved, testGit(moved)), T1);
+  const worktree = await leaseWorktree(await openRepository(moved, testGitOptions(moved)), T1);
   expect(worktree.path).toBe(join(moved, ".rookery/worktrees/t1"));
   expect(await readFile(join(worktree.path, "new.txt"), "utf8")).toBe("not committed");
 });
@@ -203,14 +203,14 @@ it("a folder that git has forgotten is refused, with what is in it", async () =>
   const { path } = await leaseWorktree(scene.repository, T1);
   await writeFile(join(path, "new.txt"), "not committed");
   await rm(join(scene.user.path, ".git/worktrees/t1"), { recursive: true });
-  await refused(leaseWorktree(scene.repository, T1), "worktree_missing", /move it away/);
+  await expectRejection(leaseWorktree(scene.repository, T1), "worktree_missing", /move it away/);
   expect(await readFile(join(path, "new.txt"), "utf8")).toBe("not committed");
 });
 
 it("a folder of someone else's is not taken", async () => {
   await using scene = await openScene();
   await scene.user.write(".rookery/worktrees/t1/mine.txt", "mine");
-  await refused(leaseWorktree(scene.repository, T1), "git_failed", /in the way/);
+  await expectRejection(leaseWorktree(scene.repository, T1), "git_failed", /in the way/);
   expect(await scene.user.read(".rookery/worktrees/t1/mine.txt")).toBe("mine");
   expect(await listWorktrees(scene.repository)).toEqual([]);
 });
@@ -223,7 +223,7 @@ it.each([".rookery", ".rookery/worktrees", ".rookery/worktrees/t1"])(
     const link = join(scene.user.path, at);
     await mkdir(join(link, ".."), { recursive: true });
     await symlink(outside.path, link);
-    await refused(leaseWorktree(scene.repository, T1), "input_invalid", /symbolic link/);
+    await expectRejection(leaseWorktree(scene.repository, T1), "input_invalid", /symbolic link/);
     expect(await readdir(outside.path)).toEqual([]);
     expect(await scene.user.git("branch", "--list", "rookery/*")).toBe("");
   },

@@ -2,16 +2,16 @@
 import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { RookeryError, isRookeryError } from "../domain/index.ts";
-import { checkBranch, checkOut, deleteBranch, hasBranch } from "./branch.ts";
-import { fromSystem } from "./failure.ts";
-import { allLinked, gitDirOf, isLinked, type Linked } from "./linked.ts";
-import { REMOVED, makePlace } from "./place.ts";
-import { checkId, findWorktree, forget, remember, type Worktree } from "./record.ts";
+import { checkBranchName, addLinkedWorktree, deleteBranch, hasBranch } from "./branch.ts";
+import { toSystemError } from "./failure.ts";
+import { listLinkedWorktrees, readGitDirPointer, isLinkedWorktree, type LinkedWorktree } from "./linked-worktrees.ts";
+import { REMOVED_PREFIX, makeWorktreeParent } from "./worktree-folder.ts";
+import { checkWorktreeId, findWorktree, deleteWorktreeRecord, saveWorktree, type Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
-import { dropStaleLock } from "./stale-lock.ts";
-import { bringSubmodules } from "./submodules.ts";
+import { removeStaleLock } from "./stale-lock.ts";
+import { checkOutSubmodules } from "./submodules.ts";
 
-export interface Lease {
+export interface WorktreeLease {
   /** The task's. */
   readonly id: string;
   readonly branch: string;
@@ -25,50 +25,50 @@ export interface Lease {
  * list of what git does not see. Where it rejects, nothing of it is left, unless there was something before. Rejects with
  * `input_invalid`, `base_not_found`, `branch_exists`, `worktree_missing`, `disk_full`, `repository_locked`.
  */
-export async function leaseWorktree(repository: Repository, lease: Lease): Promise<Worktree> {
+export async function leaseWorktree(repository: Repository, lease: WorktreeLease): Promise<Worktree> {
   const { id, branch, base, signal } = lease;
-  checkId(id);
-  checkBranch(branch);
+  checkWorktreeId(id);
+  checkBranchName(branch);
   const known = await findWorktree(repository, id);
-  const from = known ?? (await baseOf(repository, base));
+  const from = known ?? (await resolveBase(repository, base));
   return repository
     .exclusive(async () => {
-      const { path, isThere } = await makePlace(repository, id);
+      const { path, isThere } = await makeWorktreeParent(repository, id);
       const before = await findWorktree(repository, id); // someone may have made it meanwhile
       const worktree = before ?? { id, path, branch, base: from.base, baseCommit: from.baseCommit };
-      const isReady = before !== undefined ? await find(repository, worktree, isThere) : await clear(worktree, isThere);
-      if (isReady) await dropStaleLock(repository, path, signal);
-      else await make(repository, worktree, before === undefined, signal);
-      await bringSubmodules(repository, worktree, signal);
+      const isReady = before !== undefined ? await checkExisting(repository, worktree, isThere) : await assertNotOccupied(worktree, isThere);
+      if (isReady) await removeStaleLock(repository, path, signal);
+      else await createWorktree(repository, worktree, before === undefined, signal);
+      await checkOutSubmodules(repository, worktree, signal);
       return worktree;
     }, signal)
     .catch((error: unknown) => {
-      throw fromSystem(error, repository.root);
+      throw toSystemError(error, repository.root);
     });
 }
 
-async function baseOf(repository: Repository, base?: string): Promise<Pick<Worktree, "base" | "baseCommit">> {
+async function resolveBase(repository: Repository, base?: string): Promise<Pick<Worktree, "base" | "baseCommit">> {
   const { commit, branch } = base === undefined ? await repository.head() : await repository.resolve(base);
   return { base: branch ?? base ?? commit, baseCommit: commit };
 }
 
 /** Nothing of ours was made there, so what is there is somebody else's. */
-async function clear({ path }: Worktree, isThere: boolean): Promise<false> {
+async function assertNotOccupied({ path }: Worktree, isThere: boolean): Promise<false> {
   if (!isThere || (await readdir(path)).length === 0) return false;
   throw new RookeryError("git_failed", `${path} is in the way, and no worktree of Rookery's; move it away`);
 }
 
 /** Is it there, whole? What was left half-made is removed; what may hold someone's work never is. */
-async function find(repository: Repository, worktree: Worktree, isThere: boolean): Promise<boolean> {
+async function checkExisting(repository: Repository, worktree: Worktree, isThere: boolean): Promise<boolean> {
   const { id, path } = worktree;
-  const all = await allLinked(repository);
+  const all = await listLinkedWorktrees(repository);
   const own = all.find((linked) => linked.path === path);
-  if (own?.isFinished === false) await removeHalf(path, own);
+  if (own?.isFinished === false) await removePartial(path, own);
   const nameless = all.find((linked) => linked.path === "" && basename(linked.dir) === id);
   if (nameless !== undefined) await rm(nameless.dir, { recursive: true, force: true });
   if (own?.isFinished === false) return false;
   if (!isThere) {
-    await refuseMoved(worktree, own, all);
+    await rejectIfMoved(worktree, own, all);
     if (own !== undefined) await rm(own.dir, { recursive: true, force: true });
     return false;
   }
@@ -77,22 +77,22 @@ async function find(repository: Repository, worktree: Worktree, isThere: boolean
     if (own !== undefined) await rm(own.dir, { recursive: true, force: true });
     return false;
   }
-  if (await isLinked(repository, path)) return true;
+  if (await isLinkedWorktree(repository, path)) return true;
   throw new RookeryError(
     "worktree_missing",
     `${path} is there, but git does not know it any more; keep what you need of it, move it away, and try again`,
   );
 }
 
-async function removeHalf(path: string, half: Linked | undefined): Promise<void> {
+async function removePartial(path: string, half: LinkedWorktree | undefined): Promise<void> {
   await rm(path, { recursive: true, force: true, maxRetries: 5 });
   if (half !== undefined) await rm(half.dir, { recursive: true, force: true, maxRetries: 5 });
 }
 
 /** A folder that is not where it was may have been moved rather than deleted, with all that is not committed in it. */
-async function refuseMoved({ path, branch }: Worktree, own: Linked | undefined, all: readonly Linked[]): Promise<void> {
+async function rejectIfMoved({ path, branch }: Worktree, own: LinkedWorktree | undefined, all: readonly LinkedWorktree[]): Promise<void> {
   const moved = all.find((linked) => linked.ref === `refs/heads/${branch}` && linked.pointsBack);
-  const place = moved?.path ?? (own && (await renamedTo(path, own)));
+  const place = moved?.path ?? (own && (await findRenamedFolder(path, own)));
   if (place !== undefined) {
     const back = moved === undefined ? `mv '${place}' '${path}'` : `git worktree move '${place}' '${path}'`;
     throw new RookeryError("worktree_missing", `the worktree ${path} is at ${place} now; bring it back: ${back}`);
@@ -108,27 +108,27 @@ async function refuseMoved({ path, branch }: Worktree, own: Linked | undefined, 
 }
 
 /** Only beside where it was: the whole disk is not searched. */
-async function renamedTo(path: string, own: Linked): Promise<string | undefined> {
+async function findRenamedFolder(path: string, own: LinkedWorktree): Promise<string | undefined> {
   const above = dirname(path);
   for (const name of await readdir(above)) {
-    if (name.startsWith(REMOVED)) continue;
-    if ((await gitDirOf(join(above, name))) === own.dir) return join(above, name);
+    if (name.startsWith(REMOVED_PREFIX)) continue;
+    if ((await readGitDirPointer(join(above, name))) === own.dir) return join(above, name);
   }
   return undefined;
 }
 
-async function make(repository: Repository, worktree: Worktree, isNew: boolean, signal?: AbortSignal): Promise<void> {
+async function createWorktree(repository: Repository, worktree: Worktree, isNew: boolean, signal?: AbortSignal): Promise<void> {
   const { id, path, branch, baseCommit } = worktree;
-  if (isNew) await remember(repository, worktree);
+  if (isNew) await saveWorktree(repository, worktree);
   const withBranch = isNew || !(await hasBranch(repository, branch));
   try {
-    await checkOut(repository, worktree, withBranch, signal);
+    await addLinkedWorktree(repository, worktree, withBranch, signal);
   } catch (error) {
-    const half = (await allLinked(repository)).find((linked) => linked.path === path);
-    await removeHalf(path, half);
+    const half = (await listLinkedWorktrees(repository)).find((linked) => linked.path === path);
+    await removePartial(path, half);
     const isOurs = withBranch && !isRookeryError(error, "branch_exists");
     if (isOurs) await deleteBranch(repository, branch, baseCommit);
-    if (isNew && !(isOurs && (await hasBranch(repository, branch)))) await forget(repository, id);
+    if (isNew && !(isOurs && (await hasBranch(repository, branch)))) await deleteWorktreeRecord(repository, id);
     throw error;
   }
 }

@@ -15,7 +15,7 @@ import {
 } from "../stdx/index.ts";
 
 const FIRST_PAUSE_MS = 5;
-const LONGEST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 100;
 
 /**
  * Runs `work` while the file is ours. Undefined, and nothing was run, where it is not to be had in that time. Children that
@@ -34,7 +34,7 @@ export async function withLock<T>(
   try {
     return { result: await work() };
   } finally {
-    if ((await ownerOf(file)) === own) await rm(file, { force: true });
+    if ((await readOwner(file)) === own) await rm(file, { force: true });
   }
 }
 
@@ -46,9 +46,9 @@ export async function sweepLocks(folder: string): Promise<void> {
     const [, lock, draftOf] = /^(rookery(?:-merge)?\.lock(?:\.dead)*)(?:\.((?:h[^.]*\.)?\d+\..+))?$/.exec(name) ?? [];
     if (lock === undefined) continue;
     const file = join(folder, name);
-    const owner = draftOf ?? (await ownerOf(file));
+    const owner = draftOf ?? (await readOwner(file));
     if (owner === undefined || !isDeadOwner(owner.split("\n")[0] ?? "")) continue;
-    if (draftOf === undefined) await bury(file, owner, SWEEP_MS, undefined);
+    if (draftOf === undefined) await removeDeadLock(file, owner, SWEEP_MS, undefined);
     else await rm(file, { force: true });
   }
 }
@@ -56,14 +56,14 @@ export async function sweepLocks(folder: string): Promise<void> {
 async function acquire(file: string, own: string, waitMs: number, signal: AbortSignal | undefined): Promise<boolean> {
   const until = performance.now() + waitMs;
   const watch = watchFreshness(file);
-  for (let ms = FIRST_PAUSE_MS; ; ms = Math.min(ms * 2, LONGEST_PAUSE_MS)) {
+  for (let ms = FIRST_PAUSE_MS; ; ms = Math.min(ms * 2, MAX_PAUSE_MS)) {
     signal?.throwIfAborted();
-    if (await make(file, own)) return true;
-    const owner = await ownerOf(file);
+    if (await createLockFile(file, own)) return true;
+    const owner = await readOwner(file);
     const state = owner === undefined ? "alive" : judgeOwner(owner.split("\n")[0] ?? "");
     if (owner !== undefined && (state === "dead" || (state === "unknown" && (await watch.isStale(owner))))) {
       const left = until - performance.now();
-      if (left > 0 && (await bury(file, owner, left, signal))) continue;
+      if (left > 0 && (await removeDeadLock(file, owner, left, signal))) continue;
     }
     if (performance.now() + ms > until) return false;
     await abortableSleep(ms, signal);
@@ -71,7 +71,7 @@ async function acquire(file: string, own: string, waitMs: number, signal: AbortS
 }
 
 /** Whole or not at all: a file without its owner in it could never be taken over. */
-async function make(file: string, own: string): Promise<boolean> {
+async function createLockFile(file: string, own: string): Promise<boolean> {
   const whole = `${file}.${own.split("\n")[0] ?? ""}`;
   await writeFile(whole, own, { flag: "wx", mode: 0o600 });
   try {
@@ -89,12 +89,12 @@ async function make(file: string, own: string): Promise<boolean> {
  * Removes the lock file of an owner that is dead or has stopped refreshing it. Holds a second lock meanwhile: of two
  * processes that find the same owner dead, the slower one would otherwise remove the lock that the faster one took.
  */
-async function bury(file: string, dead: string, waitMs: number, signal: AbortSignal | undefined): Promise<boolean> {
+async function removeDeadLock(file: string, dead: string, waitMs: number, signal: AbortSignal | undefined): Promise<boolean> {
   const buried = await withLock(
     `${file}.dead`,
     waitMs,
     async () => {
-      if ((await ownerOf(file)) !== dead) return;
+      if ((await readOwner(file)) !== dead) return;
       const [owner = "", marker] = dead.split("\n");
       if (marker && isDeadOwner(owner)) await killMarked(marker); // an owner elsewhere runs nothing here
       await rm(file, { force: true });
@@ -104,7 +104,7 @@ async function bury(file: string, dead: string, waitMs: number, signal: AbortSig
   return buried !== undefined;
 }
 
-async function ownerOf(file: string): Promise<string | undefined> {
+async function readOwner(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { expect, it } from "vitest";
 import { temporaryFolder } from "../testing/repository.ts";
 import { leasePort, releasePort } from "./port.ts";
-import { refused } from "./test-scene.ts";
+import { expectRejection } from "./test-scene.ts";
 
 it("many tasks at once have a port each, and keep it until they let it go", async () => {
   await using folder = await temporaryFolder();
@@ -27,14 +27,14 @@ it.each(["127.0.0.1", "0.0.0.0", "::1"])("a port that someone has on %s is not g
   );
   if (!heard) return;
   const { port } = server.address() as AddressInfo;
-  await refused(leasePort({ folder: folder.path, task: "t1", range: [port, port] }), "port_unavailable", /t1/);
+  await expectRejection(leasePort({ folder: folder.path, task: "t1", range: [port, port] }), "port_unavailable", /t1/);
   server.close();
   await once(server, "close");
   expect(await leasePort({ folder: folder.path, task: "t1", range: [port, port] })).toBe(port);
-  await refused(leasePort({ folder: folder.path, task: "t2", range: [port, port] }), "port_unavailable");
+  await expectRejection(leasePort({ folder: folder.path, task: "t2", range: [port, port] }), "port_unavailable");
 });
 
 it("what is no task's id is refused", async () => {
   await using folder = await temporaryFolder();
-  await refused(leasePort({ folder: folder.path, task: "../x" }), "input_invalid");
+  await expectRejection(leasePort({ folder: folder.path, task: "../x" }), "input_invalid");
 });

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { RookeryError } from "../domain/index.ts";
 import { makeFolder } from "../stdx/index.ts";
-import { checkId } from "./record.ts";
+import { checkWorktreeId } from "./record.ts";
 
 export interface PortLease {
   /** Shared by all processes that give ports on this machine. */
@@ -15,25 +15,25 @@ export interface PortLease {
 }
 
 /** Below where Linux and macOS take ports for outgoing connections (32768 and 49152), so that none is hit by chance. */
-const RANGE = [20_000, 29_999] as const;
+const DEFAULT_RANGE = [20_000, 29_999] as const;
 
 /**
  * A link per port, named after it, leads to the task's id: it is made only where there is none, so two processes never give
  * the same, and in one step, so that whoever is killed leaves none that is nobody's. Asked again, a task gets the port it
  * has. Rejects with `port_unavailable` where the range is used up.
  */
-export async function leasePort({ folder, task, range = RANGE }: PortLease): Promise<number> {
-  checkId(task);
+export async function leasePort({ folder, task, range = DEFAULT_RANGE }: PortLease): Promise<number> {
+  checkWorktreeId(task);
   makeFolder(folder);
-  const leased = await portOf(folder, task);
+  const leased = await findLeasedPort(folder, task);
   if (leased !== undefined) return leased;
   const [first, last] = range;
   const count = last - first + 1;
-  const start = hashOf(task) % Math.max(1, count); // tasks that start together seldom want the same one
+  const start = hashText(task) % Math.max(1, count); // tasks that start together seldom want the same one
   for (let step = 0; step < count; step += 1) {
     const port = first + ((start + step) % count);
-    if (!(await claim(join(folder, String(port)), task))) continue;
-    if (await isFree(port)) return port;
+    if (!(await claimPort(join(folder, String(port)), task))) continue;
+    if (await isPortFree(port)) return port;
     await rm(join(folder, String(port)), { force: true });
   }
   throw new RookeryError(
@@ -44,21 +44,21 @@ export async function leasePort({ folder, task, range = RANGE }: PortLease): Pro
 
 /** Twice is fine. */
 export async function releasePort(folder: string, task: string): Promise<void> {
-  for (const port of await portsOf(folder, task)) await rm(join(folder, String(port)), { force: true });
+  for (const port of await listLeasedPorts(folder, task)) await rm(join(folder, String(port)), { force: true });
 }
 
-async function portOf(folder: string, task: string): Promise<number | undefined> {
-  return (await portsOf(folder, task))[0];
+async function findLeasedPort(folder: string, task: string): Promise<number | undefined> {
+  return (await listLeasedPorts(folder, task))[0];
 }
 
-async function portsOf(folder: string, task: string): Promise<readonly number[]> {
+async function listLeasedPorts(folder: string, task: string): Promise<readonly number[]> {
   const names = await readdir(folder).catch(() => []);
   const ports = names.filter((name) => /^\d{1,5}$/.test(name)).map(Number);
   const owners = await Promise.all(ports.map((port) => readlink(join(folder, String(port))).catch(() => undefined)));
   return ports.filter((_, index) => owners[index] === task).sort((a, b) => a - b);
 }
 
-async function claim(file: string, task: string): Promise<boolean> {
+async function claimPort(file: string, task: string): Promise<boolean> {
   try {
     await symlink(task, file);
     return true;
@@ -69,7 +69,7 @@ async function claim(file: string, task: string): Promise<boolean> {
 }
 
 /** Someone may listen on one address only, where a server of the task would then not be reached, or not start. */
-async function isFree(port: number): Promise<boolean> {
+async function isPortFree(port: number): Promise<boolean> {
   for (const host of ["127.0.0.1", "0.0.0.0", "::1"]) {
     if (!(await canListen(port, host))) return false;
   }
@@ -86,7 +86,7 @@ async function canListen(port: number, host: string): Promise<boolean> {
   });
 }
 
-function hashOf(text: string): number {
+function hashText(text: string): number {
   let hash = 0;
   for (const letter of text) hash = (hash * 31 + (letter.codePointAt(0) ?? 0)) >>> 0;
   return hash;

@@ -15,27 +15,27 @@ export interface Worktree {
   readonly baseCommit: string;
 }
 
-const Kept = z.strictObject({ branch: z.string(), base: z.string(), baseCommit: z.string() });
+const StoredWorktree = z.strictObject({ branch: z.string(), base: z.string(), baseCommit: z.string() });
 
 /** Rejects with `input_invalid` for what is no task's id, since it would be part of a path. */
-export function checkId(id: string): string {
+export function checkWorktreeId(id: string): string {
   if (TaskId.safeParse(id).success) return id;
   const shown = JSON.stringify(id.slice(0, 100).toWellFormed());
   throw new RookeryError("input_invalid", `${shown} is no id of a task: small letters, digits, and - _ . between them`);
 }
 
-export function pathOf(repository: Pick<Repository, "root">, id: string): string {
-  return join(repository.root, ".rookery", "worktrees", checkId(id));
+export function worktreePath(repository: Pick<Repository, "root">, id: string): string {
+  return join(repository.root, ".rookery", "worktrees", checkWorktreeId(id));
 }
 
 /** What is there of ours, whether or not its folder still is. */
 export async function findWorktree(repository: Repository, id: string): Promise<Worktree | undefined> {
   try {
-    const kept = Kept.parse(JSON.parse(await readFile(fileOf(repository, id), "utf8")));
-    return { id, path: pathOf(repository, id), ...kept };
+    const kept = StoredWorktree.parse(JSON.parse(await readFile(recordFile(repository, id), "utf8")));
+    return { id, path: worktreePath(repository, id), ...kept };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw new RookeryError("worktree_missing", `${fileOf(repository, id)} says nothing of a worktree; remove it`, {
+    throw new RookeryError("worktree_missing", `${recordFile(repository, id)} says nothing of a worktree; remove it`, {
       cause: error,
     });
   }
@@ -43,37 +43,37 @@ export async function findWorktree(repository: Repository, id: string): Promise<
 
 /** Only those of tasks, not what the user has made beside them; one whose record is broken is left out. */
 export async function listWorktrees(repository: Repository): Promise<readonly Worktree[]> {
-  const names = await readdir(folderOf(repository)).catch(() => []);
+  const names = await readdir(recordFolder(repository)).catch(() => []);
   const ids = names.filter((name) => name.endsWith(".json")).map((name) => name.slice(0, -".json".length));
   const known = ids.filter((id) => TaskId.safeParse(id).success).sort();
   const found = await Promise.all(known.map((id) => findWorktree(repository, id).catch(() => undefined)));
   return found.filter((worktree) => worktree !== undefined);
 }
 
-export async function remember(repository: Repository, worktree: Worktree): Promise<void> {
+export async function saveWorktree(repository: Repository, worktree: Worktree): Promise<void> {
   const { id, branch, base, baseCommit } = worktree;
-  const file = fileOf(repository, id);
-  await mkdir(folderOf(repository), { recursive: true });
+  const file = recordFile(repository, id);
+  await mkdir(recordFolder(repository), { recursive: true });
   await writeFile(`${file}.new`, `${JSON.stringify({ branch, base, baseCommit })}\n`);
   await rename(`${file}.new`, file);
 }
 
-export async function forget(repository: Repository, id: string): Promise<void> {
-  await rm(fileOf(repository, id), { force: true });
-  await rm(`${fileOf(repository, id)}.new`, { force: true });
-  await rm(readyFile(repository, id), { force: true });
+export async function deleteWorktreeRecord(repository: Repository, id: string): Promise<void> {
+  await rm(recordFile(repository, id), { force: true });
+  await rm(`${recordFile(repository, id)}.new`, { force: true });
+  await rm(setUpMarkerFile(repository, id), { force: true });
 }
 
 /** Its time says when the set-up of the worktree ended: what changed in it later is the agent's. */
-export function readyFile(repository: Repository, id: string): string {
-  return join(folderOf(repository), `${checkId(id)}.ready`);
+export function setUpMarkerFile(repository: Repository, id: string): string {
+  return join(recordFolder(repository), `${checkWorktreeId(id)}.ready`);
 }
 
 /** In git's own folder: no checkout can bring a file there, and a pruned or deleted worktree does not take it along. */
-function folderOf({ commonDir }: Repository): string {
+function recordFolder({ commonDir }: Repository): string {
   return join(commonDir, "rookery");
 }
 
-function fileOf(repository: Repository, id: string): string {
-  return join(folderOf(repository), `${checkId(id)}.json`);
+function recordFile(repository: Repository, id: string): string {
+  return join(recordFolder(repository), `${checkWorktreeId(id)}.json`);
 }

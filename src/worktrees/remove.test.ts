@@ -7,8 +7,8 @@ import { commitAll } from "./commit.ts";
 import { leaseWorktree } from "./lease.ts";
 import { findWorktree, listWorktrees, type Worktree } from "./record.ts";
 import { removeWorktree } from "./remove.ts";
-import { bytesOf } from "./size.ts";
-import { openScene, refused, type Scene } from "./test-scene.ts";
+import { measureDiskUsage } from "./size.ts";
+import { openScene, expectRejection, type Scene } from "./test-scene.ts";
 
 const lease = (scene: Scene): Promise<Worktree> => leaseWorktree(scene.repository, { id: "t1", branch: "rookery/t1" });
 
@@ -28,7 +28,7 @@ it("one with nothing of its own goes whole, with what git ignores, and frees its
   await mkdir(join(worktree.path, "node_modules/protected"), { recursive: true });
   await writeFile(join(worktree.path, "node_modules/protected/big"), Buffer.alloc(1_000_000));
   await chmod(join(worktree.path, "node_modules/protected"), 0o555);
-  const bytes = await bytesOf(worktree.path);
+  const bytes = await measureDiskUsage(worktree.path);
   expect(bytes).toBeGreaterThan(1_000_000);
   expect(await removeWorktree(scene.repository, worktree)).toEqual({ freed: bytes });
   await isGone(scene, worktree);
@@ -39,9 +39,9 @@ it("what would be lost is named and kept, unless it is given up", async () => {
   await using scene = await openScene();
   const worktree = await lease(scene);
   await writeFile(join(worktree.path, "work in progress.txt"), "w");
-  await refused(removeWorktree(scene.repository, worktree), "worktree_unmerged", /work in progress\.txt.*--force/);
+  await expectRejection(removeWorktree(scene.repository, worktree), "worktree_unmerged", /work in progress\.txt.*--force/);
   await commitAll(worktree, scene.repository, { message: "Work" });
-  await refused(removeWorktree(scene.repository, worktree), "worktree_unmerged", /1 commit of rookery\/t1/);
+  await expectRejection(removeWorktree(scene.repository, worktree), "worktree_unmerged", /1 commit of rookery\/t1/);
   expect(await readFile(join(worktree.path, "work in progress.txt"), "utf8")).toBe("w");
   expect(await findWorktree(scene.repository, "t1")).toEqual(worktree);
   await removeWorktree(scene.repository, worktree, { force: true });
@@ -61,7 +61,7 @@ it("commits that are in another branch are not lost, nor those that are known to
   const mergedTip = await commitAll(other, scene.repository, { message: "More" });
   await writeFile(join(other.path, "z"), "z");
   await commitAll(other, scene.repository, { message: "And more" });
-  await refused(removeWorktree(scene.repository, other, { mergedTip }), "worktree_unmerged", /1 commit/);
+  await expectRejection(removeWorktree(scene.repository, other, { mergedTip }), "worktree_unmerged", /1 commit/);
   await scene.user.git("-C", other.path, "reset", "--quiet", "--hard", "HEAD~1");
   await removeWorktree(scene.repository, other, { mergedTip });
   await isGone(scene, other);
@@ -72,7 +72,7 @@ it("commits on a detached HEAD in it are lost as well", async () => {
   const worktree = await lease(scene);
   await scene.user.git("-C", worktree.path, "checkout", "--quiet", "--detach");
   await scene.user.git("-C", worktree.path, "commit", "--quiet", "--allow-empty", "-m", "Adrift");
-  await refused(removeWorktree(scene.repository, worktree), "worktree_unmerged", /1 commit/);
+  await expectRejection(removeWorktree(scene.repository, worktree), "worktree_unmerged", /1 commit/);
 });
 
 it("of one whose folder was deleted by hand, the branch is kept while it has something", async () => {
@@ -81,7 +81,7 @@ it("of one whose folder was deleted by hand, the branch is kept while it has som
   await writeFile(join(worktree.path, "x"), "x");
   await commitAll(worktree, scene.repository, { message: "Work" });
   await rm(worktree.path, { recursive: true });
-  await refused(removeWorktree(scene.repository, worktree), "worktree_unmerged");
+  await expectRejection(removeWorktree(scene.repository, worktree), "worktree_unmerged");
   await removeWorktree(scene.repository, worktree, { force: true });
   await isGone(scene, worktree);
 });
@@ -118,6 +118,6 @@ it("links are removed and never followed, and a linked place is refused", async 
   await symlink(outside.path, join(worktree.path, "link"));
   await removeWorktree(scene.repository, worktree, { force: true });
   await symlink(outside.path, worktree.path);
-  await refused(removeWorktree(scene.repository, worktree, { force: true }), "input_invalid", /symbolic link/);
+  await expectRejection(removeWorktree(scene.repository, worktree, { force: true }), "input_invalid", /symbolic link/);
   expect(await readdir(outside.path)).toEqual(["mine"]);
 });

@@ -2,15 +2,15 @@
 import { chmod, lstat, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { deleteBranch } from "./branch.ts";
-import { allLinked, linkedAt } from "./linked.ts";
-import { isNothing, locked, lossOf, unmerged, type Merged } from "./loss.ts";
-import { pathOfName } from "./names.ts";
-import { REMOVED, checkPlace } from "./place.ts";
-import { checkId, forget, pathOf, type Worktree } from "./record.ts";
+import { listLinkedWorktrees, findLinkedWorktree } from "./linked-worktrees.ts";
+import { isEmptyLoss, lockedWorktreeError, findLoss, lossError, type KnownMerge } from "./loss.ts";
+import { joinByteName } from "./byte-names.ts";
+import { REMOVED_PREFIX, checkWorktreeFolder } from "./worktree-folder.ts";
+import { checkWorktreeId, deleteWorktreeRecord, worktreePath, type Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
-import { bytesOf } from "./size.ts";
+import { measureDiskUsage } from "./size.ts";
 
-export interface RemoveOptions extends Merged {
+export interface RemoveOptions extends KnownMerge {
   /** Also what is nowhere else. */
   readonly force?: boolean | undefined;
   /** Where it was merged. What that branch has is not lost, nor is what any other has. */
@@ -28,27 +28,27 @@ export async function removeWorktree(
   worktree: Worktree,
   { force = false, mergedTip, signal }: RemoveOptions = {},
 ): Promise<{ freed: number }> {
-  const id = checkId(worktree.id);
-  const path = pathOf(repository, id);
+  const id = checkWorktreeId(worktree.id);
+  const path = worktreePath(repository, id);
   const own = { ...worktree, path };
   return repository.exclusive(async () => {
-    const isThere = await checkPlace(repository, id);
+    const isThere = await checkWorktreeFolder(repository, id);
     const { code, stdout } = await repository.gitTry(["rev-parse", "--verify", "--quiet", `refs/heads/${own.branch}`]);
-    const loss = force ? undefined : await lossOf(own, repository, { mergedTip });
-    if (loss !== undefined && !isNothing(loss)) throw unmerged(own, loss);
-    const lock = force ? undefined : (await linkedAt(repository, path))?.lock;
-    if (lock !== undefined) throw locked(own, lock);
+    const loss = force ? undefined : await findLoss(own, repository, { mergedTip });
+    if (loss !== undefined && !isEmptyLoss(loss)) throw lossError(own, loss);
+    const lock = force ? undefined : (await findLinkedWorktree(repository, path))?.lock;
+    if (lock !== undefined) throw lockedWorktreeError(own, lock);
     // Away at once: half of a folder would look like one in which files were deleted.
-    const removed = join(dirname(path), `${REMOVED}${id}`);
+    const removed = join(dirname(path), `${REMOVED_PREFIX}${id}`);
     await removeTree(removed);
     if (isThere) await rename(path, removed);
-    const freed = await bytesOf(removed);
-    for (const linked of await allLinked(repository)) {
+    const freed = await measureDiskUsage(removed);
+    for (const linked of await listLinkedWorktrees(repository)) {
       if (linked.path === path) await removeTree(linked.dir);
     }
     if (code === 0) await removeBranch(repository, own.branch, stdout.trim());
     await removeTree(removed);
-    await forget(repository, id);
+    await deleteWorktreeRecord(repository, id);
     return { freed };
   }, signal);
 }
@@ -57,7 +57,7 @@ export async function removeWorktree(
 async function removeBranch(repository: Repository, branch: string, tip: string): Promise<void> {
   const ref = `refs/heads/${branch}`;
   const head = await repository.gitTry(["symbolic-ref", "--quiet", "HEAD"]);
-  const isUsed = head.stdout.trim() === ref || (await allLinked(repository)).some((linked) => linked.ref === ref);
+  const isUsed = head.stdout.trim() === ref || (await listLinkedWorktrees(repository)).some((linked) => linked.ref === ref);
   if (isUsed || !(await deleteBranch(repository, branch, tip))) return;
   await repository.gitTry(["config", "--remove-section", `branch.${branch}`]); // where it was pushed to, if it was
 }
@@ -76,5 +76,5 @@ export async function removeTree(path: string): Promise<void> {
 async function unprotect(path: Buffer): Promise<void> {
   if (!(await lstat(path)).isDirectory()) return;
   await chmod(path, 0o700);
-  for (const name of await readdir(path, { encoding: "latin1" })) await unprotect(pathOfName(path, name));
+  for (const name of await readdir(path, { encoding: "latin1" })) await unprotect(joinByteName(path, name));
 }

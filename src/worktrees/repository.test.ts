@@ -3,19 +3,19 @@ import { mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { temporaryFolder, temporaryRepository } from "../testing/repository.ts";
-import { failureOf } from "./failure.ts";
+import { toGitError } from "./failure.ts";
 import { git } from "./git.ts";
 import { openRepository } from "./repository.ts";
-import { openScene, refused, testEnvironment, testGit } from "./test-scene.ts";
+import { openScene, expectRejection, testEnvironment, testGitOptions } from "./test-scene.ts";
 
 it("any folder of a repository leads to its main checkout, also one of a linked worktree", async () => {
   await using user = await temporaryRepository({ "src/deep/a b.txt": "1", "ünï/x": "2" });
   await using other = await temporaryFolder();
   await user.git("worktree", "add", "--quiet", "-b", "linked", join(other.path, "linked tree"));
   for (const cwd of [".", "src/deep", "ünï", ".git"].map((at) => join(user.path, at))) {
-    expect((await openRepository(cwd, testGit(user.path))).root).toBe(user.path);
+    expect((await openRepository(cwd, testGitOptions(user.path))).root).toBe(user.path);
   }
-  const linked = await openRepository(join(other.path, "linked tree", "src"), testGit(user.path));
+  const linked = await openRepository(join(other.path, "linked tree", "src"), testGitOptions(user.path));
   expect(linked).toMatchObject({ root: user.path, commonDir: join(user.path, ".git") });
 });
 
@@ -26,24 +26,24 @@ it("what is no repository to work in is refused with what to type", async () => 
   await mkdir(join(hollow.path, ".git"));
   const bare = join(plain.path, "bare.git");
   execFileSync("git", ["init", "--quiet", "--bare", bare], { env: testEnvironment(plain.path) });
-  const open = (cwd: string) => openRepository(cwd, testGit(plain.path));
-  await refused(open(plain.path), "repository_missing", /git init/);
-  await refused(open(hollow.path), "repository_missing");
-  await refused(open(join(plain.path, "nowhere")), "cwd_missing");
-  await refused(open(bare), "repository_bare", /git clone/);
-  await refused(open(empty.path), "repository_empty", /--allow-empty/);
+  const open = (cwd: string) => openRepository(cwd, testGitOptions(plain.path));
+  await expectRejection(open(plain.path), "repository_missing", /git init/);
+  await expectRejection(open(hollow.path), "repository_missing");
+  await expectRejection(open(join(plain.path, "nowhere")), "cwd_missing");
+  await expectRejection(open(bare), "repository_bare", /git clone/);
+  await expectRejection(open(empty.path), "repository_empty", /--allow-empty/);
 });
 
 it("a machine without git is told to install it", async () => {
   await using user = await temporaryRepository();
-  const options = testGit(user.path, { PATH: join(user.path, "bin") });
-  await refused(openRepository(user.path, options), "git_missing");
+  const options = testGitOptions(user.path, { PATH: join(user.path, "bin") });
+  await expectRejection(openRepository(user.path, options), "git_missing");
 });
 
 it("variables that point at another repository change nothing", async () => {
   await using user = await temporaryRepository();
   await using other = await temporaryRepository({ "b.txt": "" });
-  const options = testGit(user.path, {
+  const options = testGitOptions(user.path, {
     GIT_DIR: join(other.path, ".git"),
     GIT_WORK_TREE: other.path,
     GIT_INDEX_FILE: join(other.path, ".git/index"),
@@ -73,7 +73,7 @@ it.each(["mian", "-q", "--all", "^main", "main..HEAD", "ma in", "main\n", "", "H
   "the base %o is not found",
   async (ref) => {
     await using scene = await openScene();
-    await refused(
+    await expectRejection(
       scene.repository.resolve(ref),
       "base_not_found",
       ref === "mian" ? /did you mean main\?/ : /git branch/,
@@ -83,11 +83,11 @@ it.each(["mian", "-q", "--all", "^main", "main..HEAD", "ma in", "main\n", "", "H
 
 it("who commits must be known", async () => {
   await using scene = await openScene();
-  await scene.repository.identity();
+  await scene.repository.requireIdentity();
   await scene.user.git("config", "--unset", "user.email");
-  await scene.repository.identity(); // asked a moment ago
-  const anew = await openRepository(scene.user.path, testGit(scene.user.path));
-  await refused(anew.identity(), "identity_missing", /user\.email/);
+  await scene.repository.requireIdentity(); // asked a moment ago
+  const anew = await openRepository(scene.user.path, testGitOptions(scene.user.path));
+  await expectRejection(anew.requireIdentity(), "identity_missing", /user\.email/);
 });
 
 it("a lock of another git is waited for, then named with its age", async () => {
@@ -97,10 +97,10 @@ it("a lock of another git is waited for, then named with its age", async () => {
   const before = new Date(Date.now() - 65_000);
   await utimes(lock, before, before);
   const locked = scene.repository.git(["add", "a.txt"]);
-  await refused(locked, "repository_locked", /index\.lock is 6\d seconds old/);
+  await expectRejection(locked, "repository_locked", /index\.lock is 6\d seconds old/);
   await writeFile(lock, "");
   await scene.user.write("a.txt", "2");
-  const waiting = openRepository(scene.user.path, { ...testGit(scene.user.path), lockMs: 30_000 }).then((patient) =>
+  const waiting = openRepository(scene.user.path, { ...testGitOptions(scene.user.path), lockMs: 30_000 }).then((patient) =>
     patient.git(["add", "a.txt"]),
   );
   setTimeout(() => void rm(lock), 100);
@@ -115,7 +115,7 @@ it.each([
   ["error: could not lock config file .git/config: File exists", "repository_locked"],
   ["hint: try this\nerror: something else", "git_failed"],
 ] as const)("git that says %o means %s", async (stderr, code) => {
-  const failure = await failureOf("/somewhere", ["worktree", "add", "x"], { code: 128, stdout: "", stderr });
+  const failure = await toGitError("/somewhere", ["worktree", "add", "x"], { code: 128, stdout: "", stderr });
   expect(failure.code).toBe(code);
   if (code === "git_failed")
     expect(failure.message).toBe("git worktree add failed in /somewhere: error: something else");
@@ -123,7 +123,7 @@ it.each([
 
 it("git's own last words are kept", async () => {
   await using scene = await openScene();
-  await refused(scene.repository.git(["checkout", "nowhere"]), "git_failed", /git checkout.*nowhere/);
+  await expectRejection(scene.repository.git(["checkout", "nowhere"]), "git_failed", /git checkout.*nowhere/);
 });
 
 it("hooks of the repository do not run for our own plumbing", async () => {
@@ -137,7 +137,7 @@ it("hooks of the repository do not run for our own plumbing", async () => {
 
 it("what is cut is ended and told so, and a signal ends git", async () => {
   await using scene = await openScene({ "big.txt": "0123456789\n".repeat(100_000) });
-  const cut = await scene.repository.gitTry(["show", "HEAD"], { cutAt: 1000 });
+  const cut = await scene.repository.gitTry(["show", "HEAD"], { truncateAt: 1000 });
   expect(cut).toMatchObject({ truncated: true });
   expect(cut.stdout).toHaveLength(1000);
   const controller = new AbortController();

@@ -3,9 +3,9 @@ import { readFile, realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve as resolvePath, sep } from "node:path";
 import { RookeryError } from "../domain/index.ts";
 import { didYouMean, raceAbort } from "../stdx/index.ts";
-import { bareRepository, discoverRepository, gitFolderOf, refuseEmbedded, type FoundRepository } from "./discover.ts";
-import { failureOf, fromSystem, isDiskFull, noRepository } from "./failure.ts";
-import { WITHOUT_LFS, git, gitTry, type Env, type GitOptions, type GitResult, type RunOptions } from "./git.ts";
+import { bareRepositoryError, discoverRepository, resolveGitDir, rejectEmbedded, type FoundRepository } from "./discover.ts";
+import { toGitError, toSystemError, isDiskFull, repositoryMissing } from "./failure.ts";
+import { DISABLE_LFS, git, gitTry, type Env, type GitOptions, type GitResult, type GitRunOptions } from "./git.ts";
 import { sweepLocks, withLock } from "./lock.ts";
 import { isOnPath } from "./path.ts";
 import { LIST_SETTINGS, parsePrograms, type GitPolicy, type RepositoryPrograms } from "./untrusted.ts";
@@ -22,26 +22,26 @@ export interface Repository {
    */
   exclusive<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
   /** In the root if not said otherwise; as `git`. */
-  git(args: readonly string[], options?: RepositoryRun): Promise<string>;
+  git(args: readonly string[], options?: RepositoryRunOptions): Promise<string>;
   /** As `gitTry`. */
-  gitTry(args: readonly string[], options?: RepositoryRun): Promise<GitResult>;
+  gitTry(args: readonly string[], options?: RepositoryRunOptions): Promise<GitResult>;
   /** As `gitTry`, but without the marker of its owner: nobody who sweeps after a dead owner ends it. */
-  unowned(args: readonly string[], options?: RepositoryRun, env?: Env): Promise<GitResult>;
+  gitUnowned(args: readonly string[], options?: RepositoryRunOptions, env?: Env): Promise<GitResult>;
   /** What is checked out in the main checkout. Rejects with `repository_empty` where nothing was committed on it yet. */
-  head(): Promise<Resolved>;
+  head(): Promise<ResolvedRef>;
   /** Rejects with `base_not_found`. */
-  resolve(ref: string): Promise<Resolved>;
+  resolve(ref: string): Promise<ResolvedRef>;
   /** Rejects with `identity_missing` where git would not know who commits. */
-  identity(): Promise<void>;
+  requireIdentity(): Promise<void>;
 }
 
-export interface Resolved {
+export interface ResolvedRef {
   readonly commit: string;
   /** Without `refs/heads/`; undefined for a tag, a commit, another's branch or a detached HEAD. */
   readonly branch?: string | undefined;
 }
 
-export interface RepositoryRun extends RunOptions {
+export interface RepositoryRunOptions extends GitRunOptions {
   readonly cwd?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -53,7 +53,7 @@ export interface RepositoryOptions extends GitOptions {
 
 const EXCLUSIVE_MS = 120_000;
 /** Who commits is asked anew after this, not for each of many tasks. */
-const KNOWN_MS = 10_000;
+const IDENTITY_CACHE_MS = 10_000;
 const MAX_NAMES = 1_000;
 
 /** What a partial clone fetches missing objects by, if the repository is one. */
@@ -65,17 +65,17 @@ const FETCH_PROTOCOLS = "https:http:ssh:file";
  */
 export async function openRepository(cwd: string, options: RepositoryOptions): Promise<Repository> {
   const found = await discoverRepository(cwd);
-  const { root, commonDir } = await placesOf(found, options);
-  const programs = await programsOf(commonDir, root, options);
-  if (found.within !== undefined && programs.drivers.length > 0) throw foreignPrograms(found, programs);
-  const filters = (await isOnPath("git-lfs", options.env)) ? [] : WITHOUT_LFS;
+  const { root, commonDir } = await locateRepository(found, options);
+  const programs = await readPrograms(commonDir, root, options);
+  if (found.enclosing !== undefined && programs.drivers.length > 0) throw nestedProgramsError(found, programs);
+  const filters = (await isOnPath("git-lfs", options.env)) ? [] : DISABLE_LFS;
   const { signal: _ofOpening, ...kept } = options;
   const policy: GitPolicy = {
     settings: programs.overrides,
-    protocols: programs.isPartial && found.within === undefined ? FETCH_PROTOCOLS : undefined,
+    protocols: programs.isPartial && found.enclosing === undefined ? FETCH_PROTOCOLS : undefined,
   };
-  const run = async ({ cwd: at = root, signal, ...more }: RepositoryRun, args: readonly string[]) => {
-    const place = more.gitDir === undefined ? await placeOf(at, { root, commonDir }) : {};
+  const run = async ({ cwd: at = root, signal, ...more }: RepositoryRunOptions, args: readonly string[]) => {
+    const place = more.gitDir === undefined ? await locateCheckout(at, { root, commonDir }) : {};
     return [at, [...filters, ...args], { ...kept, signal }, { ...policy, ...place, ...more }] as const;
   };
   let knownUntil = 0;
@@ -84,10 +84,10 @@ export async function openRepository(cwd: string, options: RepositoryOptions): P
     commonDir,
     options: kept,
     exclusive: (work, signal) =>
-      exclusively({ commonDir, waitMs: options.exclusiveMs ?? EXCLUSIVE_MS, marker: options.marker }, work, signal),
+      runExclusive({ commonDir, waitMs: options.exclusiveMs ?? EXCLUSIVE_MS, marker: options.marker }, work, signal),
     git: async (args, more = {}) => git(...(await run(more, args))),
     gitTry: async (args, more = {}) => gitTry(...(await run(more, args))),
-    unowned: async (args, more = {}, env = {}) => {
+    gitUnowned: async (args, more = {}, env = {}) => {
       const [at, all, { env: own, ...rest }, policyOfRun] = await run(more, args);
       return gitTry(
         at,
@@ -96,56 +96,56 @@ export async function openRepository(cwd: string, options: RepositoryOptions): P
         policyOfRun,
       );
     },
-    head: () => headOf(repository),
+    head: () => resolveHead(repository),
     resolve: (ref) => resolveRef(repository, ref),
-    identity: async () => {
+    requireIdentity: async () => {
       if (performance.now() < knownUntil) return;
-      await knowsWhoCommits(repository);
-      knownUntil = performance.now() + KNOWN_MS;
+      await assertIdentity(repository);
+      knownUntil = performance.now() + IDENTITY_CACHE_MS;
     },
   };
-  await hasCommits(repository);
+  await assertHasCommits(repository);
   await sweepLocks(commonDir).catch(() => undefined); // where nothing can be written, nothing needs a lock
   return repository;
 }
 
-async function programsOf(gitDir: string, workTree: string, options: GitOptions): Promise<RepositoryPrograms> {
+async function readPrograms(gitDir: string, workTree: string, options: GitOptions): Promise<RepositoryPrograms> {
   return parsePrograms((await git(workTree, LIST_SETTINGS, options, { gitDir, workTree })) + "\n");
 }
 
-function foreignPrograms({ checkout, within }: FoundRepository, { drivers }: RepositoryPrograms): RookeryError {
+function nestedProgramsError({ checkout, enclosing }: FoundRepository, { drivers }: RepositoryPrograms): RookeryError {
   return new RookeryError(
     "not_trusted",
-    `${checkout} is a repository within ${within ?? "another one"}, and its own configuration names programs that git ` +
+    `${checkout} is a repository within ${enclosing ?? "another one"}, and its own configuration names programs that git ` +
       `would run (${drivers.slice(0, 5).join(", ")}); move it out of there, or set them in your own configuration: git config --global`,
   );
 }
 
 /** Only what this repository has made is a checkout of it: a `.git` that leads elsewhere is not followed. */
-async function placeOf(
+async function locateCheckout(
   cwd: string,
   { root, commonDir }: Pick<Repository, "root" | "commonDir">,
-): Promise<Pick<RunOptions, "gitDir" | "workTree">> {
+): Promise<Pick<GitRunOptions, "gitDir" | "workTree">> {
   if (cwd === root) return { gitDir: commonDir, workTree: root };
-  const gitDir = await gitFolderOf(cwd);
+  const gitDir = await resolveGitDir(cwd);
   if (gitDir?.startsWith(commonDir + sep) === true) return { gitDir, workTree: cwd };
   throw new RookeryError("worktree_missing", `${cwd} is not a checkout of ${root} any more; keep what you need of it`);
 }
 
-async function placesOf(
+async function locateRepository(
   { checkout, gitDir }: FoundRepository,
   options: GitOptions,
 ): Promise<Pick<Repository, "root" | "commonDir">> {
   const args = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
   const common = await git(checkout, args, options, { gitDir, workTree: checkout });
   const commonDir = await realpath(common);
-  await refuseEmbedded(commonDir, checkout);
-  const root = await mainCheckoutOf({ checkout, gitDir }, commonDir, options);
+  await rejectEmbedded(commonDir, checkout);
+  const root = await findMainCheckout({ checkout, gitDir }, commonDir, options);
   return { root, commonDir };
 }
 
 /** The checkout itself, unless it is a linked worktree. One that is kept elsewhere must point back. */
-async function mainCheckoutOf(
+async function findMainCheckout(
   { checkout, gitDir }: FoundRepository,
   commonDir: string,
   options: GitOptions,
@@ -157,17 +157,17 @@ async function mainCheckoutOf(
       .split("\0")
       .find((line) => line.startsWith(`core.${name}\n`))
       ?.slice(`core.${name}\n`.length);
-  if (of("bare") === "true") throw bareRepository(commonDir);
+  if (of("bare") === "true") throw bareRepositoryError(commonDir);
   const elsewhere = of("worktree");
   const named = elsewhere === undefined ? undefined : resolvePath(commonDir, elsewhere);
   const beside = basename(commonDir) === ".git" ? dirname(commonDir) : undefined;
   const root = named ?? (gitDir === commonDir ? checkout : beside);
   const real = root === undefined ? undefined : await realpath(root).catch(() => undefined);
-  if (real !== undefined && (await gitFolderOf(real)) === commonDir) return real;
-  throw noRepository(checkout);
+  if (real !== undefined && (await resolveGitDir(real)) === commonDir) return real;
+  throw repositoryMissing(checkout);
 }
 
-function emptyRepository(root: string): RookeryError {
+function emptyRepositoryError(root: string): RookeryError {
   return new RookeryError(
     "repository_empty",
     `${root} has no commit to start from; make one: git commit --allow-empty -m "Begin"`,
@@ -175,29 +175,29 @@ function emptyRepository(root: string): RookeryError {
 }
 
 /** A branch without a commit may be checked out although others have some: a base can be named then. */
-async function hasCommits(repository: Repository): Promise<void> {
+async function assertHasCommits(repository: Repository): Promise<void> {
   const { code } = await repository.gitTry(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
   if (code === 0) return;
   const any = await repository.git(["for-each-ref", "--count=1", "refs/heads", "refs/remotes"]);
-  if (any === "") throw emptyRepository(repository.root);
+  if (any === "") throw emptyRepositoryError(repository.root);
 }
 
-async function headOf(repository: Repository): Promise<Resolved> {
-  const found = (await readHead(repository)) ?? (await look(repository, "HEAD"));
-  if (found === undefined) throw emptyRepository(repository.root);
+async function resolveHead(repository: Repository): Promise<ResolvedRef> {
+  const found = (await readHeadFiles(repository)) ?? (await lookUpRef(repository, "HEAD"));
+  if (found === undefined) throw emptyRepositoryError(repository.root);
   return found;
 }
 
 /** As files, where git has it in files: asking git would take a good part of the time that a worktree takes. */
-async function readHead({ commonDir }: Repository): Promise<Resolved | undefined> {
+async function readHeadFiles({ commonDir }: Repository): Promise<ResolvedRef | undefined> {
   const textOf = (name: string) => readFile(join(commonDir, name), "utf8").catch(() => "");
   const [, branch] = /^ref: refs\/heads\/(.+)\n$/.exec(await textOf("HEAD")) ?? [];
   const [, commit] = /^([0-9a-f]{40}|[0-9a-f]{64})\n$/.exec(branch ? await textOf(`refs/heads/${branch}`) : "") ?? [];
   return commit === undefined ? undefined : { commit, branch };
 }
 
-async function resolveRef(repository: Repository, ref: string): Promise<Resolved> {
-  const found = isHarmless(ref) ? await look(repository, ref) : undefined;
+async function resolveRef(repository: Repository, ref: string): Promise<ResolvedRef> {
+  const found = isSafeRef(ref) ? await lookUpRef(repository, ref) : undefined;
   if (found !== undefined) return found;
   const shown = JSON.stringify(ref.slice(0, 200).toWellFormed());
   const known = await repository.git(["for-each-ref", `--count=${MAX_NAMES}`, "--format=%(refname:short)"]);
@@ -208,15 +208,15 @@ async function resolveRef(repository: Repository, ref: string): Promise<Resolved
 }
 
 /** Nothing that git would take for an option, a range or several. */
-function isHarmless(ref: string): boolean {
+function isSafeRef(ref: string): boolean {
   return ref !== "" && ref.length <= 1_000 && !/^[-^]|\.\.|[\0-\x20\x7f]/.test(ref);
 }
 
-async function look(repository: Repository, ref: string): Promise<Resolved | undefined> {
+async function lookUpRef(repository: Repository, ref: string): Promise<ResolvedRef | undefined> {
   const args = ["rev-parse", `${ref}^{commit}`, "--symbolic-full-name", ref];
   const result = await repository.gitTry(args);
   if (result.code !== 0) {
-    if (isDiskFull(result.stderr)) throw await failureOf(repository.root, args, result);
+    if (isDiskFull(result.stderr)) throw await toGitError(repository.root, args, result);
     return undefined;
   }
   const [commit = "", name = ""] = result.stdout.split("\n");
@@ -226,7 +226,7 @@ async function look(repository: Repository, ref: string): Promise<Resolved | und
 }
 
 /** Git would guess one from the machine's name otherwise, on some machines. */
-async function knowsWhoCommits(repository: Repository): Promise<void> {
+async function assertIdentity(repository: Repository): Promise<void> {
   const asked = ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"].map((who) =>
     repository.gitTry(["-c", "user.useConfigOnly=true", "var", who]),
   );
@@ -240,20 +240,20 @@ async function knowsWhoCommits(repository: Repository): Promise<void> {
 /** By the folder that is shared: several of one process may have the same repository open. */
 const queues = new Map<string, Promise<unknown>>();
 
-interface Exclusion {
+interface ExclusiveOptions {
   readonly commonDir: string;
   readonly waitMs: number;
   readonly marker: string;
 }
 
-async function exclusively<T>(
-  exclusion: Exclusion,
+async function runExclusive<T>(
+  exclusion: ExclusiveOptions,
   work: () => Promise<T>,
   signal: AbortSignal | undefined,
 ): Promise<T> {
   const { commonDir } = exclusion;
   const before = queues.get(commonDir) ?? Promise.resolve();
-  const mine = before.then(() => underLock(exclusion, work, signal));
+  const mine = before.then(() => runUnderLock(exclusion, work, signal));
   const settled = mine.catch(() => undefined);
   queues.set(commonDir, settled);
   void settled.then(() => {
@@ -263,14 +263,14 @@ async function exclusively<T>(
   return mine;
 }
 
-async function underLock<T>(
-  { commonDir, waitMs, marker }: Exclusion,
+async function runUnderLock<T>(
+  { commonDir, waitMs, marker }: ExclusiveOptions,
   work: () => Promise<T>,
   signal: AbortSignal | undefined,
 ): Promise<T> {
   const file = join(commonDir, "rookery.lock");
   const done = await withLock(file, waitMs, work, signal, marker).catch((error: unknown) => {
-    throw fromSystem(error, commonDir);
+    throw toSystemError(error, commonDir);
   });
   if (done !== undefined) return done.result;
   throw new RookeryError(

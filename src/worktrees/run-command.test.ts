@@ -1,8 +1,8 @@
 import { expect, it, vi } from "vitest";
 import { processesMarked } from "../stdx/index.ts";
 import { temporaryFolder } from "../testing/repository.ts";
-import { MAX_OUTPUT_BYTES, runCommand, type CommandEnd } from "./run-command.ts";
-import { refused, testEnvironment } from "./test-scene.ts";
+import { MAX_OUTPUT_BYTES, runCommand, type ShellCommandResult } from "./run-command.ts";
+import { expectRejection, testEnvironment } from "./test-scene.ts";
 
 const MARKER = `command-test-${process.pid}`;
 
@@ -11,7 +11,7 @@ async function run(command: string, more: { timeoutMs?: number; signal?: AbortSi
   const heard: string[] = [];
   const env = { ...testEnvironment(folder.path), GIT_DIR: "/elsewhere", TASK: "t1" };
   const options = { cwd: folder.path, timeoutMs: 60_000, ...more };
-  const end: CommandEnd = await runCommand({
+  const end: ShellCommandResult = await runCommand({
     command,
     env,
     marker: MARKER,
@@ -56,5 +56,5 @@ it("a signal ends it with its own reason", async () => {
 });
 
 it("a folder that is not there is named", async () => {
-  await refused(run("true", { cwd: "/nowhere/at all" }), "cwd_missing", /nowhere/);
+  await expectRejection(run("true", { cwd: "/nowhere/at all" }), "cwd_missing", /nowhere/);
 });

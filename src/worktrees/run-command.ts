@@ -3,9 +3,9 @@ import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
 import { RookeryError, messageOf } from "../domain/index.ts";
 import { deadline, DisposeStack, killMarked, raceAbort, startGroup, type ProcessGroup } from "../stdx/index.ts";
-import { withoutGitPlaces, type Env } from "./git.ts";
+import { removeRepositoryVariables, type Env } from "./git.ts";
 
-export interface Command {
+export interface ShellCommand {
   /** For `sh -c`. */
   readonly command: string;
   readonly cwd: string;
@@ -17,7 +17,7 @@ export interface Command {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface CommandEnd {
+export interface ShellCommandResult {
   readonly exitCode: number | null;
   readonly signal?: NodeJS.Signals | undefined;
   readonly timedOut: boolean;
@@ -34,17 +34,17 @@ const DRAIN_MS = 500;
  * Resolves when the command, and all that it started, is gone; also what left its process group, or was left in the
  * background. Rejects only where there is no shell or no folder, or with the signal's reason.
  */
-export async function runCommand(options: Command): Promise<CommandEnd> {
+export async function runCommand(options: ShellCommand): Promise<ShellCommandResult> {
   const { command, cwd, env, marker, timeoutMs, signal } = options;
   signal?.throwIfAborted();
-  const place = { cwd, env: withoutGitPlaces(env), marker };
+  const place = { cwd, env: removeRepositoryVariables(env), marker };
   const group = await startGroup("sh", ["-c", command], place).catch((cause: unknown) => {
     throw new RookeryError("cwd_missing", `no command can be run in ${cwd}: ${messageOf(cause)}`, { cause });
   });
   await using running = new DisposeStack();
   running.defer(() => killMarked(group.marker)); // what left the group
   running.use(group);
-  const output = collect(group, (text) => options.onOutput(text));
+  const output = collectOutput(group, (text) => options.onOutput(text));
   using limit = deadline(timeoutMs, ...(signal === undefined ? [] : [signal]));
   await raceAbort(group.ended, limit.signal).then(
     () => Promise.race([group.exited, sleep(DRAIN_MS, undefined, { ref: false })]),
@@ -58,7 +58,7 @@ export async function runCommand(options: Command): Promise<CommandEnd> {
 }
 
 /** Read as it comes, so that a flood neither blocks the command nor fills the memory. */
-function collect({ child }: ProcessGroup, pass: (text: string) => void): { finish(): string } {
+function collectOutput({ child }: ProcessGroup, pass: (text: string) => void): { finish(): string } {
   let tail = "";
   let passed = 0;
   let leftOut = 0;

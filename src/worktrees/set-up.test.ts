@@ -5,16 +5,16 @@ import { expect, it } from "vitest";
 import { processesMarked } from "../stdx/index.ts";
 import { temporaryFolder } from "../testing/repository.ts";
 import { leaseWorktree } from "./lease.ts";
-import { setUp, type SetUp } from "./set-up.ts";
-import { openScene, refused, type Scene } from "./test-scene.ts";
+import { setUpWorktree, type SetUpOptions } from "./set-up.ts";
+import { openScene, expectRejection, type Scene } from "./test-scene.ts";
 
 const MARKER = `setup-test-${process.pid}`;
 
-async function setUpIn(scene: Scene, more: Partial<SetUp>) {
+async function setUpIn(scene: Scene, more: Partial<SetUpOptions>) {
   const worktree = await leaseWorktree(scene.repository, { id: "t1", branch: "rookery/t1" });
   const heard: string[] = [];
   const options = { copy: [], timeoutMs: 60_000, env: { ...scene.env, ROOKERY_TASK: "t1" }, marker: MARKER, ...more };
-  const done = setUp(worktree, scene.repository, { onOutput: (text) => heard.push(text), ...options });
+  const done = setUpWorktree(worktree, scene.repository, { onOutput: (text) => heard.push(text), ...options });
   return { path: worktree.path, done, heard };
 }
 
@@ -45,7 +45,7 @@ it.each(["../outside", "/etc/passwd", "link/secret", ".", ".rookery", "into/x"])
   await mkdir(join(scene.user.path, "into"));
   await writeFile(join(scene.user.path, "into/x"), "x");
   await symlink(outside.path, join(tree, "into"));
-  await refused((await setUpIn(scene, { copy: [path] })).done, "setup_failed", /could not be copied/);
+  await expectRejection((await setUpIn(scene, { copy: [path] })).done, "setup_failed", /could not be copied/);
   expect(existsSync(join(outside.path, "x"))).toBe(false);
 });
 
@@ -60,12 +60,12 @@ it("the command runs in the worktree with the task's variables, and its output i
 it("a command that fails is told with its exit code and last lines", async () => {
   await using scene = await openScene();
   const { done } = await setUpIn(scene, { command: "echo no such package; exit 7" });
-  await refused(done, "setup_failed", /exit code 7:\nno such package/);
+  await expectRejection(done, "setup_failed", /exit code 7:\nno such package/);
 });
 
 it("one that hangs is ended with all that it started", async () => {
   await using scene = await openScene();
   const { done } = await setUpIn(scene, { command: "setsid sleep 1000 & sleep 1000", timeoutMs: 300 });
-  await refused(done, "setup_failed", /within 0.3 seconds/);
+  await expectRejection(done, "setup_failed", /within 0.3 seconds/);
   expect(processesMarked(MARKER)).toEqual([]);
 });

@@ -12,29 +12,29 @@ interface Submodule {
 }
 
 /** Submodules within submodules; deeper ones stay empty. */
-const DEEPEST = 10;
+const MAX_DEPTH = 10;
 
 /**
  * Git keeps the submodules of each worktree apart. They are made from those of the main checkout, on the same disk, so
  * that nothing is fetched; what it has not, the worktree has not either, and `git submodule update --init` brings it.
  */
-export async function bringSubmodules(
+export async function checkOutSubmodules(
   repository: Repository,
   worktree: Pick<Worktree, "path">,
   signal?: AbortSignal,
 ): Promise<void> {
-  await bring(repository, worktree.path, join(repository.commonDir, "modules"), signal, 1);
+  await checkOutLevel(repository, worktree.path, join(repository.commonDir, "modules"), signal, 1);
 }
 
-async function bring(
+async function checkOutLevel(
   repository: Repository,
   cwd: string,
   modules: string,
   signal: AbortSignal | undefined,
   depth: number,
 ): Promise<void> {
-  if (depth > DEEPEST || !existsSync(join(cwd, ".gitmodules")) || !existsSync(modules)) return;
-  const all = await submodulesIn(repository, cwd, modules);
+  if (depth > MAX_DEPTH || !existsSync(join(cwd, ".gitmodules")) || !existsSync(modules)) return;
+  const all = await listSubmodules(repository, cwd, modules);
   const missing = all.filter(({ path, local }) => existsSync(local) && !existsSync(join(cwd, path, ".git")));
   if (missing.length > 0) {
     // Without leave git clones no submodule from a file (CVE-2022-39253: a repository could name any folder of the
@@ -44,22 +44,22 @@ async function bring(
     const paths = missing.map(({ path }) => path);
     const update = ["submodule", "--quiet", "update", "--init", "--checkout", "--", ...paths];
     await repository.git([...settings, ...update], { cwd, signal, protocols: "file" });
-    await Promise.all(missing.map((submodule) => pointHome(repository, cwd, submodule)));
+    await Promise.all(missing.map((submodule) => restoreRemoteUrl(repository, cwd, submodule)));
   }
   for (const { path, local } of all) {
-    await bring(repository, join(cwd, path), join(local, "modules"), signal, depth + 1);
+    await checkOutLevel(repository, join(cwd, path), join(local, "modules"), signal, depth + 1);
   }
 }
 
 /** It was made from a folder of ours; who fetches or pushes in it means what the main checkout's does. */
-async function pointHome(repository: Repository, cwd: string, { path, local }: Submodule): Promise<void> {
+async function restoreRemoteUrl(repository: Repository, cwd: string, { path, local }: Submodule): Promise<void> {
   const url = await repository.gitTry(["config", "--file", join(local, "config"), "remote.origin.url"]);
   if (url.code !== 0) return;
   await repository.git(["config", "remote.origin.url", url.stdout.trim()], { cwd: join(cwd, path) });
 }
 
 /** One whose name leads out of the folder, or which no setting can name, is left alone. */
-async function submodulesIn(repository: Repository, cwd: string, modules: string): Promise<readonly Submodule[]> {
+async function listSubmodules(repository: Repository, cwd: string, modules: string): Promise<readonly Submodule[]> {
   const read = ["config", "--file", ".gitmodules", "-z", "--get-regexp", String.raw`^submodule\..*\.path$`];
   const { stdout } = await repository.gitTry(read, { cwd });
   return stdout.split("\0").flatMap((entry) => {

@@ -19,7 +19,7 @@ export function testEnvironment(home: string, extra: Readonly<Record<string, str
   return builtEnvironment({ home, extra: { GIT_CONFIG_GLOBAL: "/dev/null", ...extra } });
 }
 
-export function testGit(home: string, extra?: Readonly<Record<string, string>>): GitOptions {
+export function testGitOptions(home: string, extra?: Readonly<Record<string, string>>): GitOptions {
   return { env: testEnvironment(home, extra), marker: MARKER };
 }
 
@@ -34,7 +34,7 @@ export async function openScene(
 }
 
 /** It rejects with that code, in these words. */
-export async function refused(work: Promise<unknown>, code: ErrorCode, words: RegExp = /./): Promise<void> {
+export async function expectRejection(work: Promise<unknown>, code: ErrorCode, words: RegExp = /./): Promise<void> {
   const error: unknown = await work.then(
     () => "nothing was refused",
     (thrown: unknown) => thrown,

@@ -5,16 +5,16 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { writeCanary, writeEmbeddedRepository } from "../../test/support/embedded-repository.ts";
 import { temporaryFolder, temporaryRepository, type TemporaryFolder } from "../testing/repository.ts";
-import { collect, examine } from "./collect/index.ts";
+import { collectWorktrees, examineWorktrees } from "./collect/index.ts";
 import { commitAll } from "./commit.ts";
-import { diffOf } from "./diff.ts";
+import { readWorktreeDiff } from "./diff.ts";
 import { leaseWorktree } from "./lease.ts";
-import { statusOf } from "./look.ts";
-import { lossOf } from "./loss.ts";
-import { merge, predict } from "./merge/index.ts";
+import { readWorktreeStatus } from "./status.ts";
+import { findLoss } from "./loss.ts";
+import { mergeBranch, predictBranchMerge } from "./merge/index.ts";
 import { removeWorktree } from "./remove.ts";
 import { openRepository, type Repository } from "./repository.ts";
-import { MARKER, refused, testGit } from "./test-scene.ts";
+import { MARKER, expectRejection, testGitOptions } from "./test-scene.ts";
 import { PROGRAM_SETTINGS, parsePrograms, type ProgramRule } from "./untrusted.ts";
 
 const HOOKS = ["post-checkout", "pre-commit", "commit-msg", "post-commit", "post-merge", "reference-transaction"];
@@ -69,16 +69,16 @@ async function everything(repository: Repository, change: (path: string) => Prom
   await writeFile(join(worktree.path, "a.txt"), "changed by the agent\n");
   await writeFile(join(worktree.path, "new.txt"), "new\n");
   await change(worktree.path);
-  await statusOf(worktree, repository);
-  await diffOf(worktree, repository, { patch: true });
-  await lossOf(worktree, repository);
+  await readWorktreeStatus(worktree, repository);
+  await readWorktreeDiff(worktree, repository, { patch: true });
+  await findLoss(worktree, repository);
   await commitAll(worktree, repository, { message: "Work" });
-  await diffOf(worktree, repository, { patch: true });
+  await readWorktreeDiff(worktree, repository, { patch: true });
   const how = { branch: worktree.branch, into: "main", message: "Merge", marker: MARKER } as const;
   const gate = { command: "true", timeoutMs: 60_000, env: repository.options.env, onOutput: () => undefined };
-  for (const way of ["merge", "squash", "rebase"] as const) await predict(repository, { ...how, how: way });
-  await merge(repository, { ...how, how: "rebase", gate });
-  await collect(repository, await examine(repository, []), { dryRun: false });
+  for (const way of ["merge", "squash", "rebase"] as const) await predictBranchMerge(repository, { ...how, how: way });
+  await mergeBranch(repository, { ...how, how: "rebase", gate });
+  await collectWorktrees(repository, await examineWorktrees(repository, []), { dryRun: false });
   await leaseWorktree(repository, { id: "t1", branch: "rookery/t1" });
   await removeWorktree(repository, worktree, { force: true });
 }
@@ -88,14 +88,14 @@ describe("a program that a repository names is not run", () => {
     await using programs = await canaries();
     await using user = await temporaryRepository({ "a.txt": "one\n", ".gitattributes": ATTRIBUTES });
     await appendFile(join(user.path, ".git/config"), programs.config(["never", "user", "flag"]));
-    await everything(await openRepository(user.path, testGit(user.path)), () => Promise.resolve());
+    await everything(await openRepository(user.path, testGitOptions(user.path)), () => Promise.resolve());
     expect(programs.ran).toBe("");
   });
 
   it.each(["added", "untracked", "in a submodule"])("by a repository within a worktree that is %s", async (how) => {
     await using programs = await canaries();
     await using user = await temporaryRepository({ "a.txt": "one\n" });
-    const repository = await openRepository(user.path, testGit(user.path));
+    const repository = await openRepository(user.path, testGitOptions(user.path));
     await everything(repository, async (path) => {
       const outer = join(path, how === "in a submodule" ? "sub/deep" : "sub");
       for (const folder of how === "in a submodule" ? [join(path, "sub"), outer] : [outer]) {
@@ -125,7 +125,7 @@ describe("a program that a repository names is not run", () => {
     await user.git("config", "remote.evil.promisor", "true");
     await user.git("config", "remote.evil.url", "ext::sh -c 'touch ran-by-ext'");
     await user.git("config", "protocol.ext.allow", "always");
-    const repository = await openRepository(user.path, testGit(user.path));
+    const repository = await openRepository(user.path, testGitOptions(user.path));
     await leaseWorktree(repository, { id: "t1", branch: "rookery/t1" }).catch(() => undefined);
     expect(programs.ran).toBe("");
     expect(existsSync(join(user.path, "ran-by-ext"))).toBe(false);
@@ -154,8 +154,8 @@ describe("a repository made of files of a checkout", () => {
     await writeFile(join(user.path, "at/.gitattributes"), ATTRIBUTES);
     writeEmbeddedRepository(join(user.path, "evil"), { config });
     await link(user.path);
-    await refused(
-      openRepository(join(user.path, cwd), testGit(user.path)),
+    await expectRejection(
+      openRepository(join(user.path, cwd), testGitOptions(user.path)),
       "repository_bare",
       /evil is a git repository made of files in .*not run/,
     );
@@ -166,10 +166,10 @@ describe("a repository made of files of a checkout", () => {
     await using programs = await canaries();
     await using user = await temporaryRepository({ "a.txt": "one\n" });
     writeEmbeddedRepository(join(user.path, "inner/.git"), { config: programs.config(["user"]) });
-    const open = () => openRepository(join(user.path, "inner"), testGit(user.path));
+    const open = () => openRepository(join(user.path, "inner"), testGitOptions(user.path));
     expect((await open()).root).toBe(join(user.path, "inner"));
     await appendFile(join(user.path, "inner/.git/config"), programs.config(["driver"]));
-    await refused(open(), "not_trusted", /filter\.evil\.clean/);
+    await expectRejection(open(), "not_trusted", /filter\.evil\.clean/);
     expect(programs.ran).toBe("");
   });
 });
@@ -177,17 +177,17 @@ describe("a repository made of files of a checkout", () => {
 it("a worktree whose .git leads elsewhere is not followed there", async () => {
   await using programs = await canaries();
   await using user = await temporaryRepository({ "a.txt": "one\n" });
-  const repository = await openRepository(user.path, testGit(user.path));
+  const repository = await openRepository(user.path, testGitOptions(user.path));
   const worktree = await leaseWorktree(repository, { id: "t1", branch: "rookery/t1" });
   writeEmbeddedRepository(join(worktree.path, "evil"), {
     config: programs.config(["never", "user", "flag", "driver"]),
   });
   await writeFile(join(worktree.path, ".git"), "gitdir: evil\n");
   await writeFile(join(worktree.path, ".gitattributes"), ATTRIBUTES);
-  for (const look of [statusOf, diffOf]) await refused(look(worktree, repository), "worktree_missing");
-  await refused(commitAll(worktree, repository, { message: "Work" }), "worktree_missing");
-  await refused(repository.git(["status"], { cwd: worktree.path }), "worktree_missing");
-  await collect(repository, await examine(repository, []), { dryRun: false });
+  for (const look of [readWorktreeStatus, readWorktreeDiff]) await expectRejection(look(worktree, repository), "worktree_missing");
+  await expectRejection(commitAll(worktree, repository, { message: "Work" }), "worktree_missing");
+  await expectRejection(repository.git(["status"], { cwd: worktree.path }), "worktree_missing");
+  await collectWorktrees(repository, await examineWorktrees(repository, []), { dryRun: false });
   expect(programs.ran).toBe("");
 });
 

@@ -69,7 +69,7 @@ export const PROGRAM_SETTINGS: readonly ProgramSetting[] = [
   { key: "diff.*.textconv", rule: "flag" },
 ];
 
-const ALWAYS: readonly string[] = PROGRAM_SETTINGS.filter(
+const FIXED_ARGUMENTS: readonly string[] = PROGRAM_SETTINGS.filter(
   ({ key, rule }) => rule === "never" && !key.includes("*"),
 ).flatMap(({ key, value = "" }) => ["-c", `${key}=${value}`]);
 
@@ -87,14 +87,14 @@ export interface GitPolicy {
 
 /** What stands before the command on git's command line. */
 export function policyArguments({ settings = [] }: GitPolicy): readonly string[] {
-  const own = settings.map(([key], at) => `--config-env=${key}=${variableOf(at)}`); // a key may have = in it
-  return ["--no-pager", ...ALWAYS, ...own];
+  const own = settings.map(([key], at) => `--config-env=${key}=${settingVariable(at)}`); // a key may have = in it
+  return ["--no-pager", ...FIXED_ARGUMENTS, ...own];
 }
 
 /** Added to the environment of git. */
 export function policyEnvironment({ gitDir, workTree, objects, settings = [], protocols }: GitPolicy): Env {
   return {
-    ...Object.fromEntries(settings.map(([, value], at) => [variableOf(at), value])),
+    ...Object.fromEntries(settings.map(([, value], at) => [settingVariable(at), value])),
     ...(gitDir !== undefined && { GIT_DIR: gitDir }),
     ...(workTree !== undefined && { GIT_WORK_TREE: workTree }),
     ...(objects !== undefined && { GIT_OBJECT_DIRECTORY: objects }),
@@ -104,7 +104,7 @@ export function policyEnvironment({ gitDir, workTree, objects, settings = [], pr
   };
 }
 
-function variableOf(at: number): string {
+function settingVariable(at: number): string {
   return `ROOKERY_GIT_SETTING_${at}`;
 }
 
@@ -139,7 +139,7 @@ export function parsePrograms(listed: string): RepositoryPrograms {
   const overrides: GitSetting[] = [];
   const driverOverrides: GitSetting[] = [];
   for (const key of new Set([...own, ...users.keys()])) {
-    const setting = PROGRAM_SETTINGS.find((known) => isKey(known.key, key));
+    const setting = PROGRAM_SETTINGS.find((known) => matchesKey(known.key, key));
     if (setting?.rule === "never" && setting.key.includes("*")) overrides.push([key, setting.value ?? ""]);
     if (!own.has(key)) continue;
     if (setting?.rule !== "user" && setting?.rule !== "driver") continue;
@@ -153,7 +153,7 @@ export function parsePrograms(listed: string): RepositoryPrograms {
 }
 
 /** Section and name have no upper case when git lists them; what is between them is kept as it is. */
-function isKey(pattern: string, key: string): boolean {
+function matchesKey(pattern: string, key: string): boolean {
   const [section = "", ...rest] = pattern.toLowerCase().split(".");
   const name = rest.at(-1) ?? "";
   if (!key.startsWith(`${section}.`) || !key.endsWith(`.${name}`)) return false;

@@ -18,7 +18,7 @@ import { ReplyBuilder } from "../../src/providers/reply.ts";
 import { stripVersionSuffix } from "../../src/providers/sizes.ts";
 import { indexOfText, splitText, trimEndOf } from "../../src/stdx/index.ts";
 import { readResultSource } from "../../src/tools/read-result.ts";
-import { branchInTheWay, lockIn } from "../../src/worktrees/failure.ts";
+import { toBranchConflict, findLockFile } from "../../src/worktrees/failure.ts";
 import { growthCase, type GrowthCase } from "./growth.ts";
 
 const NOW = new Date("2026-11-17T12:00:00Z");
@@ -186,7 +186,7 @@ export const AGENT_CASES: readonly GrowthCase[] = [
     growthCase(
       `a git error message with ${JSON.stringify(unit)}`,
       (size) => fill(unit, size),
-      (stderr) => [lockIn(stderr), branchInTheWay(stderr, "main")],
+      (stderr) => [findLockFile(stderr), toBranchConflict(stderr, "main")],
     ),
   ),
 ];

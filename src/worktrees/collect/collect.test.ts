@@ -5,10 +5,10 @@ import { describe, expect, it } from "vitest";
 import type { MergeHow } from "../../domain/index.ts";
 import { temporaryFolder } from "../../testing/repository.ts";
 import { leaseWorktree } from "../lease.ts";
-import { merge } from "../merge/index.ts";
+import { mergeBranch } from "../merge/index.ts";
 import type { Worktree } from "../record.ts";
 import { MARKER, openScene, type Scene } from "../test-scene.ts";
-import { collect, examine, type ExaminedTask } from "./index.ts";
+import { collectWorktrees, examineWorktrees, type ExaminedTask } from "./index.ts";
 
 async function lease({ repository }: Scene, id: string): Promise<Worktree> {
   return leaseWorktree(repository, { id, branch: `rookery/${id}`, base: "main" });
@@ -31,12 +31,12 @@ async function commitIn(
 }
 
 function mergeOf({ repository }: Scene, { branch }: Worktree, how: MergeHow) {
-  return merge(repository, { branch, into: "main", how, message: "Merge", marker: MARKER });
+  return mergeBranch(repository, { branch, into: "main", how, message: "Merge", marker: MARKER });
 }
 
 /** Why each is kept; `goes` for those that are not. */
 async function whys({ repository }: Scene, tasks: readonly ExaminedTask[]): Promise<Record<string, string>> {
-  const examined = await examine(repository, tasks);
+  const examined = await examineWorktrees(repository, tasks);
   return Object.fromEntries(examined.map(({ id, why = "goes" }) => [id, why]));
 }
 
@@ -56,13 +56,13 @@ describe("a worktree", () => {
     const worktree = await lease(scene, "done");
     await commitIn(scene, worktree);
     await mergeOf(scene, worktree, "merge");
-    const examined = await examine(repository, [taskOf(worktree)]);
+    const examined = await examineWorktrees(repository, [taskOf(worktree)]);
     expect(examined).toMatchObject([{ id: "done", path: worktree.path, uncommitted: 0, unmerged: 0, orphan: false }]);
     expect(examined[0]?.bytes).toBeGreaterThan(1_000);
-    expect(await collect(repository, examined, { dryRun: true })).toMatchObject({ removed: [{ id: "done" }], left: 0 });
+    expect(await collectWorktrees(repository, examined, { dryRun: true })).toMatchObject({ removed: [{ id: "done" }], left: 0 });
     expect(existsSync(worktree.path)).toBe(true);
     const told: string[] = [];
-    const report = await collect(repository, examined, { dryRun: false, onProgress: (text) => void told.push(text) });
+    const report = await collectWorktrees(repository, examined, { dryRun: false, onProgress: (text) => void told.push(text) });
     const { bytes } = examined[0]!;
     expect(report).toEqual({
       dryRun: false,
@@ -76,7 +76,7 @@ describe("a worktree", () => {
     expect(await user.git("branch", "--list", "rookery/*")).toBe("");
     expect(await user.git("worktree", "list")).not.toContain("done");
     expect(await user.git("fsck", "--no-dangling", "--no-progress")).toBe("");
-    expect(await examine(repository, [taskOf(worktree)])).toEqual([]);
+    expect(await examineWorktrees(repository, [taskOf(worktree)])).toEqual([]);
   });
 
   it("may go where nothing was done in it but what git ignores and can be had again", async () => {
@@ -85,10 +85,10 @@ describe("a worktree", () => {
     await mkdir(join(worktree.path, "node_modules"));
     await writeFile(join(worktree.path, "node_modules", "x.js"), "x".repeat(100_000));
     for (const folder of [worktree.path, scene.user.path]) await writeFile(join(folder, ".env"), "KEY=1");
-    const examined = await examine(scene.repository, [taskOf(worktree)]);
+    const examined = await examineWorktrees(scene.repository, [taskOf(worktree)]);
     expect(examined[0]).toMatchObject({ id: "idle", unmerged: 0 });
     expect(examined[0]?.bytes).toBeGreaterThan(100_000);
-    const report = await collect(scene.repository, examined, { dryRun: false });
+    const report = await collectWorktrees(scene.repository, examined, { dryRun: false });
     expect(report).toMatchObject({ removed: [{ id: "idle" }], left: 0 });
   });
 
@@ -124,9 +124,9 @@ describe("a worktree", () => {
     if (what.includes("locked")) await user.git("worktree", "lock", "--reason=on a stick", path);
     if (what.includes("moved")) await rename(path, `${path}-moved`);
     const task = taskOf(worktree, { inUse: what.includes("uses") });
-    const examined = await examine(repository, [task]);
+    const examined = await examineWorktrees(repository, [task]);
     expect(examined[0]?.why).toMatch(why);
-    const report = await collect(repository, examined, { dryRun: false });
+    const report = await collectWorktrees(repository, examined, { dryRun: false });
     expect(report).toMatchObject({ removed: [], freed: 0 });
     expect(existsSync(what.includes("moved") ? `${path}-moved` : path)).toBe(true);
     expect(await user.git("branch", "--list", "rookery/*")).not.toBe("");
@@ -135,10 +135,10 @@ describe("a worktree", () => {
   it("stays where something was done in it after it was looked at", async () => {
     await using scene = await openScene();
     const [edited, committed] = [await lease(scene, "edited"), await lease(scene, "committed")];
-    const examined = await examine(scene.repository, [taskOf(edited), taskOf(committed)]);
+    const examined = await examineWorktrees(scene.repository, [taskOf(edited), taskOf(committed)]);
     await writeFile(join(edited.path, "late.txt"), "late");
     await commitIn(scene, committed);
-    const report = await collect(scene.repository, examined, { dryRun: false });
+    const report = await collectWorktrees(scene.repository, examined, { dryRun: false });
     expect(report).toMatchObject({ removed: [], freed: 0 });
     expect(report.kept.map(({ id, why }) => `${id}: ${why}`).sort()).toEqual([
       expect.stringMatching(/^committed: .*1 commit/),
@@ -189,7 +189,7 @@ describe("what was squashed or rebased", () => {
     await commitIn(scene, worktree, "more.txt");
     expect(await whys(scene, [task])).toEqual({ x: "1 commit is not merged into main" });
     await user.git("-C", worktree.path, "reset", "--quiet", "--hard", mergedTip);
-    const report = await collect(repository, await examine(repository, [task]), { dryRun: false });
+    const report = await collectWorktrees(repository, await examineWorktrees(repository, [task]), { dryRun: false });
     expect(report).toMatchObject({ removed: [{ id: "x" }], kept: [] });
   });
 
@@ -210,7 +210,7 @@ describe("what was squashed or rebased", () => {
     await commitIn(scene, worktree);
     await user.git("merge", "--squash", "--quiet", worktree.branch);
     await user.git("commit", "--quiet", "--message=By hand");
-    const report = await collect(repository, await examine(repository, [taskOf(worktree)]), { dryRun: false });
+    const report = await collectWorktrees(repository, await examineWorktrees(repository, [taskOf(worktree)]), { dryRun: false });
     expect(report).toMatchObject({ removed: [{ id: "x" }] });
     expect(await user.read("x.txt")).toBe("x\n");
   });
@@ -227,7 +227,7 @@ describe("what no task knows", () => {
       old: "goes",
       full: "1 commit is not merged into main",
     });
-    const report = await collect(scene.repository, await examine(scene.repository, []), { dryRun: false });
+    const report = await collectWorktrees(scene.repository, await examineWorktrees(scene.repository, []), { dryRun: false });
     expect(report.removed.map(({ id }) => id)).toEqual(["old"]);
     expect(existsSync(fresh.path)).toBe(true);
   });
@@ -239,13 +239,13 @@ describe("what no task knows", () => {
     const folder = join(scene.user.path, ".rookery", "worktrees");
     await mkdir(join(folder, "mine"), { recursive: true });
     await symlink(elsewhere.path, join(folder, "link"));
-    const examined = await examine(scene.repository, []);
+    const examined = await examineWorktrees(scene.repository, []);
     expect(examined.map(({ id, why }) => `${id}: ${why ?? ""}`)).toEqual([
       expect.stringMatching(/^link: .*by hand/),
       expect.stringMatching(/^mine: .*by hand/),
     ]);
     expect(examined[0]?.bytes).toBeLessThan(100_000);
-    expect(await collect(scene.repository, examined, { dryRun: false })).toMatchObject({ removed: [] });
+    expect(await collectWorktrees(scene.repository, examined, { dryRun: false })).toMatchObject({ removed: [] });
     expect((await stat(join(elsewhere.path, "big"))).size).toBe(1_000_000);
   });
 });
@@ -264,14 +264,14 @@ describe("under a quota", () => {
       if (id === "kept") await writeFile(join(worktree.path, "new"), "x".repeat(50_000));
       tasks.push(taskOf(worktree, { endedAt: new Date(Date.UTC(2025, 0, 1 + day)).toISOString() }));
     }
-    const examined = await examine(scene.repository, tasks);
+    const examined = await examineWorktrees(scene.repository, tasks);
     const of = (id: string): number => examined.find((one) => one.id === id)?.bytes ?? 0;
     const total = examined.reduce((sum, { bytes }) => sum + bytes, 0);
-    const roomy = await collect(scene.repository, examined, { dryRun: false, quota: total });
+    const roomy = await collectWorktrees(scene.repository, examined, { dryRun: false, quota: total });
     expect(roomy).toMatchObject({ removed: [], freed: 0, left: total });
     const quota = of("kept") + of("c") + 1;
     for (const dryRun of [true, false]) {
-      const report = await collect(scene.repository, examined, { dryRun, quota });
+      const report = await collectWorktrees(scene.repository, examined, { dryRun, quota });
       expect(report.removed.map(({ id }) => id)).toEqual(["a", "b"]);
       expect(report.kept.map(({ id, why }) => `${id}: ${why}`)).toEqual([
         "c: it could go, but there is room",
@@ -279,9 +279,9 @@ describe("under a quota", () => {
       ]);
       expect(report).toMatchObject({ dryRun, freed: of("a") + of("b"), left: of("c") + of("kept") });
     }
-    const rest = await examine(scene.repository, tasks);
+    const rest = await examineWorktrees(scene.repository, tasks);
     expect(rest.map(({ id }) => id)).toEqual(["c", "kept"]);
-    const all = await collect(scene.repository, rest, { dryRun: false, quota: 0 });
+    const all = await collectWorktrees(scene.repository, rest, { dryRun: false, quota: 0 });
     expect(all).toMatchObject({ removed: [{ id: "c" }], left: of("kept") });
   });
 
@@ -289,7 +289,7 @@ describe("under a quota", () => {
     await using scene = await openScene();
     const worktree = await lease(scene, "half");
     await rename(worktree.path, join(scene.user.path, ".rookery", "worktrees", ".removed-half"));
-    const report = await collect(scene.repository, await examine(scene.repository, [taskOf(worktree)]), {
+    const report = await collectWorktrees(scene.repository, await examineWorktrees(scene.repository, [taskOf(worktree)]), {
       dryRun: false,
     });
     expect(report).toMatchObject({ removed: [{ id: "half" }], kept: [] });

@@ -2,12 +2,12 @@
 import { lstat, readdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { messageOf } from "../../domain/index.ts";
-import { linkedAt, type Linked } from "../linked.ts";
-import { REMOVED } from "../place.ts";
-import { listWorktrees, pathOf, type Worktree } from "../record.ts";
+import { findLinkedWorktree, type LinkedWorktree } from "../linked-worktrees.ts";
+import { REMOVED_PREFIX } from "../worktree-folder.ts";
+import { listWorktrees, worktreePath, type Worktree } from "../record.ts";
 import type { Repository } from "../repository.ts";
-import { bytesOf } from "../size.ts";
-import { judge } from "./judge.ts";
+import { measureDiskUsage } from "../size.ts";
+import { assessWorktree } from "./assess.ts";
 
 /** What its log says of it. */
 export interface ExaminedTask {
@@ -23,7 +23,7 @@ export interface ExaminedTask {
   readonly mergedAs?: string | undefined;
 }
 
-export interface Examined {
+export interface ExaminedWorktree {
   readonly id: string;
   readonly path: string;
   readonly bytes: number;
@@ -45,20 +45,20 @@ export interface Examined {
 }
 
 /** Changes nothing. One that cannot be looked at is kept, and says why. */
-export async function examine(
+export async function examineWorktrees(
   repository: Repository,
   tasks: readonly ExaminedTask[],
   { signal }: { readonly signal?: AbortSignal | undefined } = {},
-): Promise<readonly Examined[]> {
+): Promise<readonly ExaminedWorktree[]> {
   const byId = new Map(tasks.map((task) => [task.id, task]));
   const worktrees = await listWorktrees(repository);
-  const examined: Examined[] = [];
+  const examined: ExaminedWorktree[] = [];
   for (const worktree of worktrees) {
     signal?.throwIfAborted();
     examined.push(await examineOne(repository, worktree, byId.get(worktree.id), signal));
   }
   const known = new Set(worktrees.map(({ path }) => path));
-  return [...examined, ...(await strangers(repository, known))];
+  return [...examined, ...(await listUnknownFolders(repository, known))];
 }
 
 async function examineOne(
@@ -66,10 +66,10 @@ async function examineOne(
   worktree: Worktree,
   task: ExaminedTask | undefined,
   signal?: AbortSignal,
-): Promise<Examined> {
+): Promise<ExaminedWorktree> {
   const { id, path } = worktree;
-  const linked = await linkedAt(repository, path);
-  const [bytes, touched] = await Promise.all([bytesOf(path).catch(() => 0), lastTouched(path, linked)]);
+  const linked = await findLinkedWorktree(repository, path);
+  const [bytes, touched] = await Promise.all([measureDiskUsage(path).catch(() => 0), readLastTouched(path, linked)]);
   const ended = task?.endedAt === undefined ? undefined : Date.parse(task.endedAt);
   const basis = {
     id,
@@ -82,14 +82,14 @@ async function examineOne(
     lastUsed: ended ?? touched,
   };
   try {
-    return { ...basis, ...(await judge(repository, worktree, task, { linked, touched, signal })) };
+    return { ...basis, ...(await assessWorktree(repository, worktree, task, { linked, touched, signal })) };
   } catch (error) {
     signal?.throwIfAborted();
     return { ...basis, why: `it could not be looked at: ${messageOf(error)}` };
   }
 }
 
-async function lastTouched(path: string, linked: Linked | undefined): Promise<number> {
+async function readLastTouched(path: string, linked: LinkedWorktree | undefined): Promise<number> {
   const own = linked === undefined ? [] : ["HEAD", "index", "logs/HEAD"].map((name) => join(linked.dir, name));
   const times = [path, ...own].map((file) =>
     stat(file).then(
@@ -101,8 +101,8 @@ async function lastTouched(path: string, linked: Linked | undefined): Promise<nu
 }
 
 /** Folders beside the worktrees that we did not make: they may hold anything, and are only reported. */
-async function strangers(repository: Repository, known: ReadonlySet<string>): Promise<readonly Examined[]> {
-  const folder = dirname(pathOf(repository, "x"));
+async function listUnknownFolders(repository: Repository, known: ReadonlySet<string>): Promise<readonly ExaminedWorktree[]> {
+  const folder = dirname(worktreePath(repository, "x"));
   const isOurs = await lstat(folder).then(
     (found) => found.isDirectory(),
     () => false,
@@ -111,16 +111,16 @@ async function strangers(repository: Repository, known: ReadonlySet<string>): Pr
   const strange = names.sort().map((name) => ({ id: name, path: join(folder, name) }));
   return Promise.all(
     strange
-      .filter(({ id, path }) => !known.has(path) && !known.has(join(folder, id.replace(REMOVED, ""))))
+      .filter(({ id, path }) => !known.has(path) && !known.has(join(folder, id.replace(REMOVED_PREFIX, ""))))
       .map(async ({ id, path }) => ({
         id,
         path,
-        bytes: await bytesOf(path).catch(() => 0),
+        bytes: await measureDiskUsage(path).catch(() => 0),
         uncommitted: 0,
         unmerged: 0,
         inUse: false,
         orphan: true,
-        lastUsed: await lastTouched(path, undefined),
+        lastUsed: await readLastTouched(path, undefined),
         why: "it is no worktree of Rookery's; look at it, and remove it by hand",
       })),
   );

@@ -1,5 +1,5 @@
 /** Is everything of a branch in another one? Only what is known for sure counts. */
-import { mergeTrees, treeOf } from "../merge/trees.ts";
+import { mergeTrees, readTreeId } from "../merge/trees.ts";
 import { wasPublished } from "../merge/merge.ts";
 import type { Worktree } from "../record.ts";
 import type { Repository } from "../repository.ts";
@@ -13,7 +13,7 @@ export interface MergedState {
   readonly mergedTip?: string | undefined;
 }
 
-export interface Claimed {
+export interface RecordedMerge {
   readonly into?: string | undefined;
   readonly mergedTip?: string | undefined;
   readonly mergedAs?: string | undefined;
@@ -22,11 +22,11 @@ export interface Claimed {
   readonly signal?: AbortSignal | undefined;
 }
 
-export async function mergedState(repository: Repository, worktree: Worktree, claimed: Claimed): Promise<MergedState> {
+export async function readMergedState(repository: Repository, worktree: Worktree, claimed: RecordedMerge): Promise<MergedState> {
   const { signal } = claimed;
-  const targets = await branchesOf(repository, [claimed.into, worktree.base]);
+  const targets = await readBranchTips(repository, [claimed.into, worktree.base]);
   const into = targets[0]?.name ?? worktree.baseCommit.slice(0, 10);
-  const [branch] = await branchesOf(repository, [worktree.branch]);
+  const [branch] = await readBranchTips(repository, [worktree.branch]);
   const heads = [...new Set([claimed.headCommit, ...(branch === undefined ? [] : [branch.commit])])];
   const tip = await trustedTip(repository, claimed);
   const not = [worktree.baseCommit, ...targets.map(({ commit }) => commit), ...(tip === undefined ? [] : [tip])];
@@ -41,7 +41,7 @@ export async function mergedState(repository: Repository, worktree: Worktree, cl
   return { unmerged, into };
 }
 
-async function branchesOf(repository: Repository, names: readonly (string | undefined)[]) {
+async function readBranchTips(repository: Repository, names: readonly (string | undefined)[]) {
   const wanted = [...new Set(names.filter((name) => name !== undefined))];
   const refs = wanted.map((name) => `refs/heads/${name}`);
   const lines = (await repository.git(["for-each-ref", "--format=%(objectname) %(refname)", ...refs])).split("\n");
@@ -52,7 +52,7 @@ async function branchesOf(repository: Repository, names: readonly (string | unde
 }
 
 /** What the log says was merged does not count once the branch was set back to before it. */
-async function trustedTip(repository: Repository, { into, mergedTip, mergedAs }: Claimed): Promise<string | undefined> {
+async function trustedTip(repository: Repository, { into, mergedTip, mergedAs }: RecordedMerge): Promise<string | undefined> {
   if (mergedTip === undefined || mergedAs === undefined || into === undefined) return undefined;
   return (await wasPublished(repository, { into, commit: mergedAs })) ? mergedTip : undefined;
 }
@@ -70,7 +70,7 @@ async function isContained(
   const base = await repository.gitTry(["merge-base", target, head], { signal });
   if (base.code !== 0) return false;
   const [before, after, now] = await Promise.all(
-    [base.stdout.trim(), head, target].map((commit) => treeOf(repository, commit, signal)),
+    [base.stdout.trim(), head, target].map((commit) => readTreeId(repository, commit, signal)),
   );
   if (before === after) return false;
   const merged = await mergeTrees(repository, target, head, { signal });

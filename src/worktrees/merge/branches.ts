@@ -22,7 +22,7 @@ export async function readBranches(
   names: BranchNames,
   signal?: AbortSignal,
 ): Promise<Branches> {
-  for (const name of [names.branch, names.into]) await refuseHostile(repository, name);
+  for (const name of [names.branch, names.into]) await checkBranchRef(repository, name);
   if (names.branch === names.into) {
     throw new RookeryError("input_invalid", `${names.into} cannot be merged into itself; name another branch`);
   }
@@ -31,23 +31,23 @@ export async function readBranches(
   const lines = (await repository.git(["for-each-ref", format, ...refs], { signal })).split("\n");
   const found = new Map(lines.map((line) => line.split("\0")).map(([ref, ...rest]) => [ref, rest] as const));
   const [branch, into] = refs.map((ref) => found.get(ref));
-  if (branch?.[0] === undefined) throw await notThere(repository, names.branch);
-  if (into?.[0] === undefined) throw await notThere(repository, names.into);
+  if (branch?.[0] === undefined) throw await branchNotFound(repository, names.branch);
+  if (into?.[0] === undefined) throw await branchNotFound(repository, names.into);
   return { branch: branch[0], into: into[0], ref: into[1] || `refs/heads/${names.into}` };
 }
 
 /** Git lets a branch begin with a dash in some places and takes it for an option in others. */
-async function refuseHostile(repository: Repository, name: string): Promise<void> {
+async function checkBranchRef(repository: Repository, name: string): Promise<void> {
   const harmless = name.length <= 1_000 && !name.startsWith("-") && !name.includes("\0");
   const allowed = harmless && (await repository.gitTry(["check-ref-format", `refs/heads/${name}`])).code === 0;
-  if (!allowed) throw new RookeryError("input_invalid", `${shown(name)} cannot be the name of a branch`);
+  if (!allowed) throw new RookeryError("input_invalid", `${quoteName(name)} cannot be the name of a branch`);
 }
 
-async function notThere(repository: Repository, name: string): Promise<RookeryError> {
+async function branchNotFound(repository: Repository, name: string): Promise<RookeryError> {
   await repository.resolve(name); // rejects with the names that are near
-  return new RookeryError("input_invalid", `${shown(name)} is no branch, so nothing can be merged; name a branch`);
+  return new RookeryError("input_invalid", `${quoteName(name)} is no branch, so nothing can be merged; name a branch`);
 }
 
-function shown(name: string): string {
+function quoteName(name: string): string {
   return JSON.stringify(name.slice(0, 200).toWellFormed());
 }

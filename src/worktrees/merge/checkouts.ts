@@ -6,12 +6,12 @@ import { RookeryError } from "../../domain/index.ts";
 import type { Repository } from "../repository.ts";
 
 /** The folder, if there is one. Rejects with `checkout_dirty` where the branch cannot be moved without harm. */
-export async function checkoutOf(
+export async function findBranchCheckout(
   repository: Repository,
   ref: string,
   signal?: AbortSignal,
 ): Promise<string | undefined> {
-  const [folders, rebasing] = await Promise.all([foldersOf(repository, ref, signal), rebasingIn(repository, ref)]);
+  const [folders, rebasing] = await Promise.all([listCheckouts(repository, ref, signal), findRebase(repository, ref)]);
   const branch = ref.replace(/^refs\/heads\//, "");
   if (rebasing !== undefined) {
     throw new RookeryError(
@@ -29,7 +29,7 @@ export async function checkoutOf(
 }
 
 /** One whose folder was deleted by hand has no files to bring along. */
-async function foldersOf(repository: Repository, ref: string, signal?: AbortSignal): Promise<readonly string[]> {
+async function listCheckouts(repository: Repository, ref: string, signal?: AbortSignal): Promise<readonly string[]> {
   const text = await repository.git(["worktree", "list", "--porcelain", "-z"], { signal });
   return text.split("\0\0").flatMap((entry, at) => {
     const lines = entry.split("\0");
@@ -41,7 +41,7 @@ async function foldersOf(repository: Repository, ref: string, signal?: AbortSign
 }
 
 /** While it lasts, the branch counts as checked out nowhere; at its end it is set to what the rebase made. */
-async function rebasingIn({ commonDir }: Repository, ref: string): Promise<string | undefined> {
+async function findRebase({ commonDir }: Repository, ref: string): Promise<string | undefined> {
   const linked = await readdir(join(commonDir, "worktrees")).catch(() => []);
   const folders = [commonDir, ...linked.map((name) => join(commonDir, "worktrees", name))];
   const files = folders.flatMap((folder) =>

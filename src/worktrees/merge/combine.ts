@@ -2,11 +2,11 @@
 import type { MergeHow } from "../../domain/index.ts";
 import type { Repository } from "../repository.ts";
 import type { Branches } from "./branches.ts";
-import { committerOf, writeCommit } from "./commit-object.ts";
-import { replay } from "./replay.ts";
-import { mergeTrees, treeOf } from "./trees.ts";
+import { readCommitter, writeCommit } from "./commit-object.ts";
+import { replayCommits } from "./replay.ts";
+import { mergeTrees, readTreeId } from "./trees.ts";
 
-export interface Combining {
+export interface CombineOptions {
   readonly how: MergeHow;
   readonly message: string;
   /** A checkout of what is merged into, if there is one. */
@@ -14,14 +14,14 @@ export interface Combining {
   readonly signal?: AbortSignal | undefined;
 }
 
-export type Combined = { readonly commits: number } & (
+export type CombineResult = { readonly commits: number } & (
   | { readonly outcome: "merged"; readonly commit: string }
   | { readonly outcome: "nothing" }
   | { readonly outcome: "conflicts"; readonly conflicts: readonly string[]; readonly message: string }
   | { readonly outcome: "failed"; readonly message: string }
 );
 
-export async function combine(repository: Repository, branches: Branches, options: Combining): Promise<Combined> {
+export async function combineBranches(repository: Repository, branches: Branches, options: CombineOptions): Promise<CombineResult> {
   const { branch, into } = branches;
   const { signal } = options;
   const counted = await repository.git(["rev-list", "--count", branch, `^${into}`], { signal });
@@ -30,19 +30,19 @@ export async function combine(repository: Repository, branches: Branches, option
   if ((await repository.gitTry(["merge-base", into, branch], { signal })).code !== 0) {
     return { outcome: "failed", commits, message: "the two branches have no commit in common" };
   }
-  const committer = await committerOf(repository, signal);
+  const committer = await readCommitter(repository, signal);
   const how = { ...options, committer, commits };
-  return options.how === "rebase" ? rebased(repository, branches, how) : merged(repository, branches, how);
+  return options.how === "rebase" ? combineByRebase(repository, branches, how) : combineByMerge(repository, branches, how);
 }
 
-type Making = Combining & { readonly committer: string; readonly commits: number };
+type CommitOptions = CombineOptions & { readonly committer: string; readonly commits: number };
 
-async function merged(repository: Repository, { branch, into }: Branches, making: Making): Promise<Combined> {
+async function combineByMerge(repository: Repository, { branch, into }: Branches, making: CommitOptions): Promise<CombineResult> {
   const { commits, committer, how, message, signal } = making;
   const result = await mergeTrees(repository, into, branch, making);
-  if ("conflicts" in result) return conflicting(result.conflicts, commits);
+  if ("conflicts" in result) return toConflictResult(result.conflicts, commits);
   const { tree } = result;
-  if (how === "squash" && tree === (await treeOf(repository, into, signal))) return { outcome: "nothing", commits };
+  if (how === "squash" && tree === (await readTreeId(repository, into, signal))) return { outcome: "nothing", commits };
   const parents = how === "squash" ? [into] : [into, branch];
   return {
     outcome: "merged",
@@ -51,11 +51,11 @@ async function merged(repository: Repository, { branch, into }: Branches, making
   };
 }
 
-async function rebased(repository: Repository, branches: Branches, making: Making): Promise<Combined> {
+async function combineByRebase(repository: Repository, branches: Branches, making: CommitOptions): Promise<CombineResult> {
   const { commits } = making;
-  const result = await replay(repository, branches, making);
-  if ("conflicts" in result) return conflicting(result.conflicts, commits, result.at);
-  if (result.merges && !(await isWhole(repository, branches, making, result.tree))) {
+  const result = await replayCommits(repository, branches, making);
+  if ("conflicts" in result) return toConflictResult(result.conflicts, commits, result.at);
+  if (result.merges && !(await matchesMerge(repository, branches, making, result.tree))) {
     const message = "what its merge commits changed would be lost by replaying the others; merge or squash it instead";
     return { outcome: "failed", commits, message };
   }
@@ -64,16 +64,16 @@ async function rebased(repository: Repository, branches: Branches, making: Makin
 }
 
 /** Merge commits are not replayed; nothing is missing if a merge of the branch gives the same files. */
-async function isWhole(repository: Repository, { branch, into }: Branches, making: Making, tree: string) {
+async function matchesMerge(repository: Repository, { branch, into }: Branches, making: CommitOptions, tree: string) {
   const whole = await mergeTrees(repository, into, branch, making);
   return "tree" in whole && whole.tree === tree;
 }
 
-const MOST_NAMED = 5;
+const MAX_NAMES = 5;
 
-function conflicting(conflicts: readonly string[], commits: number, at?: string): Combined {
-  const named = conflicts.slice(0, MOST_NAMED).join(", ");
-  const more = conflicts.length > MOST_NAMED ? `, and ${conflicts.length - MOST_NAMED} more` : "";
+function toConflictResult(conflicts: readonly string[], commits: number, at?: string): CombineResult {
+  const named = conflicts.slice(0, MAX_NAMES).join(", ");
+  const more = conflicts.length > MAX_NAMES ? `, and ${conflicts.length - MAX_NAMES} more` : "";
   const where = at === undefined ? "" : ` at ${at.slice(0, 10)}`;
   return { outcome: "conflicts", conflicts, commits, message: `both sides changed ${named}${more}${where}` };
 }

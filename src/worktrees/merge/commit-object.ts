@@ -2,7 +2,7 @@
 import { trimEndOf } from "../../stdx/index.ts";
 import type { Repository } from "../repository.ts";
 
-export interface CommitText {
+export interface CommitContent {
   readonly tree: string;
   readonly parents: readonly string[];
   /** As git has it in a commit: name, address and date. Whoever commits if not said. */
@@ -12,7 +12,7 @@ export interface CommitText {
 }
 
 /** Gives its name. */
-export async function writeCommit(repository: Repository, commit: CommitText, signal?: AbortSignal): Promise<string> {
+export async function writeCommit(repository: Repository, commit: CommitContent, signal?: AbortSignal): Promise<string> {
   const { tree, parents, committer, author = committer, message } = commit;
   const head = [
     `tree ${tree}`,
@@ -26,6 +26,6 @@ export async function writeCommit(repository: Repository, commit: CommitText, si
 }
 
 /** Who commits, and when: now. */
-export async function committerOf(repository: Repository, signal?: AbortSignal): Promise<string> {
+export async function readCommitter(repository: Repository, signal?: AbortSignal): Promise<string> {
   return repository.git(["var", "GIT_COMMITTER_IDENT"], { signal });
 }

@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { MergeHow } from "../../domain/index.ts";
 import { MARKER, openScene, type Scene } from "../test-scene.ts";
-import { merge, predict } from "./index.ts";
-import { change, expectSound, lines, stateOf } from "./test-story.ts";
+import { mergeBranch, predictBranchMerge } from "./index.ts";
+import { commitChange, expectConsistent, lines, readUserState } from "./test-merge-scene.ts";
 
 type Change = (scene: Scene) => Promise<unknown>;
 
 function mergeTask({ repository }: Scene, how: MergeHow) {
-  return merge(repository, { branch: "task", into: "main", how, message: "Merge", marker: MARKER });
+  return mergeBranch(repository, { branch: "task", into: "main", how, message: "Merge", marker: MARKER });
 }
 
 /** Both sides do something, each on its own; the user is on `main`. */
@@ -75,12 +75,12 @@ describe("both sides change the same", () => {
 
   it.each(Object.entries(cases))("%s", async (_, [files, ofTask, ofMain, conflicts]) => {
     await using scene = await diverge(files, ofTask, ofMain);
-    const before = await stateOf(scene);
+    const before = await readUserState(scene);
     for (const how of ["merge", "squash", "rebase"] as const) {
       expect(await mergeTask(scene, how)).toMatchObject({ outcome: "conflicts", conflicts });
-      expect(await predict(scene.repository, { branch: "task", into: "main", how })).toMatchObject({ conflicts });
+      expect(await predictBranchMerge(scene.repository, { branch: "task", into: "main", how })).toMatchObject({ conflicts });
     }
-    expect(await stateOf(scene)).toEqual(before);
+    expect(await readUserState(scene)).toEqual(before);
   });
 });
 
@@ -102,13 +102,13 @@ describe("a rebase", () => {
     expect(before).toContain("Zoë|zoe@rookery.invalid|2001-02-03T04:05:06+05:00|Grüße");
     expect(await user.git("rev-parse", "task")).toBe(task);
     expect(await user.git("log", "--merges", "--format=%h", "main")).toBe("");
-    await expectSound(scene);
+    await expectConsistent(scene);
   });
 
   it("moves the branch forward to the very commits where nothing came in between", async () => {
     await using scene = await openScene();
     await scene.user.git("checkout", "--quiet", "-b", "task");
-    await change(scene, "b.txt", "b\n", "Add b");
+    await commitChange(scene, "b.txt", "b\n", "Add b");
     await scene.user.git("checkout", "--quiet", "main");
     const commit = await scene.user.git("rev-parse", "task");
     expect(await mergeTask(scene, "rebase")).toMatchObject({ outcome: "merged", commit });
@@ -118,10 +118,10 @@ describe("a rebase", () => {
     await using scene = await openScene({ "a.txt": lines() });
     const { user } = scene;
     await user.git("checkout", "--quiet", "-b", "task");
-    await change(scene, "b.txt", "b\n", "Add b");
-    await change(scene, "c.txt", "c\n", "Add c");
+    await commitChange(scene, "b.txt", "b\n", "Add b");
+    await commitChange(scene, "c.txt", "c\n", "Add c");
     await user.git("checkout", "--quiet", "main");
-    await change(scene, "a.txt", lines({ 1: "x" }), "Go on");
+    await commitChange(scene, "a.txt", lines({ 1: "x" }), "Go on");
     await user.git("cherry-pick", "task~1");
     expect(await mergeTask(scene, "rebase")).toMatchObject({ outcome: "merged", commits: 2 });
     expect(await user.git("log", "--format=%s", "--max-count=3")).toBe("Add c\nAdd b\nGo on");
@@ -141,7 +141,7 @@ describe("a rebase", () => {
       await user.git("add", "--all");
       await user.git("commit", "--quiet", "--message=Catch up");
       await user.git("checkout", "--quiet", "main");
-      await change(scene, "d.txt", "d\n", "Go on");
+      await commitChange(scene, "d.txt", "d\n", "Go on");
       const report = await mergeTask(scene, "rebase");
       if (evil) expect(report).toMatchObject({ outcome: "failed", message: expect.stringContaining("lost") as string });
       else expect(report).toMatchObject({ outcome: "merged" });

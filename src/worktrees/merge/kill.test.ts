@@ -11,9 +11,9 @@ import type { MergeHow } from "../../domain/index.ts";
 import { killMarked } from "../../stdx/index.ts";
 import { temporaryFolder } from "../../testing/repository.ts";
 import { MARKER, type Scene } from "../test-scene.ts";
-import { merge, sweepMerges, wasPublished, type MergeOptions } from "./index.ts";
-import type { ChildOptions, ChildSays } from "./test-child.ts";
-import { expectSound, lines, openStory, stateOf } from "./test-story.ts";
+import { mergeBranch, sweepMerges, wasPublished, type MergeOptions } from "./index.ts";
+import type { ChildOptions, ChildMessage } from "./test-child.ts";
+import { expectConsistent, lines, openMergeScene, readUserState } from "./test-merge-scene.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const children = new Set<ChildProcessWithoutNullStreams>();
@@ -44,7 +44,7 @@ function startChild(scene: Scene, options: Omit<ChildOptions, "path">, path = ""
   return {
     async said(name: string): Promise<string> {
       const next = await said.next();
-      const line = next.done === true ? {} : (JSON.parse(next.value) as ChildSays);
+      const line = next.done === true ? {} : (JSON.parse(next.value) as ChildMessage);
       expect(Object.keys(line)).toEqual([name]);
       return String(Object.values(line)[0]);
     },
@@ -58,7 +58,7 @@ function startChild(scene: Scene, options: Omit<ChildOptions, "path">, path = ""
 }
 
 function mergeHere({ repository }: Scene, how: MergeHow, more: Partial<MergeOptions> = {}) {
-  return merge(repository, { branch: "task", into: "main", how, message: "Merge task x", marker: MARKER, ...more });
+  return mergeBranch(repository, { branch: "task", into: "main", how, message: "Merge task x", marker: MARKER, ...more });
 }
 
 async function expectMergedOnce(scene: Scene, how: MergeHow, before: string): Promise<void> {
@@ -67,26 +67,26 @@ async function expectMergedOnce(scene: Scene, how: MergeHow, before: string): Pr
   expect(count).toBe(how === "rebase" ? "2" : "1");
   expect(await user.git("show", "main:a.txt")).toBe(lines({ 2: "by the task" }).trimEnd());
   expect(await user.git("status", "--porcelain")).toBe("");
-  await expectSound(scene);
+  await expectConsistent(scene);
 }
 
 describe.each(["merge", "squash", "rebase"] as const)("a %s whose process is killed", (how) => {
   it("before it is published has changed nothing, and is done by the next one", async () => {
-    await using scene = await openStory();
-    const before = await stateOf(scene);
+    await using scene = await openMergeScene();
+    const before = await readUserState(scene);
     const main = await scene.user.git("rev-parse", "main");
     const child = startChild(scene, { how, stopAt: "prepared" });
     await child.said("marker");
     const commit = await child.said("prepared");
     await child.kill();
-    expect(await stateOf(scene)).toEqual(before);
+    expect(await readUserState(scene)).toEqual(before);
     expect(await wasPublished(scene.repository, { into: "main", commit })).toBe(false);
     expect(await mergeHere(scene, how, { earlier: commit })).toMatchObject({ outcome: "merged", commits: 2 });
     await expectMergedOnce(scene, how, main);
   });
 
   it("after it was published is known to be done", async () => {
-    await using scene = await openStory();
+    await using scene = await openMergeScene();
     const main = await scene.user.git("rev-parse", "main");
     const child = startChild(scene, { how, stopAt: "merged" });
     await child.said("marker");
@@ -101,7 +101,7 @@ describe.each(["merge", "squash", "rebase"] as const)("a %s whose process is kil
   it.each(["main", "other"])(
     "while git publishes it is published nevertheless, and not twice, with %s checked out",
     async (on) => {
-      await using scene = await openStory();
+      await using scene = await openMergeScene();
       await using place = await temporaryFolder();
       const { user, repository } = scene;
       await user.git("checkout", "--quiet", on);
@@ -116,7 +116,7 @@ describe.each(["merge", "squash", "rebase"] as const)("a %s whose process is kil
       expect(await wasPublished(repository, { into: "main", commit })).toBe(false);
       const report = await mergeHere(scene, how, {
         earlier: commit,
-        prepared: async () => {
+        onPrepared: async () => {
           await held.letGo();
           await vi.waitFor(
             async () => expect(await wasPublished(repository, { into: "main", commit })).toBe(true),
@@ -131,10 +131,10 @@ describe.each(["merge", "squash", "rebase"] as const)("a %s whose process is kil
 });
 
 it("a temporary checkout is swept once its owner was killed, and not before", async () => {
-  await using scene = await openStory();
+  await using scene = await openMergeScene();
   await using place = await temporaryFolder();
   const { user, repository } = scene;
-  const before = await stateOf(scene);
+  const before = await readUserState(scene);
   const pipe = join(place.path, "reached");
   execFileSync("mkfifo", [pipe, join(place.path, "never")]);
   const gate = `mkdir -p deep/er; chmod 500 deep; echo here > ${pipe}; read x < ${join(place.path, "never")}`;
@@ -147,8 +147,8 @@ it("a temporary checkout is swept once its owner was killed, and not before", as
   expect(await killMarked(marker)).toBeGreaterThan(0);
   expect(await sweepMerges(repository)).toBe(1);
   expect(await sweepMerges(repository)).toBe(0);
-  expect(await stateOf(scene)).toEqual(before);
-  await expectSound(scene);
+  expect(await readUserState(scene)).toEqual(before);
+  await expectConsistent(scene);
 });
 
 /** A git in front of the real one, which stops before it publishes until it is let go. */

@@ -3,16 +3,16 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { MergeHow, MergeReport } from "../../domain/index.ts";
 import { temporaryFolder } from "../../testing/repository.ts";
-import { MARKER, refused, type Scene } from "../test-scene.ts";
-import { merge, predict, wasPublished, type MergeOptions } from "./index.ts";
-import { change, expectSound, lines, openStory, stateOf } from "./test-story.ts";
+import { MARKER, expectRejection, type Scene } from "../test-scene.ts";
+import { mergeBranch, predictBranchMerge, wasPublished, type MergeOptions } from "./index.ts";
+import { commitChange, expectConsistent, lines, openMergeScene, readUserState } from "./test-merge-scene.ts";
 
 const HOWS: readonly MergeHow[] = ["merge", "squash", "rebase"];
 const MESSAGE = 'Merge task x: "quoted" $(touch hacked) `id`\n\n# not a comment\n--author=nobody';
 
 function mergeTask(scene: Scene, how: MergeHow, more: Partial<MergeOptions> = {}): Promise<MergeReport> {
   const options = { branch: "task", into: "main", how, message: MESSAGE, marker: MARKER, ...more };
-  return merge(scene.repository, options);
+  return mergeBranch(scene.repository, options);
 }
 
 /** What `main` has gained, the newest first, as parents and subject. */
@@ -32,19 +32,19 @@ const GAINED: Record<MergeHow, readonly string[]> = {
 
 describe.each(HOWS)("%s", (how) => {
   it("brings a branch into one that is checked out, and that checkout along", async () => {
-    await using scene = await openStory();
+    await using scene = await openMergeScene();
     const { user, repository } = scene;
     const before = await user.git("rev-parse", "main");
-    const foreseen = await stateOf(scene).then(async (state) => {
-      const report = await predict(repository, { branch: "task", into: "main", how });
-      expect(await stateOf(scene)).toEqual(state);
+    const foreseen = await readUserState(scene).then(async (state) => {
+      const report = await predictBranchMerge(repository, { branch: "task", into: "main", how });
+      expect(await readUserState(scene)).toEqual(state);
       return report;
     });
     expect(foreseen).toMatchObject({ outcome: "merged", how, into: "main", dryRun: true, commits: 2, conflicts: [] });
     expect(foreseen).toMatchObject({ commit: undefined });
     const prepared: string[] = [];
     const report = await mergeTask(scene, how, {
-      prepared: async (commit) => {
+      onPrepared: async (commit) => {
         expect(await user.git("rev-parse", "main")).toBe(before);
         prepared.push(commit);
       },
@@ -64,26 +64,26 @@ describe.each(HOWS)("%s", (how) => {
     expect([await user.read("new.txt"), await user.read("c.txt")]).toEqual(["new\n", "c, gone on\n"]);
     expect(await user.git("status", "--porcelain")).toBe("");
     expect(await wasPublished(repository, { into: "main", commit: report.commit! })).toBe(true);
-    await expectSound(scene);
+    await expectConsistent(scene);
   });
 
   it("leaves everything alone where both sides changed the same, and says where", async () => {
-    await using scene = await openStory();
+    await using scene = await openMergeScene();
     const { repository } = scene;
-    await change(scene, "a.txt", lines({ 2: "by someone else" }), "Say it differently");
-    const before = await stateOf(scene);
-    const report = await mergeTask(scene, how, { prepared: () => Promise.reject(new Error("it is not prepared")) });
+    await commitChange(scene, "a.txt", lines({ 2: "by someone else" }), "Say it differently");
+    const before = await readUserState(scene);
+    const report = await mergeTask(scene, how, { onPrepared: () => Promise.reject(new Error("it is not prepared")) });
     expect(report).toMatchObject({ outcome: "conflicts", conflicts: ["a.txt"], commits: 2, dryRun: false });
     expect(report.message).toContain("a.txt");
-    const foreseen = await predict(repository, { branch: "task", into: "main", how });
+    const foreseen = await predictBranchMerge(repository, { branch: "task", into: "main", how });
     expect(foreseen).toEqual({ ...report, dryRun: true });
-    expect(await stateOf(scene)).toEqual(before);
-    await expectSound(scene);
+    expect(await readUserState(scene)).toEqual(before);
+    await expectConsistent(scene);
   });
 
   it("tries the result with the gate, and leaves everything alone where that does not pass", async () => {
-    await using scene = await openStory();
-    const before = await stateOf(scene);
+    await using scene = await openMergeScene();
+    const before = await readUserState(scene);
     let said = "";
     const gate = {
       command: "cat a.txt c.txt new.txt; git log -1 --format=%s; exit 7",
@@ -91,27 +91,27 @@ describe.each(HOWS)("%s", (how) => {
       env: scene.env,
       onOutput: (text: string) => void (said += text),
     };
-    const report = await mergeTask(scene, how, { gate, prepared: () => Promise.reject(new Error("not prepared")) });
+    const report = await mergeTask(scene, how, { gate, onPrepared: () => Promise.reject(new Error("not prepared")) });
     expect(report).toMatchObject({ outcome: "gate_failed", commits: 2 });
     expect(report.commit).toBeUndefined();
     expect(report.message).toContain("exited with 7");
     expect(said).toBe(`${lines({ 2: "by the task" })}c, gone on\nnew\n${GAINED[how][0]!.slice(2)}\n`);
-    expect(await stateOf(scene)).toEqual(before);
-    await expectSound(scene);
+    expect(await readUserState(scene)).toEqual(before);
+    await expectConsistent(scene);
   });
 
   it("goes on once the gate has passed", async () => {
-    await using scene = await openStory();
+    await using scene = await openMergeScene();
     const gate = { command: "echo trash > trash; rm a.txt; test -f new.txt", timeoutMs: 20_000, env: scene.env };
     const report = await mergeTask(scene, how, { gate: { ...gate, onOutput: () => undefined } });
     expect(report).toMatchObject({ outcome: "merged" });
     expect(await scene.user.git("status", "--porcelain")).toBe("");
     expect(await scene.user.read("a.txt")).toBe(lines({ 2: "by the task" }));
-    await expectSound(scene);
+    await expectConsistent(scene);
   });
 
   it("keeps what the user has changed, staged and made elsewhere", async () => {
-    await using scene = await openStory();
+    await using scene = await openMergeScene();
     const { user } = scene;
     await user.write("b.txt", "being written\n");
     await user.write("staged.txt", "staged\n");
@@ -126,25 +126,25 @@ describe.each(HOWS)("%s", (how) => {
       "mine\n",
     ]);
     expect(await user.read("new.txt")).toBe("new\n");
-    await expectSound(scene);
+    await expectConsistent(scene);
   });
 
   // All three are published alike, so one of them shows every way to be refused.
   it.each(how === "merge" ? ["changed", "staged", "deleted", "untracked", "ignored"] : ["changed"])(
     "is refused where it would write over a file that the user has %s, and changes nothing",
     async (what) => {
-      await using scene = await openStory();
+      await using scene = await openMergeScene();
       const { user, repository } = scene;
       const file = what === "untracked" || what === "ignored" ? "new.txt" : "a.txt";
       if (what === "deleted") await user.git("rm", "--quiet", file);
       else await user.write(file, "the user's\n");
       if (what === "staged") await user.git("add", file);
       if (what === "ignored") await writeFile(join(user.path, ".git", "info", "exclude"), "new.txt\n");
-      const before = await stateOf(scene);
-      await refused(mergeTask(scene, how), "checkout_dirty", new RegExp(`${user.path}.*write over ${file};.*stash`));
-      expect(await stateOf(scene)).toEqual(before);
+      const before = await readUserState(scene);
+      await expectRejection(mergeTask(scene, how), "checkout_dirty", new RegExp(`${user.path}.*write over ${file};.*stash`));
+      expect(await readUserState(scene)).toEqual(before);
       if (what !== "ignored") {
-        const foreseen = await predict(repository, { branch: "task", into: "main", how });
+        const foreseen = await predictBranchMerge(repository, { branch: "task", into: "main", how });
         expect(foreseen).toMatchObject({ outcome: "merged", message: expect.stringContaining(file) as string });
         const gate = {
           command: "touch ../../../gate-ran",
@@ -152,31 +152,31 @@ describe.each(HOWS)("%s", (how) => {
           env: scene.env,
           onOutput: () => undefined,
         };
-        await refused(mergeTask(scene, how, { gate }), "checkout_dirty");
+        await expectRejection(mergeTask(scene, how, { gate }), "checkout_dirty");
       }
-      expect(await stateOf(scene)).toEqual(before);
-      await expectSound(scene);
+      expect(await readUserState(scene)).toEqual(before);
+      await expectConsistent(scene);
     },
   );
 
   it("moves a branch that is not checked out, and touches no file", async () => {
-    await using scene = await openStory();
+    await using scene = await openMergeScene();
     const { user } = scene;
     await user.git("checkout", "--quiet", "other");
     await user.write("a.txt", "the user's\n");
-    const before = await stateOf(scene);
+    const before = await readUserState(scene);
     const main = await user.git("rev-parse", "main");
     const report = await mergeTask(scene, how);
     expect(report).toMatchObject({ outcome: "merged", commit: await user.git("rev-parse", "main") });
     expect(await gained(scene, main)).toEqual(GAINED[how]);
     expect(await user.git("show", "main:new.txt")).toBe("new");
-    const after = await stateOf(scene);
+    const after = await readUserState(scene);
     expect({ ...after, "the branches": "" }).toEqual({ ...before, "the branches": "" });
-    await expectSound(scene);
+    await expectConsistent(scene);
   });
 
   it("brings another worktree along that has the branch", async () => {
-    await using scene = await openStory();
+    await using scene = await openMergeScene();
     await using place = await temporaryFolder();
     const { user } = scene;
     await user.git("checkout", "--quiet", "other");
@@ -186,18 +186,18 @@ describe.each(HOWS)("%s", (how) => {
     expect(await mergeTask(scene, how)).toMatchObject({ outcome: "merged" });
     expect(await readFile(join(folder, "new.txt"), "utf8")).toBe("new\n");
     expect(await user.git("-C", folder, "status", "--porcelain")).toBe(" M b.txt");
-    await expectSound(scene);
+    await expectConsistent(scene);
   });
 
   it("begins again where the branch moved meanwhile", async () => {
-    await using scene = await openStory();
+    await using scene = await openMergeScene();
     const { user } = scene;
     const before = await user.git("rev-parse", "main");
     const prepared: string[] = [];
     const report = await mergeTask(scene, how, {
-      prepared: async (commit) => {
+      onPrepared: async (commit) => {
         prepared.push(commit);
-        if (prepared.length === 1) await change(scene, "b.txt", "b, gone on\n", "Go on meanwhile");
+        if (prepared.length === 1) await commitChange(scene, "b.txt", "b, gone on\n", "Go on meanwhile");
       },
     });
     expect(report).toMatchObject({ outcome: "merged", commit: prepared[1] });
@@ -205,12 +205,12 @@ describe.each(HOWS)("%s", (how) => {
     expect(await gained(scene, before)).toEqual([...GAINED[how], "1 Go on meanwhile"]);
     expect([await user.read("b.txt"), await user.read("new.txt")]).toEqual(["b, gone on\n", "new\n"]);
     expect(await user.git("status", "--porcelain")).toBe("");
-    await expectSound(scene);
+    await expectConsistent(scene);
   });
 
   it("gives up on a branch that never rests, whether or not it is checked out", async () => {
     for (const on of how === "merge" ? ["main", "other"] : ["other"]) {
-      await using scene = await openStory();
+      await using scene = await openMergeScene();
       const { user } = scene;
       await user.git("checkout", "--quiet", on);
       let times = 0;
@@ -223,27 +223,27 @@ describe.each(HOWS)("%s", (how) => {
           await user.git("commit-tree", tree, "-p", "main", "-m", "again"),
         );
       };
-      const report = await mergeTask(scene, how, { prepared });
+      const report = await mergeTask(scene, how, { onPrepared: prepared });
       expect(report).toMatchObject({ outcome: "failed", message: expect.stringContaining("moved 5 times") as string });
       expect(times).toBe(5);
       expect(await user.git("status", "--porcelain")).toBe("");
-      await expectSound(scene);
+      await expectConsistent(scene);
     }
   });
 
   it("has nothing to do the second time", async () => {
-    await using scene = await openStory();
+    await using scene = await openMergeScene();
     const { repository } = scene;
     await mergeTask(scene, how);
-    const before = await stateOf(scene);
+    const before = await readUserState(scene);
     if (how === "merge") expect(await mergeTask(scene, how)).toMatchObject({ outcome: "nothing", commits: 0 });
     else expect(await mergeTask(scene, how)).toMatchObject({ outcome: "nothing", commits: 2 });
-    expect(await predict(repository, { branch: "task", into: "main", how })).toMatchObject({ outcome: "nothing" });
-    expect(await stateOf(scene)).toEqual(before);
+    expect(await predictBranchMerge(repository, { branch: "task", into: "main", how })).toMatchObject({ outcome: "nothing" });
+    expect(await readUserState(scene)).toEqual(before);
   });
 
   it("runs no hook and asks for no signature", async () => {
-    await using scene = await openStory();
+    await using scene = await openMergeScene();
     const { user } = scene;
     const hooks = join(user.path, ".git", "hooks");
     await mkdir(hooks, { recursive: true });
@@ -262,7 +262,7 @@ describe.each(HOWS)("%s", (how) => {
     await user.git("config", "merge.autoStash", "true");
     await user.git("config", "branch.main.mergeOptions", "--no-ff --squash");
     expect(await mergeTask(scene, how)).toMatchObject({ outcome: "merged" });
-    expect(Object.keys(await stateOf(scene))).not.toContain("hooked");
-    await expectSound(scene);
+    expect(Object.keys(await readUserState(scene))).not.toContain("hooked");
+    await expectConsistent(scene);
   });
 });

@@ -4,11 +4,11 @@ import type { Env } from "../git.ts";
 import type { Repository } from "../repository.ts";
 import { runCommand } from "../run-command.ts";
 import { readBranches, type Branches } from "./branches.ts";
-import { checkoutOf } from "./checkouts.ts";
-import { combine } from "./combine.ts";
-import { inTheWay } from "./in-the-way.ts";
-import { publish } from "./publish.ts";
-import { openScratch } from "./scratch.ts";
+import { findBranchCheckout } from "./checkouts.ts";
+import { combineBranches } from "./combine.ts";
+import { findLocalChanges } from "./local-changes.ts";
+import { publishMerge } from "./publish.ts";
+import { openScratchCheckout } from "./scratch.ts";
 
 export interface MergeOptions {
   readonly branch: string;
@@ -20,7 +20,7 @@ export interface MergeOptions {
   /** Whose temporary checkouts these are. */
   readonly marker: string;
   /** Awaited before the branch is moved: whoever dies after it finds out with `wasPublished` how far it came. */
-  prepared?(commit: string): Promise<void>;
+  onPrepared?(commit: string): Promise<void>;
   /** What was prepared for the same merge by someone who died: if it was published after all, that was it. */
   readonly earlier?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -35,7 +35,7 @@ export interface MergeGate {
 }
 
 /** How often it is made anew because the branch moved meanwhile. */
-const MAX_TRIES = 5;
+const MAX_ATTEMPTS = 5;
 
 type Report = Omit<MergeReport, "how" | "into" | "dryRun">;
 
@@ -43,16 +43,16 @@ type Report = Omit<MergeReport, "how" | "into" | "dryRun">;
  * To be called in the queue. Rejects with `base_not_found`, `input_invalid`, `identity_missing`, `checkout_dirty`,
  * `repository_locked`, `disk_full`; the branch is as it was then, and its checkout too.
  */
-export async function merge(repository: Repository, options: MergeOptions): Promise<MergeReport> {
+export async function mergeBranch(repository: Repository, options: MergeOptions): Promise<MergeReport> {
   const { how, into, signal } = options;
-  await repository.identity();
-  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+  await repository.requireIdentity();
+  for (let tries = 1; tries <= MAX_ATTEMPTS; tries += 1) {
     signal?.throwIfAborted();
     const branches = await readBranches(repository, options, signal);
-    const report = (await doneBefore(repository, options)) ?? (await tryOnce(repository, branches, options));
+    const report = (await findEarlierMerge(repository, options)) ?? (await attemptMerge(repository, branches, options));
     if (report !== undefined) return { ...report, how, into, dryRun: false };
   }
-  const message = `${into} moved ${MAX_TRIES} times while it was merged into; try again when it is quieter`;
+  const message = `${into} moved ${MAX_ATTEMPTS} times while it was merged into; try again when it is quieter`;
   return { outcome: "failed", how, into, dryRun: false, conflicts: [], commits: 0, message };
 }
 
@@ -65,40 +65,40 @@ export async function wasPublished(
   return (await repository.gitTry(args)).code === 0;
 }
 
-async function doneBefore(repository: Repository, { into, earlier }: MergeOptions): Promise<Report | undefined> {
+async function findEarlierMerge(repository: Repository, { into, earlier }: MergeOptions): Promise<Report | undefined> {
   if (earlier === undefined || !(await wasPublished(repository, { into, commit: earlier }))) return undefined;
   return { outcome: "merged", commit: earlier, conflicts: [], commits: 0 };
 }
 
 /** Undefined where the branch moved meanwhile. */
-async function tryOnce(repository: Repository, branches: Branches, options: MergeOptions): Promise<Report | undefined> {
+async function attemptMerge(repository: Repository, branches: Branches, options: MergeOptions): Promise<Report | undefined> {
   const { how, message, gate, signal } = options;
-  const checkout = await checkoutOf(repository, branches.ref, signal);
-  const combined = await combine(repository, branches, { how, message, cwd: checkout, signal });
+  const checkout = await findBranchCheckout(repository, branches.ref, signal);
+  const combined = await combineBranches(repository, branches, { how, message, cwd: checkout, signal });
   if (combined.outcome !== "merged") return { conflicts: [], ...combined };
   const { commit, commits } = combined;
   const publication = { ref: branches.ref, from: branches.into, to: commit };
   if (gate !== undefined) {
-    const dirty = checkout && (await inTheWay(repository, { ...publication, checkout, signal }));
+    const dirty = checkout && (await findLocalChanges(repository, { ...publication, checkout, signal }));
     if (dirty) throw dirty;
-    const refusal = await gateRefusal(repository, commit, gate, options);
+    const refusal = await runGate(repository, commit, gate, options);
     if (refusal !== undefined) return { outcome: "gate_failed", conflicts: [], commits, message: refusal };
   }
-  await options.prepared?.(commit);
+  await options.onPrepared?.(commit);
   signal?.throwIfAborted();
-  if ((await publish(repository, publication)) === "moved") return undefined;
+  if ((await publishMerge(repository, publication)) === "moved") return undefined;
   return { outcome: "merged", commit, conflicts: [], commits };
 }
 
 /** Why the gate does not let it through, if it does not. */
-async function gateRefusal(
+async function runGate(
   repository: Repository,
   commit: string,
   gate: MergeGate,
   { marker, signal }: MergeOptions,
 ): Promise<string | undefined> {
   const { command, timeoutMs } = gate;
-  await using scratch = await openScratch(repository, { commit, marker, signal });
+  await using scratch = await openScratchCheckout(repository, { commit, marker, signal });
   const ran = await runCommand({
     command,
     cwd: scratch.path,

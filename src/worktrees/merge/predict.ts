@@ -2,9 +2,9 @@
 import type { MergeHow, MergeReport } from "../../domain/index.ts";
 import type { Repository } from "../repository.ts";
 import { readBranches } from "./branches.ts";
-import { checkoutOf } from "./checkouts.ts";
-import { combine } from "./combine.ts";
-import { inTheWay } from "./in-the-way.ts";
+import { findBranchCheckout } from "./checkouts.ts";
+import { combineBranches } from "./combine.ts";
+import { findLocalChanges } from "./local-changes.ts";
 
 export interface PredictOptions {
   readonly branch: string;
@@ -17,15 +17,15 @@ export interface PredictOptions {
  * The only trace of it are a few objects that nothing refers to, which git removes in time. A message beside `merged` says
  * what stands in the way in a checkout. Rejects as `merge` does.
  */
-export async function predict(repository: Repository, options: PredictOptions): Promise<MergeReport> {
+export async function predictBranchMerge(repository: Repository, options: PredictOptions): Promise<MergeReport> {
   const { how, into, signal } = options;
-  await repository.identity();
+  await repository.requireIdentity();
   const branches = await readBranches(repository, options, signal);
-  const checkout = await checkoutOf(repository, branches.ref, signal);
+  const checkout = await findBranchCheckout(repository, branches.ref, signal);
   const message = `Merge ${options.branch}`;
-  const combined = await combine(repository, branches, { how, message, cwd: checkout, signal });
+  const combined = await combineBranches(repository, branches, { how, message, cwd: checkout, signal });
   const report = { conflicts: [], ...combined, how, into, dryRun: true, commit: undefined };
   if (combined.outcome !== "merged" || checkout === undefined) return report;
-  const dirty = await inTheWay(repository, { checkout, ref: branches.ref, from: branches.into, to: combined.commit });
+  const dirty = await findLocalChanges(repository, { checkout, ref: branches.ref, from: branches.into, to: combined.commit });
   return dirty === undefined ? report : { ...report, message: dirty.message };
 }

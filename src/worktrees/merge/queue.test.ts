@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import { deferred, isDeadOwner } from "../../stdx/index.ts";
 import { temporaryFolder } from "../../testing/repository.ts";
-import { refused } from "../test-scene.ts";
-import { inMergeQueue } from "./index.ts";
+import { expectRejection } from "../test-scene.ts";
+import { runInMergeQueue } from "./index.ts";
 
 const LOCK = "rookery-merge.lock";
 
@@ -15,7 +15,7 @@ it("merges go one at a time, in the order they came, although some fail", async 
   const here = { commonDir: folder.path };
   const told: string[] = [];
   const one = (name: string, fails = false) =>
-    inMergeQueue(here, async () => {
+    runInMergeQueue(here, async () => {
       told.push(`${name} begins`);
       await Promise.resolve();
       told.push(`${name} ends`);
@@ -32,8 +32,8 @@ it("repositories do not wait for each other", async () => {
   await using one = await temporaryFolder();
   await using other = await temporaryFolder();
   const held = deferred();
-  const first = inMergeQueue({ commonDir: one.path }, () => held.promise);
-  expect(await inMergeQueue({ commonDir: other.path }, async () => "through")).toBe("through");
+  const first = runInMergeQueue({ commonDir: one.path }, () => held.promise);
+  expect(await runInMergeQueue({ commonDir: other.path }, async () => "through")).toBe("through");
   held.resolve();
   await first;
 });
@@ -43,13 +43,13 @@ it("who gives up leaves at once, and lets nobody in too early", async () => {
   const here = { commonDir: folder.path };
   const held = deferred();
   const told: string[] = [];
-  const first = inMergeQueue(here, async () => {
+  const first = runInMergeQueue(here, async () => {
     await held.promise;
     told.push("first");
   });
   const own = new AbortController();
-  const second = inMergeQueue(here, async () => void told.push("second"), { signal: own.signal });
-  const third = inMergeQueue(here, async () => void told.push("third"));
+  const second = runInMergeQueue(here, async () => void told.push("second"), { signal: own.signal });
+  const third = runInMergeQueue(here, async () => void told.push("third"));
   own.abort(new Error("enough"));
   await expect(second).rejects.toThrow("enough");
   await vi.waitFor(() => expect(existsSync(join(folder.path, LOCK))).toBe(true));
@@ -64,18 +64,18 @@ it("another process's merge is waited for, and a dead one's is not", async () =>
   const here = { commonDir: folder.path };
   const lock = join(folder.path, LOCK);
   let living = "";
-  await inMergeQueue(here, async () => {
+  await runInMergeQueue(here, async () => {
     living = await readFile(lock, "utf8");
   });
   expect(isDeadOwner(living)).toBe(false);
   await writeFile(lock, living);
   const own = new AbortController();
-  const waits = inMergeQueue(here, async () => "through", { signal: own.signal });
+  const waits = runInMergeQueue(here, async () => "through", { signal: own.signal });
   own.abort(new Error("enough"));
   await expect(waits).rejects.toThrow("enough");
   expect(await readFile(lock, "utf8")).toBe(living);
   await writeFile(lock, "1.long-gone.dead");
-  expect(await inMergeQueue(here, async () => "through")).toBe("through");
+  expect(await runInMergeQueue(here, async () => "through")).toBe("through");
   expect(existsSync(lock)).toBe(false);
 });
 
@@ -85,10 +85,10 @@ it("more than a thousand do not wait", async () => {
   const held = deferred();
   const own = new AbortController();
   setMaxListeners(0, own.signal);
-  const first = inMergeQueue(here, () => held.promise);
-  const rest = Array.from({ length: 999 }, () => inMergeQueue(here, () => held.promise, { signal: own.signal }));
-  await refused(
-    inMergeQueue(here, () => held.promise),
+  const first = runInMergeQueue(here, () => held.promise);
+  const rest = Array.from({ length: 999 }, () => runInMergeQueue(here, () => held.promise, { signal: own.signal }));
+  await expectRejection(
+    runInMergeQueue(here, () => held.promise),
     "repository_locked",
     /1000 merges wait/,
   );
@@ -96,5 +96,5 @@ it("more than a thousand do not wait", async () => {
   expect((await Promise.allSettled(rest)).every(({ status }) => status === "rejected")).toBe(true);
   held.resolve();
   await first;
-  expect(await inMergeQueue(here, async () => "through")).toBe("through");
+  expect(await runInMergeQueue(here, async () => "through")).toBe("through");
 });

@@ -8,29 +8,29 @@ import type { Repository } from "../repository.ts";
 /** Beyond it, one is refused. */
 const MAX_WAITING = 1_000;
 
-interface Line {
+interface MergeQueue {
   /** Resolves when the last one is through; never rejects. */
   last: Promise<void>;
   length: number;
 }
 
 /** By the folder that all worktrees of a repository share. */
-const lines = new Map<string, Line>();
+const queues = new Map<string, MergeQueue>();
 
 /**
  * Waits for as long as it takes, since a gate may run for long, or until the signal. Not to be called from within itself.
  * Rejects with `repository_locked` where too many wait.
  */
-export async function inMergeQueue<T>(
+export async function runInMergeQueue<T>(
   { commonDir }: Pick<Repository, "commonDir">,
   work: () => Promise<T>,
   { signal }: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<T> {
-  const line = lines.get(commonDir) ?? { last: Promise.resolve(), length: 0 };
+  const line = queues.get(commonDir) ?? { last: Promise.resolve(), length: 0 };
   if (line.length >= MAX_WAITING) {
     throw new RookeryError("repository_locked", `${MAX_WAITING} merges wait in this repository already; wait for some`);
   }
-  lines.set(commonDir, line);
+  queues.set(commonDir, line);
   line.length += 1;
   const before = line.last;
   const through = deferred();
@@ -44,6 +44,6 @@ export async function inMergeQueue<T>(
   } finally {
     void before.then(() => through.resolve()); // who gives up keeps the place: the next one waits for those before it
     line.length -= 1;
-    if (line.length === 0) lines.delete(commonDir);
+    if (line.length === 0) queues.delete(commonDir);
   }
 }

@@ -3,21 +3,21 @@ import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { MergeHow } from "../../domain/index.ts";
 import { temporaryFolder, temporaryRepository } from "../../testing/repository.ts";
-import { MARKER, openScene, refused, testEnvironment, testGit, type Scene } from "../test-scene.ts";
+import { MARKER, openScene, expectRejection, testEnvironment, testGitOptions, type Scene } from "../test-scene.ts";
 import { openRepository } from "../repository.ts";
-import { merge, predict, type MergeOptions } from "./index.ts";
-import { change, expectSound, openStory, stateOf } from "./test-story.ts";
+import { mergeBranch, predictBranchMerge, type MergeOptions } from "./index.ts";
+import { commitChange, expectConsistent, openMergeScene, readUserState } from "./test-merge-scene.ts";
 
 function mergeTask({ repository }: Pick<Scene, "repository">, more: Partial<MergeOptions> = {}) {
   const options = { branch: "task", into: "main", how: "merge" as MergeHow, message: "Merge", marker: MARKER };
-  return merge(repository, { ...options, ...more });
+  return mergeBranch(repository, { ...options, ...more });
 }
 
 describe("what is merged, and into what", () => {
   it("is refused where it cannot be or is no branch, on either side", async () => {
-    await using scene = await openStory();
+    await using scene = await openMergeScene();
     await scene.user.git("tag", "v1");
-    const before = await stateOf(scene);
+    const before = await readUserState(scene);
     const impossible = [
       "-f",
       "--output=x",
@@ -39,34 +39,34 @@ describe("what is merged, and into what", () => {
       ["v1", "input_invalid", /"v1" is no branch.*name a branch/],
     ] as const;
     for (const [name, code, words] of cases) {
-      await refused(mergeTask(scene, { into: name }), code, words);
-      await refused(mergeTask(scene, { branch: name }), code, words);
-      await refused(predict(scene.repository, { branch: "task", into: name, how: "merge" }), code, words);
+      await expectRejection(mergeTask(scene, { into: name }), code, words);
+      await expectRejection(mergeTask(scene, { branch: name }), code, words);
+      await expectRejection(predictBranchMerge(scene.repository, { branch: "task", into: name, how: "merge" }), code, words);
     }
-    expect(await stateOf(scene)).toEqual(before);
+    expect(await readUserState(scene)).toEqual(before);
   });
 
   it("a commit is no branch, and no branch is merged into itself", async () => {
-    await using scene = await openStory();
+    await using scene = await openMergeScene();
     const commit = await scene.user.git("rev-parse", "main");
-    await refused(mergeTask(scene, { into: commit }), "input_invalid", /no branch/);
-    await refused(mergeTask(scene, { into: "task" }), "input_invalid", /into itself/);
+    await expectRejection(mergeTask(scene, { into: commit }), "input_invalid", /no branch/);
+    await expectRejection(mergeTask(scene, { into: "task" }), "input_invalid", /into itself/);
   });
 
   it("branches may have names that look like something else", async () => {
-    await using scene = await openStory();
+    await using scene = await openMergeScene();
     const { user } = scene;
     for (const name of ["ünï/côde", "$(touch${IFS}hacked)", "a;b|c&d", "refs/heads/main", "main'\"`"]) {
       await user.git("branch", name, "main");
       expect(await mergeTask(scene, { into: name })).toMatchObject({ outcome: "merged", into: name });
       expect(await user.git("show", `refs/heads/${name}:new.txt`)).toBe("new");
     }
-    expect(Object.keys(await stateOf(scene))).not.toContain("hacked");
-    await expectSound(scene);
+    expect(Object.keys(await readUserState(scene))).not.toContain("hacked");
+    await expectConsistent(scene);
   });
 
   it("a branch that stands for another one moves that one", async () => {
-    await using scene = await openStory();
+    await using scene = await openMergeScene();
     await scene.user.git("symbolic-ref", "refs/heads/trunk", "refs/heads/main");
     expect(await mergeTask(scene, { into: "trunk" })).toMatchObject({ outcome: "merged" });
     expect(await scene.user.git("symbolic-ref", "refs/heads/trunk")).toBe("refs/heads/main");
@@ -75,7 +75,7 @@ describe("what is merged, and into what", () => {
   });
 
   it("branches that have nothing in common are left alone", async () => {
-    await using scene = await openStory();
+    await using scene = await openMergeScene();
     const tree = await scene.user.git("rev-parse", "main^{tree}");
     await scene.user.git("branch", "alien", await scene.user.git("commit-tree", tree, "-m", "from elsewhere"));
     for (const how of ["merge", "squash", "rebase"] as const) {
@@ -89,39 +89,39 @@ describe("what is merged, and into what", () => {
     await user.git("branch", "task");
     await user.git("config", "--unset", "user.email");
     const repository = await openRepository(user.path, { env: testEnvironment(user.path), marker: MARKER });
-    await refused(mergeTask({ repository }), "identity_missing");
+    await expectRejection(mergeTask({ repository }), "identity_missing");
   });
 });
 
 describe("a checkout that is busy", () => {
   it("is left alone while a merge, a rebase or a pick is under way in it", async () => {
     for (const doing of [["merge"], ["rebase"], ["cherry-pick"]]) {
-      await using scene = await openStory();
+      await using scene = await openMergeScene();
       const { user } = scene;
       await user.git("branch", "clash", "main");
-      await change(scene, "b.txt", "one side\n", "One side");
+      await commitChange(scene, "b.txt", "one side\n", "One side");
       await user.git("checkout", "--quiet", "clash");
-      await change(scene, "b.txt", "other side\n", "Other side");
+      await commitChange(scene, "b.txt", "other side\n", "Other side");
       await user.git("checkout", "--quiet", "main");
       await expect(user.git(...doing, "clash")).rejects.toThrow(/failed/);
-      const before = await stateOf(scene);
-      await refused(mergeTask(scene), "checkout_dirty", /under way/);
-      expect(await stateOf(scene)).toEqual(before);
+      const before = await readUserState(scene);
+      await expectRejection(mergeTask(scene), "checkout_dirty", /under way/);
+      expect(await readUserState(scene)).toEqual(before);
     }
   });
 
   it("is left alone where the branch is checked out twice", async () => {
-    await using scene = await openStory();
+    await using scene = await openMergeScene();
     await using place = await temporaryFolder();
     const second = join(place.path, "second");
     await scene.user.git("worktree", "add", "--quiet", "--force", second, "main");
-    const before = await stateOf(scene);
-    await refused(mergeTask(scene), "checkout_dirty", /second.*all but one/);
-    expect(await stateOf(scene)).toEqual(before);
+    const before = await readUserState(scene);
+    await expectRejection(mergeTask(scene), "checkout_dirty", /second.*all but one/);
+    expect(await readUserState(scene)).toEqual(before);
   });
 
   it("does not count once its folder was deleted", async () => {
-    await using scene = await openStory();
+    await using scene = await openMergeScene();
     await using place = await temporaryFolder();
     await scene.user.git("checkout", "--quiet", "other");
     const gone = join(place.path, "gone");
@@ -134,34 +134,34 @@ describe("a checkout that is busy", () => {
     await using scene = await openScene({ "a.txt": "a\n" });
     const { user, env } = scene;
     await user.git("checkout", "--quiet", "-b", "task");
-    await change(scene, "b.txt", "b\n", "Add b");
+    await commitChange(scene, "b.txt", "b\n", "Add b");
     await user.git("checkout", "--quiet", "main");
     const repository = await openRepository(user.path, { env, marker: MARKER, lockMs: 100 });
     const lock = join(user.path, ".git", "index.lock");
     await writeFile(lock, "");
-    const before = await stateOf(scene);
-    await refused(mergeTask({ repository }), "repository_locked", /index\.lock is \d+ seconds old/);
-    expect(await stateOf(scene)).toEqual(before);
+    const before = await readUserState(scene);
+    await expectRejection(mergeTask({ repository }), "repository_locked", /index\.lock is \d+ seconds old/);
+    expect(await readUserState(scene)).toEqual(before);
   });
 });
 
 describe("the gate", () => {
   it("that hangs is ended, and nothing is merged", async () => {
-    await using scene = await openStory();
-    const before = await stateOf(scene);
+    await using scene = await openMergeScene();
+    const before = await readUserState(scene);
     const gate = { command: "echo begun; sleep 600", timeoutMs: 300, env: scene.env, onOutput: () => undefined };
     const report = await mergeTask(scene, { gate });
     expect(report).toMatchObject({
       outcome: "gate_failed",
       message: expect.stringMatching(/not end.*begun/) as string,
     });
-    expect(await stateOf(scene)).toEqual(before);
-    await expectSound(scene);
+    expect(await readUserState(scene)).toEqual(before);
+    await expectConsistent(scene);
   });
 
   it("is given up with the merge, and what it had is removed", async () => {
-    await using scene = await openStory();
-    const before = await stateOf(scene);
+    await using scene = await openMergeScene();
+    const before = await readUserState(scene);
     const own = new AbortController();
     const gate = { command: "echo begun; sleep 600", timeoutMs: 60_000, env: scene.env };
     const merging = mergeTask(scene, {
@@ -169,31 +169,31 @@ describe("the gate", () => {
       signal: own.signal,
     });
     await expect(merging).rejects.toThrow("enough");
-    expect(await stateOf(scene)).toEqual(before);
-    await expectSound(scene);
+    expect(await readUserState(scene)).toEqual(before);
+    await expectConsistent(scene);
   });
 
   it("does not write through a link in place of the folder of temporary checkouts", async () => {
     for (const link of [".rookery", ".rookery/merging"]) {
-      await using scene = await openStory();
+      await using scene = await openMergeScene();
       await using elsewhere = await temporaryFolder();
       if (link !== ".rookery") await mkdir(join(scene.user.path, ".rookery"));
       await symlink(elsewhere.path, join(scene.user.path, link));
       const gate = { command: "true", timeoutMs: 60_000, env: scene.env, onOutput: () => undefined };
-      await refused(mergeTask(scene, { gate }), "worktree_missing", /not a folder of its own/);
+      await expectRejection(mergeTask(scene, { gate }), "worktree_missing", /not a folder of its own/);
       expect(await readdir(elsewhere.path)).toEqual([]);
     }
   });
 });
 
 it("a merge that is given up before it is published has changed nothing", async () => {
-  await using scene = await openStory();
-  const before = await stateOf(scene);
+  await using scene = await openMergeScene();
+  const before = await readUserState(scene);
   const own = new AbortController();
   const prepared = async (): Promise<void> => own.abort(new Error("enough"));
-  await expect(mergeTask(scene, { prepared, signal: own.signal })).rejects.toThrow("enough");
+  await expect(mergeTask(scene, { onPrepared: prepared, signal: own.signal })).rejects.toThrow("enough");
   await expect(mergeTask(scene, { signal: own.signal })).rejects.toThrow("enough");
-  expect(await stateOf(scene)).toEqual(before);
+  expect(await readUserState(scene)).toEqual(before);
 });
 
 it.each<[string, (scene: Scene) => Promise<string>]>([
@@ -214,7 +214,7 @@ it.each<[string, (scene: Scene) => Promise<string>]>([
     },
   ],
 ])("a checkout is brought along although %s", async (_, make) => {
-  await using scene = await openStory();
+  await using scene = await openMergeScene();
   const path = await make(scene);
   const who = Object.fromEntries(
     ["AUTHOR", "COMMITTER"].flatMap((role) => [
@@ -222,17 +222,17 @@ it.each<[string, (scene: Scene) => Promise<string>]>([
       [`GIT_${role}_EMAIL`, "x@y.invalid"],
     ]),
   ) as Record<string, string>;
-  const repository = await openRepository(path, testGit(path, who));
+  const repository = await openRepository(path, testGitOptions(path, who));
   if (path !== scene.user.path) await repository.git(["branch", "--quiet", "task", "origin/task"]);
   const options = { branch: "task", into: "main", how: "merge", message: "Merge", marker: MARKER } as const;
-  expect(await merge(repository, options)).toMatchObject({ outcome: "merged" });
+  expect(await mergeBranch(repository, options)).toMatchObject({ outcome: "merged" });
   expect(await readFile(join(path, "new.txt"), "utf8")).toBe("new\n");
   expect(await repository.git(["status", "--porcelain", "--untracked-files=no"])).toBe("");
   await rm(`${scene.user.path}.git`, { recursive: true, force: true });
 });
 
 it("what the user adds to every merge of a branch changes nothing", async () => {
-  await using scene = await openStory();
+  await using scene = await openMergeScene();
   await scene.user.git("config", "branch.main.mergeOptions", "-s ours --no-ff");
   expect(await mergeTask(scene)).toMatchObject({ outcome: "merged" });
   expect(await scene.user.read("new.txt")).toBe("new\n");

@@ -3,13 +3,13 @@ import { RookeryError } from "../../domain/index.ts";
 import type { Repository } from "../repository.ts";
 import type { Branches } from "./branches.ts";
 import { writeCommit } from "./commit-object.ts";
-import { mergeTrees, treeOf } from "./trees.ts";
+import { mergeTrees, readTreeId } from "./trees.ts";
 
-export type Replayed =
+export type ReplayResult =
   | { readonly commit: string; readonly tree: string; readonly replayed: number; readonly merges: boolean }
   | { readonly conflicts: readonly string[]; readonly at: string };
 
-interface Picked {
+interface PickedCommit {
   readonly commit: string;
   readonly tree: string;
   readonly parent: string | undefined;
@@ -21,16 +21,16 @@ interface Picked {
 const MAX_REPLAYED = 2_000;
 
 /** Commits that are there already, or change nothing any more, are left out. */
-export async function replay(
+export async function replayCommits(
   repository: Repository,
   branches: Pick<Branches, "branch" | "into">,
   { committer, cwd, signal }: { committer: string; cwd?: string | undefined; signal?: AbortSignal | undefined },
-): Promise<Replayed> {
-  const picked = await pick(repository, branches, signal);
+): Promise<ReplayResult> {
+  const picked = await listCommitsToReplay(repository, branches, signal);
   const merges = await repository.git(["rev-list", "--merges", "--max-count=1", branches.branch, `^${branches.into}`], {
     signal,
   });
-  let head = { commit: branches.into, tree: await treeOf(repository, branches.into, signal) };
+  let head = { commit: branches.into, tree: await readTreeId(repository, branches.into, signal) };
   let replayed = 0;
   for (const one of picked) {
     if (one.parent === head.commit) {
@@ -56,11 +56,11 @@ export async function replay(
 const FIELDS = ["%H", "%T", "%P", "%an <%ae> %ad", "%B"];
 
 /** Oldest first, without merges and without what `into` has under another name. */
-async function pick(
+async function listCommitsToReplay(
   repository: Repository,
   { branch, into }: Pick<Branches, "branch" | "into">,
   signal?: AbortSignal,
-): Promise<readonly Picked[]> {
+): Promise<readonly PickedCommit[]> {
   const which = ["--reverse", "--topo-order", "--no-merges", "--cherry-pick", "--right-only", `${into}...${branch}`];
   const how = ["-z", "--no-color", "--no-show-signature", "--date=raw", "--encoding=UTF-8"];
   const count = Number(await repository.git(["rev-list", "--count", "--no-merges", branch, `^${into}`], { signal }));
@@ -72,7 +72,7 @@ async function pick(
   }
   const text = await repository.git(["log", ...how, `--format=${FIELDS.join("%x00")}`, ...which], { signal });
   const fields = text.split("\0");
-  return Array.from({ length: Math.floor(fields.length / FIELDS.length) }, (_, at): Picked => {
+  return Array.from({ length: Math.floor(fields.length / FIELDS.length) }, (_, at): PickedCommit => {
     const [commit = "", tree = "", parents = "", author = "", message = ""] = fields.slice(
       at * FIELDS.length,
       (at + 1) * FIELDS.length,

@@ -3,31 +3,31 @@ import { lstat, mkdir, readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { RookeryError } from "../../domain/index.ts";
 import { judgeOwner, parseOwnerText } from "../../stdx/index.ts";
-import { allLinked } from "../linked.ts";
+import { listLinkedWorktrees } from "../linked-worktrees.ts";
 import { removeTree } from "../remove.ts";
 import type { Repository } from "../repository.ts";
-import { bringSubmodules } from "../submodules.ts";
+import { checkOutSubmodules } from "../submodules.ts";
 
-export interface Scratch extends AsyncDisposable {
+export interface ScratchCheckout extends AsyncDisposable {
   readonly path: string;
 }
 
-let made = 0;
+let checkoutCount = 0;
 
 /** The marker names whoever owns it, in the name of the folder. */
-export async function openScratch(
+export async function openScratchCheckout(
   repository: Repository,
   { commit, marker, signal }: { commit: string; marker: string; signal?: AbortSignal | undefined },
-): Promise<Scratch> {
-  const folder = await mergingFolder(repository);
-  made += 1;
-  const path = join(folder, `${marker}-${made}`);
+): Promise<ScratchCheckout> {
+  const folder = await makeMergingFolder(repository);
+  checkoutCount += 1;
+  const path = join(folder, `${marker}-${checkoutCount}`);
   const close = (): Promise<void> => discard(repository, path);
   try {
     const add = ["worktree", "add", "--quiet", "--detach", path, commit];
     await repository.exclusive(async () => {
       await repository.git(add, { signal });
-      await bringSubmodules(repository, { path }, signal);
+      await checkOutSubmodules(repository, { path }, signal);
     }, signal);
   } catch (error) {
     await close();
@@ -46,7 +46,7 @@ export async function sweepMerges(repository: Repository): Promise<number> {
     const path = join(folder, name);
     const owner = name.replace(/-\d+$/, "");
     const state = parseOwnerText(owner) === undefined ? "alive" : judgeOwner(owner); // what is not ours stays
-    if (state !== "dead" && !(state === "unknown" && (await isForgotten(path)))) continue;
+    if (state !== "dead" && !(state === "unknown" && (await isAbandoned(path)))) continue;
     await discard(repository, path);
     removed += 1;
   }
@@ -54,15 +54,15 @@ export async function sweepMerges(repository: Repository): Promise<number> {
 }
 
 /** No merge takes that long, so its owner, which cannot be judged from here, does not come again. */
-const FORGOTTEN_MS = 24 * 60 * 60 * 1_000;
+const ABANDONED_MS = 24 * 60 * 60 * 1_000;
 
-async function isForgotten(path: string): Promise<boolean> {
+async function isAbandoned(path: string): Promise<boolean> {
   const found = await lstat(path).catch(() => undefined);
-  return found !== undefined && Date.now() - found.mtimeMs > FORGOTTEN_MS;
+  return found !== undefined && Date.now() - found.mtimeMs > ABANDONED_MS;
 }
 
 /** Nothing is written through a link that a repository may have brought. */
-async function mergingFolder({ root }: Repository): Promise<string> {
+async function makeMergingFolder({ root }: Repository): Promise<string> {
   const folders = [join(root, ".rookery"), join(root, ".rookery", "merging")];
   for (const folder of folders) {
     await mkdir(folder).catch((error: unknown) => {
@@ -84,7 +84,7 @@ async function isFolder(path: string): Promise<boolean> {
 /** The files, and what git keeps of it; not with `git worktree remove`, which fails at one that was only half made. */
 async function discard(repository: Repository, path: string): Promise<void> {
   await removeTree(path);
-  for (const linked of await allLinked(repository)) {
+  for (const linked of await listLinkedWorktrees(repository)) {
     const isIts = linked.path === "" ? basename(linked.dir) === basename(path) : linked.path === path;
     if (isIts) await removeTree(linked.dir);
   }

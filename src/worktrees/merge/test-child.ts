@@ -2,7 +2,7 @@
 import { ownIdentity } from "../../stdx/index.ts";
 import type { MergeHow } from "../../domain/index.ts";
 import { openRepository } from "../repository.ts";
-import { merge } from "./index.ts";
+import { mergeBranch } from "./index.ts";
 
 export interface ChildOptions {
   readonly path: string;
@@ -12,14 +12,14 @@ export interface ChildOptions {
   readonly stopAt?: "prepared" | "merged";
 }
 
-export type ChildSays = { readonly marker: string } | { readonly prepared: string } | { readonly merged: string };
+export type ChildMessage = { readonly marker: string } | { readonly prepared: string } | { readonly merged: string };
 
 const { path, how, gate, stopAt } = JSON.parse(process.argv[2] ?? "") as ChildOptions;
 const { pid, startTime } = ownIdentity();
 const marker = `${pid}.${startTime}.child`;
-say({ marker });
+report({ marker });
 const repository = await openRepository(path, { env: process.env, marker });
-const report = await merge(repository, {
+const report = await mergeBranch(repository, {
   branch: "task",
   into: "main",
   how,
@@ -28,18 +28,18 @@ const report = await merge(repository, {
   ...(gate !== undefined && {
     gate: { command: gate, timeoutMs: 60_000, env: process.env, onOutput: () => undefined },
   }),
-  prepared: async (commit) => {
-    say({ prepared: commit });
-    if (stopAt === "prepared") await forEver();
+  onPrepared: async (commit) => {
+    report({ prepared: commit });
+    if (stopAt === "prepared") await waitForever();
   },
 });
-say({ merged: report.commit ?? report.outcome });
-await forEver();
+report({ merged: report.commit ?? report.outcome });
+await waitForever();
 
-function say(what: ChildSays): void {
+function report(what: ChildMessage): void {
   process.stdout.write(`${JSON.stringify(what)}\n`);
 }
 
-function forEver(): Promise<never> {
+function waitForever(): Promise<never> {
   return new Promise(() => setInterval(() => undefined, 60_000));
 }

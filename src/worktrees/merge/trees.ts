@@ -1,7 +1,7 @@
 /** Merges two commits into a tree, as objects alone: no checkout is read but for its attributes, and none is written. */
 import { RookeryError } from "../../domain/index.ts";
-import { failureOf } from "../failure.ts";
-import { displayName, splitNames } from "../names.ts";
+import { toGitError } from "../failure.ts";
+import { displayName, splitNames } from "../byte-names.ts";
 import type { Repository } from "../repository.ts";
 
 export type MergedTree = { readonly tree: string } | { readonly conflicts: readonly string[] };
@@ -22,9 +22,9 @@ export async function mergeTrees(
   if (result.code === 0) return { tree };
   if (result.code === 1 && tree !== "") return { conflicts: [...new Set(files)].sort().map(displayName) };
   if (result.code === 129) throw new RookeryError("git_failed", "merging needs git 2.38 or newer; install it");
-  throw await failureOf(cwd ?? repository.root, args, result);
+  throw await toGitError(cwd ?? repository.root, args, result);
 }
 
-export async function treeOf(repository: Repository, commit: string, signal?: AbortSignal): Promise<string> {
+export async function readTreeId(repository: Repository, commit: string, signal?: AbortSignal): Promise<string> {
   return repository.git(["rev-parse", `${commit}^{tree}`], { signal });
 }

@@ -15,14 +15,14 @@ export function lines(changes: Readonly<Record<number, string>> = {}): string {
  * `main` and `task` have each gone on by themselves: `task` by two commits, to `a.txt` and `new.txt`. The user is on
  * `main`, where nothing is changed, and there is `other` to be on.
  */
-export async function openStory(): Promise<Scene> {
+export async function openMergeScene(): Promise<Scene> {
   const scene = await openScene({ "a.txt": lines(), "b.txt": "b\n", "c.txt": "c\n" });
   const { user, repository } = scene;
   const stream = [
     "reset refs/heads/other\nfrom refs/heads/main\n",
-    committed("task", "Say it once", "a.txt", lines({ 2: "by the task" }), "refs/heads/main"),
-    committed("task", "Say it twice\n\nWith a body.", "new.txt", "new\n"),
-    committed("main", "Go on", "c.txt", "c, gone on\n", "refs/heads/main^0"),
+    formatImportCommit("task", "Say it once", "a.txt", lines({ 2: "by the task" }), "refs/heads/main"),
+    formatImportCommit("task", "Say it twice\n\nWith a body.", "new.txt", "new\n"),
+    formatImportCommit("main", "Go on", "c.txt", "c, gone on\n", "refs/heads/main^0"),
   ];
   await repository.git(["fast-import", "--quiet"], { input: stream.join("\n") });
   await user.git("reset", "--quiet", "--hard");
@@ -30,7 +30,7 @@ export async function openStory(): Promise<Scene> {
 }
 
 /** In the language of `git fast-import`, which makes many at once. */
-function committed(branch: string, message: string, file: string, text: string, from?: string): string {
+function formatImportCommit(branch: string, message: string, file: string, text: string, from?: string): string {
   const data = (bytes: string): string => `data ${Buffer.byteLength(bytes)}\n${bytes}`;
   const who = "A Task <task@rookery.invalid> 1735700000 +0200";
   return [
@@ -44,16 +44,16 @@ function committed(branch: string, message: string, file: string, text: string, 
   ].join("\n");
 }
 
-export async function change({ user }: Scene, file: string, text: string, message: string): Promise<void> {
+export async function commitChange({ user }: Scene, file: string, text: string, message: string): Promise<void> {
   await user.write(file, text);
   await user.git("add", "--all", "--", file);
   await user.git("commit", "--quiet", `--message=${message}`);
 }
 
 /** All that is the user's: every file, the index, what is checked out, and where each branch is. */
-export async function stateOf({ user }: Scene): Promise<Record<string, string>> {
+export async function readUserState({ user }: Scene): Promise<Record<string, string>> {
   const state: Record<string, string> = {};
-  await filesOf(user.path, "", state);
+  await readFiles(user.path, "", state);
   state["the index"] = digest(await readFile(join(user.path, ".git", "index")));
   state["HEAD"] = await readFile(join(user.path, ".git", "HEAD"), "utf8");
   state["the branches"] = await user.git("for-each-ref", "--format=%(refname) %(objectname)");
@@ -61,7 +61,7 @@ export async function stateOf({ user }: Scene): Promise<Record<string, string>> 
 }
 
 /** Nothing is broken, half-made or left over. */
-export async function expectSound({ user }: Scene): Promise<void> {
+export async function expectConsistent({ user }: Scene): Promise<void> {
   const said = await user.git("fsck", "--strict", "--no-dangling", "--no-progress");
   expect(said).toBe("");
   const listed = await user.git("worktree", "list", "--porcelain");
@@ -71,12 +71,12 @@ export async function expectSound({ user }: Scene): Promise<void> {
   expect(left).toEqual([]);
 }
 
-async function filesOf(root: string, below: string, state: Record<string, string>): Promise<void> {
+async function readFiles(root: string, below: string, state: Record<string, string>): Promise<void> {
   for (const name of await readdir(join(root, below))) {
     const path = join(below, name);
     if (path === ".git" || path === ".rookery") continue;
     const found = await lstat(join(root, path));
-    if (found.isDirectory()) await filesOf(root, path, state);
+    if (found.isDirectory()) await readFiles(root, path, state);
     else if (found.isSymbolicLink()) state[path] = `-> ${await readlink(join(root, path))}`;
     else state[path] = `${found.mode.toString(8)} ${digest(await readFile(join(root, path)))}`;
   }

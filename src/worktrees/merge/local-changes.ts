@@ -1,20 +1,20 @@
 /** Looks whether the user has changed what a merge would have to write, before anything long is begun. */
 import type { RookeryError } from "../../domain/index.ts";
-import { EVERYTHING } from "../look.ts";
-import { displayName, namesFrom } from "../names.ts";
+import { STATUS_FLAGS } from "../status.ts";
+import { displayName, readNames } from "../byte-names.ts";
 import type { Repository } from "../repository.ts";
-import { dirty, type Publication } from "./publish.ts";
+import { checkoutDirtyError, type Publication } from "./publish.ts";
 
 /** It is git that decides when the branch is moved: it knows of ignored files too. */
-export async function inTheWay(
+export async function findLocalChanges(
   repository: Repository,
   { checkout, ref, from, to, signal }: Publication & { checkout: string; signal?: AbortSignal | undefined },
 ): Promise<RookeryError | undefined> {
   const [touched, changed] = await Promise.all([
-    namesFrom(repository, ["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", from, to], { signal }),
-    namesFrom(repository, ["status", "--porcelain=v1", ...EVERYTHING], { cwd: checkout, signal }),
+    readNames(repository, ["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", from, to], { signal }),
+    readNames(repository, ["status", "--porcelain=v1", ...STATUS_FLAGS], { cwd: checkout, signal }),
   ]);
   const mine = new Set(touched);
   const files = changed.map((line) => line.slice(3)).filter((name) => mine.has(name));
-  return files.length === 0 ? undefined : dirty(checkout, ref, files.map(displayName));
+  return files.length === 0 ? undefined : checkoutDirtyError(checkout, ref, files.map(displayName));
 }

@@ -2,12 +2,12 @@ import { readdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { commitAll } from "./commit.ts";
-import { MAX_DIFF_BYTES, diffOf } from "./diff.ts";
+import { MAX_DIFF_BYTES, readWorktreeDiff } from "./diff.ts";
 import { leaseWorktree } from "./lease.ts";
-import { commitsOf, isMerged, statusOf } from "./look.ts";
+import { listWorktreeCommits, isBranchMerged, readWorktreeStatus } from "./status.ts";
 import type { Worktree } from "./record.ts";
 import { removeWorktree } from "./remove.ts";
-import { openScene, refused, type Scene } from "./test-scene.ts";
+import { openScene, expectRejection, type Scene } from "./test-scene.ts";
 
 const lease = (scene: Scene): Promise<Worktree> => leaseWorktree(scene.repository, { id: "t1", branch: "rookery/t1" });
 
@@ -15,7 +15,7 @@ it("a new worktree has nothing of its own", async () => {
   await using scene = await openScene();
   const worktree = await lease(scene);
   const { baseCommit } = worktree;
-  expect(await statusOf(worktree, scene.repository)).toEqual({
+  expect(await readWorktreeStatus(worktree, scene.repository)).toEqual({
     headCommit: baseCommit,
     branch: "rookery/t1",
     uncommitted: false,
@@ -23,7 +23,7 @@ it("a new worktree has nothing of its own", async () => {
     commits: 0,
     behind: 0,
   });
-  expect(await diffOf(worktree, scene.repository, { patch: true })).toEqual({
+  expect(await readWorktreeDiff(worktree, scene.repository, { patch: true })).toEqual({
     base: baseCommit,
     files: [],
     additions: 0,
@@ -59,7 +59,7 @@ it("what is committed, staged, changed, moved, deleted, binary or new is told by
   await symlink("a.txt", at("link"));
   await writeFile(at("ignored.txt"), "x");
 
-  const diff = await diffOf(worktree, repository, { patch: true });
+  const diff = await readWorktreeDiff(worktree, repository, { patch: true });
   const told = diff.files.map(({ path, from, change, additions, deletions, binary }) =>
     [change, path, from ?? "-", binary ? "binary" : `+${additions} -${deletions}`].join(" | "),
   );
@@ -76,8 +76,8 @@ it("what is committed, staged, changed, moved, deleted, binary or new is told by
   expect(diff.commits).toEqual([expect.objectContaining({ subject: "Add one: with\ttab", author: "Rookery Test" })]);
   expect(diff.patch).toContain("+three");
   expect(diff.patch).toContain("rename to ");
-  expect(await statusOf(worktree, repository)).toMatchObject({ uncommitted: true, commits: 1, behind: 1 });
-  expect((await statusOf(worktree, repository)).files).toContain("new file\nü.txt");
+  expect(await readWorktreeStatus(worktree, repository)).toMatchObject({ uncommitted: true, commits: 1, behind: 1 });
+  expect((await readWorktreeStatus(worktree, repository)).files).toContain("new file\nü.txt");
   // The agent's own index is as it was, and nothing is left beside it.
   expect(await user.git("-C", worktree.path, "diff", "--cached", "--name-only", "--no-renames")).not.toContain("new");
   expect((await readdir(join(user.path, ".git/worktrees/t1"))).filter((name) => name.startsWith("rookery"))).toEqual(
@@ -89,7 +89,7 @@ it("a patch is cut at a whole line", async () => {
   await using scene = await openScene();
   const worktree = await lease(scene);
   await writeFile(join(worktree.path, "big.txt"), "ü".repeat(99).concat("\n").repeat(40_000));
-  const diff = await diffOf(worktree, scene.repository, { patch: true });
+  const diff = await readWorktreeDiff(worktree, scene.repository, { patch: true });
   expect(diff).toMatchObject({ truncated: true, additions: 40_000 });
   expect(Buffer.byteLength(diff.patch ?? "")).toBeLessThanOrEqual(MAX_DIFF_BYTES);
   expect(diff.patch).toMatch(/\n\+ü{99}\n$/);
@@ -103,7 +103,7 @@ it("no program that a setting or an attribute names is run for a diff", async ()
   await scene.user.git("config", "diff.noprefix", "true");
   const worktree = await lease(scene);
   await writeFile(join(worktree.path, "a.txt"), "two\n");
-  expect((await diffOf(worktree, scene.repository, { patch: true })).patch).toContain("--- a/a.txt\n+++ b/a.txt\n");
+  expect((await readWorktreeDiff(worktree, scene.repository, { patch: true })).patch).toContain("--- a/a.txt\n+++ b/a.txt\n");
   expect(await readdir(scene.user.path)).not.toContain("ran");
 });
 
@@ -118,15 +118,15 @@ it("what an agent left is committed whole, without hooks or signatures, and with
   for (const file of ["a.txt", "new ü.txt", ".env"]) await writeFile(join(worktree.path, file), "new\n");
   await rm(join(worktree.path, "b.txt"));
   const message = "# Do it\n\nRookery-Task: t1\n";
-  const commit = await commitAll(worktree, repository, { message, leave: [".env"] });
+  const commit = await commitAll(worktree, repository, { message, exclude: [".env"] });
   expect(commit).toBe(await user.git("rev-parse", "rookery/t1"));
   expect(await user.git("log", "-1", "--format=%B", "rookery/t1")).toContain("# Do it\n\nRookery-Task: t1");
   expect(
     (await user.git("-c", "core.quotePath=false", "show", "--name-status", "--format=", "rookery/t1")).split("\n"),
   ).toEqual(["M\ta.txt", "D\tb.txt", "A\tnew ü.txt"]);
-  expect((await statusOf(worktree, repository)).files).toEqual([".env"]);
-  expect(await commitAll(worktree, repository, { message, leave: [".env"] })).toBeUndefined();
-  expect(await commitsOf(worktree, repository)).toHaveLength(1);
+  expect((await readWorktreeStatus(worktree, repository)).files).toEqual([".env"]);
+  expect(await commitAll(worktree, repository, { message, exclude: [".env"] })).toBeUndefined();
+  expect(await listWorktreeCommits(worktree, repository)).toHaveLength(1);
 });
 
 it("what is to be left out is, whether or not git ignores it, and whether or not it is there", async () => {
@@ -134,7 +134,7 @@ it("what is to be left out is, whether or not git ignores it, and whether or not
   const { user, repository } = scene;
   const worktree = await lease(scene);
   for (const name of [".env", ".env.local", "new.txt"]) await writeFile(join(worktree.path, name), "x\n");
-  await commitAll(worktree, repository, { message: "New", leave: [".env", ".env.local", "missing"] });
+  await commitAll(worktree, repository, { message: "New", exclude: [".env", ".env.local", "missing"] });
   expect(await user.git("show", "--name-only", "--format=", "rookery/t1")).toBe("new.txt");
 });
 
@@ -144,31 +144,31 @@ it("nothing is committed in the middle of a merge, or by nobody", async () => {
   const worktree = await lease(scene);
   await writeFile(join(worktree.path, "a.txt"), "mine\n");
   await user.git("config", "--unset", "user.email");
-  await refused(commitAll(worktree, repository, { message: "x" }), "identity_missing");
+  await expectRejection(commitAll(worktree, repository, { message: "x" }), "identity_missing");
   await user.git("config", "user.email", "x@y.invalid");
   await commitAll(worktree, repository, { message: "Mine" });
   await user.write("a.txt", "theirs\n");
   await user.git("commit", "--quiet", "--all", "-m", "Theirs");
   await expect(user.git("-C", worktree.path, "merge", "main")).rejects.toThrow();
-  await refused(commitAll(worktree, repository, { message: "x" }), "merge_conflict", /a\.txt/);
-  expect((await diffOf(worktree, repository)).files).toMatchObject([{ path: "a.txt", change: "unmerged" }]);
+  await expectRejection(commitAll(worktree, repository, { message: "x" }), "merge_conflict", /a\.txt/);
+  expect((await readWorktreeDiff(worktree, repository)).files).toMatchObject([{ path: "a.txt", change: "unmerged" }]);
 });
 
 it("whether a branch has gone into another is told by its commits", async () => {
   await using scene = await openScene();
   const worktree = await lease(scene);
   await scene.user.git("-C", worktree.path, "commit", "--quiet", "--allow-empty", "-m", "Work");
-  expect(await isMerged(worktree, scene.repository, "main")).toBe(false);
+  expect(await isBranchMerged(worktree, scene.repository, "main")).toBe(false);
   await scene.user.git("merge", "--quiet", "--no-ff", "rookery/t1");
-  expect(await isMerged(worktree, scene.repository, "main")).toBe(true);
+  expect(await isBranchMerged(worktree, scene.repository, "main")).toBe(true);
 });
 
 it("a worktree that is not there is named", async () => {
   await using scene = await openScene();
   const worktree = await lease(scene);
   await rename(worktree.path, `${worktree.path}-moved`);
-  await refused(statusOf(worktree, scene.repository), "worktree_missing", /t1/);
-  await refused(diffOf(worktree, scene.repository), "worktree_missing");
+  await expectRejection(readWorktreeStatus(worktree, scene.repository), "worktree_missing", /t1/);
+  await expectRejection(readWorktreeDiff(worktree, scene.repository), "worktree_missing");
 });
 
 it("a repository that was made in it is shown, left out of commits, and not lost", async () => {
@@ -180,7 +180,7 @@ it("a repository that was made in it is shown, left out of commits, and not lost
   const who = ["-c", "user.name=x", "-c", "user.email=x@y.invalid"];
   await user.git("-C", join(worktree.path, "sub/full"), ...who, "commit", "--quiet", "--allow-empty", "-m", "Inside");
   await writeFile(join(worktree.path, "sub/own.txt"), "own\n");
-  const { files } = await diffOf(worktree, repository, { patch: true });
+  const { files } = await readWorktreeDiff(worktree, repository, { patch: true });
   expect(files.map(({ path, change }) => `${change} ${path}`).sort()).toEqual([
     "untracked empty/",
     "untracked sub/full/",
@@ -189,10 +189,10 @@ it("a repository that was made in it is shown, left out of commits, and not lost
   const commit = await commitAll(worktree, repository, { message: "Work" });
   expect(await user.git("show", "--format=", "--name-only", commit ?? "")).toBe("sub/own.txt");
   await user.git("merge", "--quiet", "rookery/t1");
-  await refused(removeWorktree(repository, worktree), "worktree_unmerged", /empty\/, sub\/full\//);
+  await expectRejection(removeWorktree(repository, worktree), "worktree_unmerged", /empty\/, sub\/full\//);
   await user.git("-C", worktree.path, "add", "sub/full");
   await user.git("-C", worktree.path, "commit", "--quiet", "-m", "Take it in");
   await rm(join(worktree.path, "empty"), { recursive: true });
   await user.git("merge", "--quiet", "rookery/t1");
-  await refused(removeWorktree(repository, worktree), "worktree_unmerged", /submodules sub\/full/);
+  await expectRejection(removeWorktree(repository, worktree), "worktree_unmerged", /submodules sub\/full/);
 });

@@ -2,10 +2,10 @@
 import { existsSync } from "node:fs";
 import { lstat, readFile, readdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { ifAbsent } from "./absent.ts";
+import { ifAbsent } from "./if-absent.ts";
 import type { Repository } from "./repository.ts";
 
-export interface Linked {
+export interface LinkedWorktree {
   /** Git's own folder of it. */
   readonly dir: string;
   /** The worktree's folder, as git remembers it. */
@@ -23,22 +23,22 @@ export interface Linked {
 /** As git 2.39 writes it, with LC_ALL=C. */
 const UNFINISHED = "initializing";
 
-export async function linkedAt(repository: Repository, path: string): Promise<Linked | undefined> {
-  return (await allLinked(repository)).find((linked) => linked.path === path);
+export async function findLinkedWorktree(repository: Repository, path: string): Promise<LinkedWorktree | undefined> {
+  return (await listLinkedWorktrees(repository)).find((linked) => linked.path === path);
 }
 
-export async function allLinked({ commonDir }: Repository): Promise<readonly Linked[]> {
+export async function listLinkedWorktrees({ commonDir }: Repository): Promise<readonly LinkedWorktree[]> {
   const folder = join(commonDir, "worktrees");
   const names = await ifAbsent(readdir(folder), []);
   return Promise.all(names.map((name) => readLinked(join(folder, name))));
 }
 
-async function readLinked(dir: string): Promise<Linked> {
-  const [gitdir, head, lock] = await Promise.all(["gitdir", "HEAD", "locked"].map((name) => textOf(join(dir, name))));
+async function readLinked(dir: string): Promise<LinkedWorktree> {
+  const [gitdir, head, lock] = await Promise.all(["gitdir", "HEAD", "locked"].map((name) => readLine(join(dir, name))));
   const dotGit = gitdir === undefined ? undefined : resolve(dir, gitdir);
   const path = dotGit === undefined ? "" : basename(dotGit) === ".git" ? dirname(dotGit) : dotGit;
   const isFinished = lock !== UNFINISHED && dotGit !== undefined;
-  const pointsBack = path !== "" && head !== undefined && (await gitDirOf(path)) === dir;
+  const pointsBack = path !== "" && head !== undefined && (await readGitDirPointer(path)) === dir;
   const ref = head?.startsWith("ref: ") ? head.slice("ref: ".length) : undefined;
   return { dir, path, pointsBack, isFinished, ref, ...(isFinished && { lock }) };
 }
@@ -47,28 +47,28 @@ async function readLinked(dir: string): Promise<Linked> {
  * Is the folder this repository's worktree, as git has it from both sides? In one that is not, git would find whatever lies
  * around it: the user's checkout. Mends what moving the whole repository broke.
  */
-export async function isLinked(repository: Repository, path: string): Promise<boolean> {
+export async function isLinkedWorktree(repository: Repository, path: string): Promise<boolean> {
   const folder = join(repository.commonDir, "worktrees");
-  const dir = await gitDirOf(path);
+  const dir = await readGitDirPointer(path);
   const linked = dir === undefined || dirname(dir) !== folder ? undefined : await readLinked(dir);
   if (linked?.path === path && linked.pointsBack) return true;
   // Git would give it the place of another worktree, or of one in the repository that this one was copied from.
   if (dir !== undefined && (linked === undefined || linked.pointsBack)) return false;
   await repository.gitTry(["worktree", "repair", path]);
-  return (await allLinked(repository)).some((repaired) => repaired.path === path && repaired.pointsBack);
+  return (await listLinkedWorktrees(repository)).some((repaired) => repaired.path === path && repaired.pointsBack);
 }
 
 /** Where the `.git` file of a linked worktree points; undefined where there is no such file, or it points nowhere. */
-export async function gitDirOf(path: string): Promise<string | undefined> {
+export async function readGitDirPointer(path: string): Promise<string | undefined> {
   const file = join(path, ".git");
   const isFile = (await ifAbsent(lstat(file), undefined))?.isFile() === true;
-  const [, dir] = /^gitdir: (.+)$/.exec((isFile && (await textOf(file))) || "") ?? [];
+  const [, dir] = /^gitdir: (.+)$/.exec((isFile && (await readLine(file))) || "") ?? [];
   if (dir === undefined) return undefined;
   const found = resolve(path, dir);
   return existsSync(found) ? found : undefined;
 }
 
-async function textOf(file: string): Promise<string | undefined> {
+async function readLine(file: string): Promise<string | undefined> {
   const text = await ifAbsent(readFile(file, "utf8"), undefined);
   return text?.replace(/\r?\n$/, "");
 }

@@ -1,18 +1,18 @@
 /** Names of files as git has them: bytes, which need not be UTF-8. */
-import { failureOf } from "./failure.ts";
-import type { Repository, RepositoryRun } from "./repository.ts";
+import { toGitError } from "./failure.ts";
+import type { Repository, RepositoryRunOptions } from "./repository.ts";
 
 /** One character for each byte (latin1), so that two names are never taken for one. Shown with `displayName`. */
 export type ByteName = string;
 
 /** What git prints with `-z`. Rejects as `Repository.git` does. */
-export async function namesFrom(
+export async function readNames(
   repository: Repository,
   args: readonly string[],
-  run: RepositoryRun = {},
+  run: RepositoryRunOptions = {},
 ): Promise<readonly ByteName[]> {
   const result = await repository.gitTry(args, run);
-  if (result.code !== 0) throw await failureOf(run.cwd ?? repository.root, args, result);
+  if (result.code !== 0) throw await toGitError(run.cwd ?? repository.root, args, result);
   return splitNames(result.bytes);
 }
 
@@ -29,7 +29,7 @@ export function joinNames(names: readonly ByteName[]): Buffer {
 }
 
 /** Of a name that a person wrote. */
-export function byteName(name: string): ByteName {
+export function toByteName(name: string): ByteName {
   return Buffer.from(name).toString("latin1");
 }
 
@@ -50,6 +50,6 @@ function displayBytes(name: ByteName): string {
   return Buffer.from(name, "latin1").toString("utf8");
 }
 
-export function pathOfName(folder: string | Buffer, name: ByteName): Buffer {
+export function joinByteName(folder: string | Buffer, name: ByteName): Buffer {
   return Buffer.concat([Buffer.from(folder), Buffer.from("/"), Buffer.from(name, "latin1")]);
 }

@@ -5,13 +5,13 @@ import { appendFile, chmod, mkdir, readFile, symlink, writeFile } from "node:fs/
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { temporaryRepository } from "../testing/repository.ts";
-import { collect, examine } from "./collect/index.ts";
-import { diffOf } from "./diff.ts";
+import { collectWorktrees, examineWorktrees } from "./collect/index.ts";
+import { readWorktreeDiff } from "./diff.ts";
 import { leaseWorktree } from "./lease.ts";
 import { removeWorktree } from "./remove.ts";
-import { setUp } from "./set-up.ts";
-import { bytesOf } from "./size.ts";
-import { MARKER, openScene, refused, type Scene } from "./test-scene.ts";
+import { setUpWorktree } from "./set-up.ts";
+import { measureDiskUsage } from "./size.ts";
+import { MARKER, openScene, expectRejection, type Scene } from "./test-scene.ts";
 
 const ended = { id: "t1", branch: "rookery/t1", base: "main", inUse: false, endedAt: "2026-01-01T00:00:00Z" };
 const latin1Path = (folder: string, name: string) =>
@@ -98,14 +98,14 @@ it.each(Object.entries(WORK))("%s keeps a worktree from gc and from remove", asy
   }
   const worktree = await leaseWorktree(repository, { id: "t1", branch: "rookery/t1" });
   const { path } = worktree;
-  expect((await examine(repository, [ended]))[0]?.why).toBeUndefined();
+  expect((await examineWorktrees(repository, [ended]))[0]?.why).toBeUndefined();
   await make({ scene, path, git: (...args) => user.git("-C", path, ...args) });
-  await diffOf(worktree, repository, { patch: true });
+  await readWorktreeDiff(worktree, repository, { patch: true });
   for (const dryRun of [true, false]) {
-    const report = await collect(repository, await examine(repository, [ended]), { dryRun });
+    const report = await collectWorktrees(repository, await examineWorktrees(repository, [ended]), { dryRun });
     expect([report.removed.length, report.kept.length]).toEqual([0, 1]);
   }
-  await refused(removeWorktree(repository, worktree), "worktree_unmerged", /--force/);
+  await expectRejection(removeWorktree(repository, worktree), "worktree_unmerged", /--force/);
   expect(existsSync(path)).toBe(true);
   await removeWorktree(repository, worktree, { force: true });
   expect(existsSync(path)).toBe(false);
@@ -137,9 +137,9 @@ it("the set-up copies files whose names are not UTF-8, and their size counts", a
   await mkdir(join(user.path, "secrets"));
   await writeFile(latin1Path(join(user.path, "secrets"), "caf\xe9"), "x".repeat(100_000));
   const worktree = await leaseWorktree(repository, { id: "t1", branch: "rookery/t1" });
-  const before = await bytesOf(worktree.path);
+  const before = await measureDiskUsage(worktree.path);
   const options = { copy: ["secrets"], timeoutMs: 60_000, env, marker: MARKER, onOutput: () => undefined };
-  await setUp(worktree, repository, options);
+  await setUpWorktree(worktree, repository, options);
   expect(await readFile(latin1Path(join(worktree.path, "secrets"), "caf\xe9"), "utf8")).toHaveLength(100_000);
-  expect((await bytesOf(worktree.path)) - before).toBeGreaterThanOrEqual(100_000);
+  expect((await measureDiskUsage(worktree.path)) - before).toBeGreaterThanOrEqual(100_000);
 });

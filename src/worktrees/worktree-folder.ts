@@ -2,19 +2,19 @@
 import { lstat, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { RookeryError } from "../domain/index.ts";
-import { pathOf } from "./record.ts";
+import { worktreePath } from "./record.ts";
 import type { Repository } from "./repository.ts";
 
 /** Before the id of what is being removed: no task is called so. */
-export const REMOVED = ".removed-";
+export const REMOVED_PREFIX = ".removed-";
 
-const LINE = "/.rookery/";
+const EXCLUDE_LINE = "/.rookery/";
 
 /** Makes the folder above it. Gives the path, and whether anything is there. */
-export async function makePlace(repository: Repository, id: string): Promise<{ path: string; isThere: boolean }> {
-  const path = pathOf(repository, id);
+export async function makeWorktreeParent(repository: Repository, id: string): Promise<{ path: string; isThere: boolean }> {
+  const path = worktreePath(repository, id);
   const above = dirname(path);
-  await exclude(repository);
+  await addToGitExclude(repository);
   for (const folder of [dirname(above), above]) {
     if (!(await isPlainFolder(folder))) await mkdir(folder);
   }
@@ -22,8 +22,8 @@ export async function makePlace(repository: Repository, id: string): Promise<{ p
 }
 
 /** Refuses to go on where something of the way is a symlink: what is written or removed could be anyone's. */
-export async function checkPlace(repository: Repository, id: string): Promise<boolean> {
-  const path = pathOf(repository, id);
+export async function checkWorktreeFolder(repository: Repository, id: string): Promise<boolean> {
+  const path = worktreePath(repository, id);
   const above = dirname(path);
   return (await isPlainFolder(dirname(above))) && (await isPlainFolder(above)) && (await isPlainFolder(path));
 }
@@ -41,14 +41,14 @@ async function isPlainFolder(path: string): Promise<boolean> {
 }
 
 /** Not in `.gitignore`, which is the user's and is committed; what else stands in the file is kept. */
-async function exclude({ commonDir }: Repository): Promise<void> {
+async function addToGitExclude({ commonDir }: Repository): Promise<void> {
   const file = join(commonDir, "info", "exclude");
   const text = await readFile(file, "utf8").catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
     throw error;
   });
-  if (text.split(/\r?\n/).includes(LINE)) return;
+  if (text.split(/\r?\n/).includes(EXCLUDE_LINE)) return;
   await mkdir(dirname(file), { recursive: true });
   const between = text === "" || text.endsWith("\n") ? "" : "\n";
-  await writeFile(file, `${between}${LINE}\n`, { flag: "a" });
+  await writeFile(file, `${between}${EXCLUDE_LINE}\n`, { flag: "a" });
 }

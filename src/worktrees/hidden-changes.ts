@@ -2,8 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { copyFile, lstat, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { linkedAt } from "./linked.ts";
-import { joinNames, namesFrom, pathOfName, type ByteName } from "./names.ts";
+import { findLinkedWorktree } from "./linked-worktrees.ts";
+import { joinNames, readNames, joinByteName, type ByteName } from "./byte-names.ts";
 import type { Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
 
@@ -14,13 +14,13 @@ export async function hiddenChanges(
   signal?: AbortSignal,
 ): Promise<readonly ByteName[]> {
   const at = { cwd: path, signal };
-  const lines = await namesFrom(repository, ["ls-files", "-v", "-z"], at);
+  const lines = await readNames(repository, ["ls-files", "-v", "-z"], at);
   const flagged: ByteName[] = [];
   for (const line of lines) {
     // A lowercase letter means `assume-unchanged`, and S means `skip-worktree`.
-    if (/^[a-zS] /.test(line) && (await exists(pathOfName(path, line.slice(2))))) flagged.push(line.slice(2));
+    if (/^[a-zS] /.test(line) && (await exists(joinByteName(path, line.slice(2))))) flagged.push(line.slice(2));
   }
-  const linked = flagged.length === 0 ? undefined : await linkedAt(repository, path);
+  const linked = flagged.length === 0 ? undefined : await findLinkedWorktree(repository, path);
   if (linked === undefined) return flagged;
   const index = join(linked.dir, `rookery-${randomBytes(6).toString("hex")}.index`);
   try {
@@ -30,7 +30,7 @@ export async function hiddenChanges(
       await repository.git(["update-index", flag, "-z", "--stdin"], { ...at, index, input });
     }
     const args = ["diff-files", "--name-only", "-z", "--ignore-submodules=all", "--"];
-    const changed = new Set(await namesFrom(repository, args, { ...at, index }));
+    const changed = new Set(await readNames(repository, args, { ...at, index }));
     return flagged.filter((name) => changed.has(name));
   } finally {
     await rm(index, { force: true });

@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { killMarked } from "../stdx/index.ts";
 import { temporaryFolder, temporaryRepository } from "../testing/repository.ts";
-import { statusOf } from "./look.ts";
+import { readWorktreeStatus } from "./status.ts";
 import { leaseWorktree } from "./lease.ts";
-import { listWorktrees, remember, type Worktree } from "./record.ts";
+import { listWorktrees, saveWorktree, type Worktree } from "./record.ts";
 import { removeWorktree } from "./remove.ts";
 import { openRepository } from "./repository.ts";
-import { MARKER, openScene, refused, testEnvironment, testGit, type Scene } from "./test-scene.ts";
+import { MARKER, openScene, expectRejection, testEnvironment, testGitOptions, type Scene } from "./test-scene.ts";
 
 const T1 = { id: "t1", branch: "rookery/t1" };
 
@@ -51,7 +51,7 @@ describe("submodules", () => {
     expect(await readFile(join(at, "in ner/deep.txt"), "utf8")).toBe("deep\n");
     expect(await user.git("-C", at, "remote", "get-url", "origin")).toBe(`file://${url}`);
     expect(await user.read(".git/config")).toBe(settings);
-    expect(await statusOf(worktree, repository)).toMatchObject({ uncommitted: false });
+    expect(await readWorktreeStatus(worktree, repository)).toMatchObject({ uncommitted: false });
     expect(await user.git("status", "--porcelain")).toBe("");
     await leaseWorktree(repository, T1);
     await removeWorktree(repository, worktree);
@@ -66,7 +66,7 @@ describe("submodules", () => {
     await scene.user.git("-C", at, ...who, "commit", "--quiet", "--allow-empty", "-m", "In the library");
     await scene.user.git("-C", at, "branch", "kept");
     await scene.user.git("-C", at, "checkout", "--quiet", "HEAD~1");
-    await refused(removeWorktree(scene.repository, worktree), "worktree_unmerged", /submodules libs\/my lib/);
+    await expectRejection(removeWorktree(scene.repository, worktree), "worktree_unmerged", /submodules libs\/my lib/);
     await removeWorktree(scene.repository, worktree, { force: true });
   });
 
@@ -109,7 +109,7 @@ describe("submodules", () => {
     await using scene = await withSubmodules();
     const worktree = await leaseWorktree(scene.repository, T1);
     await change(scene, join(worktree.path, "libs/my lib"));
-    await refused(removeWorktree(scene.repository, worktree), "worktree_unmerged", /libs\/my lib/);
+    await expectRejection(removeWorktree(scene.repository, worktree), "worktree_unmerged", /libs\/my lib/);
   });
 
   it("that the main checkout does not have stay empty, and nothing is fetched", async () => {
@@ -152,7 +152,7 @@ describe("large files", () => {
     await using _ = user;
     const worktree = await leaseWorktree(repository, T1);
     expect(await readFile(join(worktree.path, "big.bin"), "utf8")).toBe(POINTER);
-    expect(await statusOf(worktree, repository)).toMatchObject({ uncommitted: false });
+    expect(await readWorktreeStatus(worktree, repository)).toMatchObject({ uncommitted: false });
   });
 
   it("are brought by git-lfs where it can, and stay pointers where it cannot", async () => {
@@ -188,13 +188,13 @@ it("a full disk leaves neither folder nor branch nor record, and the user's chec
   await using user = await temporaryRepository({ "a.txt": "a\n", "big.txt": "0123456789\n".repeat(10_000) });
   await user.write("a.txt", "changed\n");
   const before = [await user.git("status", "--porcelain=v2"), await user.git("for-each-ref")];
-  const repository = await openRepository(user.path, testGit(user.path, { PATH }));
-  await refused(leaseWorktree(repository, T1), "disk_full", /make room/);
+  const repository = await openRepository(user.path, testGitOptions(user.path, { PATH }));
+  await expectRejection(leaseWorktree(repository, T1), "disk_full", /make room/);
   expect([await user.git("status", "--porcelain=v2"), await user.git("for-each-ref")]).toEqual(before);
   expect(await readdir(join(user.path, ".rookery/worktrees"))).toEqual([]);
   expect((await user.git("worktree", "list")).split("\n")).toHaveLength(1);
   expect(await listWorktrees(repository)).toEqual([]);
-  const patient = await openRepository(user.path, testGit(user.path));
+  const patient = await openRepository(user.path, testGitOptions(user.path));
   await leaseWorktree(patient, T1);
 });
 
@@ -204,7 +204,7 @@ describe("where everything was killed while a worktree was made, the next one ma
   async function isWhole({ user, repository }: Scene, baseCommit: string): Promise<void> {
     const worktree = await leaseWorktree(repository, T1);
     expect(worktree).toMatchObject({ ...T1, base: "main", baseCommit });
-    expect(await statusOf(worktree, repository)).toMatchObject({ uncommitted: false, headCommit: baseCommit });
+    expect(await readWorktreeStatus(worktree, repository)).toMatchObject({ uncommitted: false, headCommit: baseCommit });
     expect((await user.git("worktree", "list")).split("\n")).toHaveLength(2);
     expect(await readdir(join(user.path, ".git/worktrees"))).toEqual(["t1"]);
   }
@@ -212,7 +212,7 @@ describe("where everything was killed while a worktree was made, the next one ma
   async function begun(scene: Scene): Promise<Worktree> {
     const baseCommit = await scene.user.git("rev-parse", "HEAD");
     const worktree = { ...T1, path: join(scene.user.path, ".rookery/worktrees/t1"), base: "main", baseCommit };
-    await remember(scene.repository, worktree);
+    await saveWorktree(scene.repository, worktree);
     await scene.user.git("commit", "--quiet", "--allow-empty", "-m", "Main goes on");
     return worktree;
   }

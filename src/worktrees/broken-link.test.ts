@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../testing/repository.ts";
 import { commitAll } from "./commit.ts";
-import { diffOf } from "./diff.ts";
+import { readWorktreeDiff } from "./diff.ts";
 import { leaseWorktree } from "./lease.ts";
-import { statusOf } from "./look.ts";
+import { readWorktreeStatus } from "./status.ts";
 import { findWorktree, type Worktree } from "./record.ts";
 import { removeWorktree } from "./remove.ts";
 import { openRepository } from "./repository.ts";
-import { openScene, refused, testGit, type Scene } from "./test-scene.ts";
+import { openScene, expectRejection, testGitOptions, type Scene } from "./test-scene.ts";
 
 const T1 = { id: "t1", branch: "rookery/t1" };
 
@@ -43,7 +43,7 @@ describe.each<[string, (worktree: Worktree, scene: Scene) => Promise<unknown>]>(
     await using scene = await openScene();
     const worktree = await atWork(scene);
     await sever(worktree, scene);
-    await refused(removeWorktree(scene.repository, worktree), "worktree_unmerged", /only-here\.txt.*--force/);
+    await expectRejection(removeWorktree(scene.repository, worktree), "worktree_unmerged", /only-here\.txt.*--force/);
     expect(await readFile(join(worktree.path, "only-here.txt"), "utf8")).toBe("work");
     await removeWorktree(scene.repository, worktree, { force: true });
     expect(existsSync(worktree.path)).toBe(false);
@@ -55,9 +55,9 @@ describe.each<[string, (worktree: Worktree, scene: Scene) => Promise<unknown>]>(
     await sever(worktree, scene);
     const before = await scene.user.git("log", "--format=%H", "main");
     const { repository } = scene;
-    await refused(commitAll(worktree, repository, { message: "Work" }), "worktree_missing", /t1/);
-    await refused(statusOf(worktree, repository), "worktree_missing", /t1/);
-    await refused(diffOf(worktree, repository), "worktree_missing", /t1/);
+    await expectRejection(commitAll(worktree, repository, { message: "Work" }), "worktree_missing", /t1/);
+    await expectRejection(readWorktreeStatus(worktree, repository), "worktree_missing", /t1/);
+    await expectRejection(readWorktreeDiff(worktree, repository), "worktree_missing", /t1/);
     expect(await scene.user.git("log", "--format=%H", "main")).toBe(before);
     expect(await scene.user.git("status", "--porcelain")).toBe(" M a.txt");
   });
@@ -79,11 +79,11 @@ it("after the whole repository was moved, its worktrees are looked at, committed
   await atWork(scene);
   const moved = join(folder.path, "moved");
   await rename(scene.user.path, moved);
-  const repository = await openRepository(moved, testGit(moved));
+  const repository = await openRepository(moved, testGitOptions(moved));
   const worktree = await findWorktree(repository, "t1");
   if (worktree === undefined) throw new Error("it is not known any more");
-  await refused(removeWorktree(repository, worktree), "worktree_unmerged", /only-here/);
-  expect((await statusOf(worktree, repository)).files).toEqual(["only-here.txt"]);
+  await expectRejection(removeWorktree(repository, worktree), "worktree_unmerged", /only-here/);
+  expect((await readWorktreeStatus(worktree, repository)).files).toEqual(["only-here.txt"]);
   expect(await commitAll(worktree, repository, { message: "Work" })).toMatch(/^[0-9a-f]{40}$/);
   await mkdir(scene.user.path); // for the one who removes it
 });
@@ -94,14 +94,14 @@ it("what git keeps of a worktree may be damaged: its files stay", async () => {
   await rm(join(scene.user.path, ".git/worktrees/t1/HEAD"));
   await leaseWorktree(scene.repository, T1).catch(() => undefined);
   expect(await readFile(join(worktree.path, "only-here.txt"), "utf8")).toBe("work");
-  await refused(removeWorktree(scene.repository, worktree), "worktree_unmerged", /only-here\.txt/);
+  await expectRejection(removeWorktree(scene.repository, worktree), "worktree_unmerged", /only-here\.txt/);
 });
 
 it("one that the user has locked is removed only by force", async () => {
   await using scene = await openScene();
   const worktree = await leaseWorktree(scene.repository, T1);
   await scene.user.git("worktree", "lock", "--reason", "I look at it", worktree.path);
-  await refused(removeWorktree(scene.repository, worktree), "worktree_unmerged", /I look at it/);
+  await expectRejection(removeWorktree(scene.repository, worktree), "worktree_unmerged", /I look at it/);
   expect(existsSync(worktree.path)).toBe(true);
   await removeWorktree(scene.repository, worktree, { force: true });
   expect(existsSync(worktree.path)).toBe(false);
