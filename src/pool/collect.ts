@@ -7,7 +7,13 @@ import {
   type Store,
   type TaskState,
 } from "../domain/index.ts";
-import { collectWorktrees, examineWorktrees, type ExaminedWorktree, type ExaminedTask, type Repository } from "../worktrees/index.ts";
+import {
+  collectWorktrees,
+  examineWorktrees,
+  type ExaminedWorktree,
+  type ExaminedTask,
+  type Repository,
+} from "../worktrees/index.ts";
 import { isMerging } from "./merge-task.ts";
 import type { PoolParts, Repositories } from "./parts.ts";
 import type { TaskWriter } from "./task-writer.ts";
@@ -67,7 +73,12 @@ async function collectIn(
 
 /** Returns why the worktree is kept, or undefined if it was removed. A task that was resumed since keeps its worktree. */
 async function removeUnused(
-  { repository, one, id, head }: { repository: Repository; one: ExaminedWorktree[]; id: string; head: number | undefined },
+  {
+    repository,
+    one,
+    id,
+    head,
+  }: { repository: Repository; one: ExaminedWorktree[]; id: string; head: number | undefined },
   withWriter: WithTaskWriter,
 ): Promise<string | undefined> {
   try {

@@ -41,7 +41,14 @@ import {
   type TaskView,
 } from "../domain/index.ts";
 import { isDriven } from "../session/index.ts";
-import { readWorktreeDiff, findWorktree, openRepository, predictBranchMerge, type Repository, type Worktree } from "../worktrees/index.ts";
+import {
+  readWorktreeDiff,
+  findWorktree,
+  openRepository,
+  predictBranchMerge,
+  type Repository,
+  type Worktree,
+} from "../worktrees/index.ts";
 import { collectTasks, type WithTaskWriter } from "./collect.ts";
 import { gitVariables } from "./command-environment.ts";
 import { commitRemainingChanges } from "./commit.ts";

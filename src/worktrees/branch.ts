@@ -1,11 +1,11 @@
-/** The branch of a task: its name is refused before git could take it for something else, and it is made with the checkout. */
+/** Branches of tasks: checks their names, creates them together with the checkout, and deletes them. */
 import { RookeryError } from "../domain/index.ts";
 import { toBranchConflict, toGitError, isFilterMissing } from "./failure.ts";
 import { DISABLE_LFS } from "./git.ts";
 import type { Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
 
-/** As `git check-ref-format` has it, and nothing that begins like an option. */
+/** Throws `input_invalid` for a name that `git check-ref-format` rejects, or that looks like an option. */
 export function checkBranchName(name: string): void {
   const parts = name.split("/");
   const isRefused =
@@ -16,20 +16,20 @@ export function checkBranchName(name: string): void {
     name !== name.toWellFormed() ||
     parts.some((part) => part === "" || part === "@" || part.startsWith(".") || part.endsWith(".lock"));
   if (!isRefused) return;
-  const shown = JSON.stringify(name.slice(0, 200).toWellFormed());
-  throw new RookeryError("input_invalid", `${shown} cannot be the name of a branch`);
+  const quotedName = JSON.stringify(name.slice(0, 200).toWellFormed());
+  throw new RookeryError("input_invalid", `${quotedName} is not a valid branch name; see: git help check-ref-format`);
 }
 
 export async function hasBranch(repository: Repository, branch: string): Promise<boolean> {
   return (await repository.gitTry(["show-ref", "--verify", "--quiet", `refs/heads/${branch}`])).code === 0;
 }
 
-/** Only if it is still at that commit. */
+/** Deletes the branch only if it still points to `commit`. Returns whether it was deleted. */
 export async function deleteBranch(repository: Repository, branch: string, commit: string): Promise<boolean> {
   return (await repository.gitTry(["update-ref", "-d", `refs/heads/${branch}`, commit])).code === 0;
 }
 
-/** Rejects with `branch_exists` where the branch is there, or is checked out elsewhere. Git removes what it leaves half-made. */
+/** Runs `git worktree add`, which cleans up if it fails. Rejects with `branch_exists` if the branch exists or is checked out elsewhere. */
 export async function addLinkedWorktree(
   repository: Repository,
   { path, branch, baseCommit }: Worktree,
@@ -41,7 +41,7 @@ export async function addLinkedWorktree(
   const result = await repository.gitTry(args, { signal });
   if (result.code === 0) return;
   if (isFilterMissing(result.stderr)) {
-    // The branch was made before the files could not be; large files that cannot be had stay the pointers that they are.
+    // The branch exists by now. Check out again without LFS: files that cannot be downloaded stay pointers.
     await repository.git([...DISABLE_LFS, "worktree", "add", "--quiet", path, branch], { signal });
     return;
   }

@@ -14,8 +14,8 @@ import { openScene, expectRejection, testGitOptions, type Scene } from "./test-s
 
 const T1 = { id: "t1", branch: "rookery/t1" };
 
-/** A worktree with a file that is nowhere else, beside a checkout in which the user is at work. */
-async function atWork(scene: Scene): Promise<Worktree> {
+/** Creates a worktree with a file that exists nowhere else, and an uncommitted change in the main checkout. */
+async function leaseWithWork(scene: Scene): Promise<Worktree> {
   const worktree = await leaseWorktree(scene.repository, T1);
   await writeFile(join(worktree.path, "only-here.txt"), "work");
   await scene.user.write("a.txt", "the user's, not committed\n");
@@ -24,24 +24,24 @@ async function atWork(scene: Scene): Promise<Worktree> {
 
 describe.each<[string, (worktree: Worktree, scene: Scene) => Promise<unknown>]>([
   [
-    "was made a repository of its own",
+    "became a separate repository",
     async ({ path }, { user }) => {
       await rm(join(path, ".git"));
       await user.git("-C", path, "init", "--quiet");
     },
   ],
-  ["was forgotten by git", (_, { user }) => rm(join(user.path, ".git/worktrees/t1"), { recursive: true })],
+  ["git no longer knows", (_, { user }) => rm(join(user.path, ".git/worktrees/t1"), { recursive: true })],
   [
-    "leads to another worktree",
+    "points to another worktree",
     async ({ path }, { repository }) => {
       const other = await leaseWorktree(repository, { id: "t2", branch: "rookery/t2" });
       await writeFile(join(path, ".git"), await readFile(join(other.path, ".git")));
     },
   ],
-])("a folder that %s", (_, sever) => {
-  it("is not removed with what is in it, unless it is given up", async () => {
+])("a worktree folder that %s", (_, sever) => {
+  it("is removed only with force", async () => {
     await using scene = await openScene();
-    const worktree = await atWork(scene);
+    const worktree = await leaseWithWork(scene);
     await sever(worktree, scene);
     await expectRejection(removeWorktree(scene.repository, worktree), "worktree_unmerged", /only-here\.txt.*--force/);
     expect(await readFile(join(worktree.path, "only-here.txt"), "utf8")).toBe("work");
@@ -49,9 +49,9 @@ describe.each<[string, (worktree: Worktree, scene: Scene) => Promise<unknown>]>(
     expect(existsSync(worktree.path)).toBe(false);
   });
 
-  it("is never taken for the checkout it lies in", async () => {
+  it("is never treated as the checkout around it", async () => {
     await using scene = await openScene();
-    const worktree = await atWork(scene);
+    const worktree = await leaseWithWork(scene);
     await sever(worktree, scene);
     const before = await scene.user.git("log", "--format=%H", "main");
     const { repository } = scene;
@@ -63,9 +63,9 @@ describe.each<[string, (worktree: Worktree, scene: Scene) => Promise<unknown>]>(
   });
 });
 
-it("a folder that has lost its .git file gets it again, and is not taken for the checkout it lies in", async () => {
+it("restores a deleted .git file and does not use the checkout around the worktree", async () => {
   await using scene = await openScene();
-  const worktree = await atWork(scene);
+  const worktree = await leaseWithWork(scene);
   await rm(join(worktree.path, ".git"));
   const commit = await commitAll(worktree, scene.repository, { message: "Work" });
   expect(await scene.user.git("rev-parse", "rookery/t1")).toBe(commit);
@@ -73,35 +73,35 @@ it("a folder that has lost its .git file gets it again, and is not taken for the
   expect(await scene.user.git("status", "--porcelain")).toBe(" M a.txt");
 });
 
-it("after the whole repository was moved, its worktrees are looked at, committed and guarded as before", async () => {
+it("inspects, commits and protects worktrees after the whole repository was moved", async () => {
   await using scene = await openScene();
   await using folder = await temporaryFolder();
-  await atWork(scene);
+  await leaseWithWork(scene);
   const moved = join(folder.path, "moved");
   await rename(scene.user.path, moved);
   const repository = await openRepository(moved, testGitOptions(moved));
   const worktree = await findWorktree(repository, "t1");
-  if (worktree === undefined) throw new Error("it is not known any more");
+  if (worktree === undefined) throw new Error("the worktree is no longer known");
   await expectRejection(removeWorktree(repository, worktree), "worktree_unmerged", /only-here/);
   expect((await readWorktreeStatus(worktree, repository)).files).toEqual(["only-here.txt"]);
   expect(await commitAll(worktree, repository, { message: "Work" })).toMatch(/^[0-9a-f]{40}$/);
-  await mkdir(scene.user.path); // for the one who removes it
+  await mkdir(scene.user.path); // disposing the scene removes it
 });
 
-it("what git keeps of a worktree may be damaged: its files stay", async () => {
+it("keeps the files of a worktree whose git folder is damaged", async () => {
   await using scene = await openScene();
-  const worktree = await atWork(scene);
+  const worktree = await leaseWithWork(scene);
   await rm(join(scene.user.path, ".git/worktrees/t1/HEAD"));
   await leaseWorktree(scene.repository, T1).catch(() => undefined);
   expect(await readFile(join(worktree.path, "only-here.txt"), "utf8")).toBe("work");
   await expectRejection(removeWorktree(scene.repository, worktree), "worktree_unmerged", /only-here\.txt/);
 });
 
-it("one that the user has locked is removed only by force", async () => {
+it("removes a worktree that the user locked only with force", async () => {
   await using scene = await openScene();
   const worktree = await leaseWorktree(scene.repository, T1);
-  await scene.user.git("worktree", "lock", "--reason", "I look at it", worktree.path);
-  await expectRejection(removeWorktree(scene.repository, worktree), "worktree_unmerged", /I look at it/);
+  await scene.user.git("worktree", "lock", "--reason", "in review", worktree.path);
+  await expectRejection(removeWorktree(scene.repository, worktree), "worktree_unmerged", /in review/);
   expect(existsSync(worktree.path)).toBe(true);
   await removeWorktree(scene.repository, worktree, { force: true });
   expect(existsSync(worktree.path)).toBe(false);

@@ -1,11 +1,11 @@
-/** Names of files as git has them: bytes, which need not be UTF-8. */
+/** File names as git prints them: bytes that need not be UTF-8. */
 import { toGitError } from "./failure.ts";
 import type { Repository, RepositoryRunOptions } from "./repository.ts";
 
-/** One character for each byte (latin1), so that two names are never taken for one. Shown with `displayName`. */
+/** One character per byte (latin1), so different names stay different. Use `displayName` to show one. */
 export type ByteName = string;
 
-/** What git prints with `-z`. Rejects as `Repository.git` does. */
+/** Runs git and splits its `-z` output. Rejects with the same errors as `Repository.git`. */
 export async function readNames(
   repository: Repository,
   args: readonly string[],
@@ -23,12 +23,12 @@ export function splitNames(bytes: Buffer): readonly ByteName[] {
     .filter((name) => name !== "");
 }
 
-/** For git's input. */
+/** Joins names for the standard input of a git command with `-z`. */
 export function joinNames(names: readonly ByteName[]): Buffer {
   return Buffer.from(names.join("\0"), "latin1");
 }
 
-/** Of a name that a person wrote. */
+/** Encodes a name that a person wrote. */
 export function toByteName(name: string): ByteName {
   return Buffer.from(name).toString("latin1");
 }
@@ -37,7 +37,7 @@ export function isUtf8Name(name: ByteName): boolean {
   return Buffer.from(displayBytes(name)).equals(Buffer.from(name, "latin1"));
 }
 
-/** As git quotes it if it is not UTF-8: `"caf\351.txt"`. */
+/** Quotes a name the way git does if it is not UTF-8: `"caf\351.txt"`. */
 export function displayName(name: ByteName): string {
   if (isUtf8Name(name)) return displayBytes(name);
   const escaped = name.replace(/["\\\x00-\x1f\x7f-\xff]/g, (sign) =>

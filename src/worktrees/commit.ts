@@ -1,4 +1,4 @@
-/** Commits what an agent left lying: only what is in the branch can be merged. */
+/** Commits the changes that an agent left uncommitted, so they can be merged. */
 import { RookeryError } from "../domain/index.ts";
 import { listGitlinks } from "./gitlinks.ts";
 import { STATUS_FLAGS, assertWorktreeExists, parseEmbeddedRepositories, parseUnmergedFiles } from "./status.ts";
@@ -8,15 +8,16 @@ import type { Repository } from "./repository.ts";
 
 export interface CommitAllOptions {
   readonly message: string;
-  /** Files and folders that stay uncommitted, such as those that the set-up copied. */
+  /** Files and folders that stay uncommitted, such as files that the set-up copied. */
   readonly exclude?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Everything that git does not ignore, but for repositories within, as one commit, whose name it gives; undefined where there is nothing. The hooks of
- * the repository do not run, and nothing is signed: it is a record of what is there, made where nobody can answer a
- * question or mend what a hook minds. Rejects with `identity_missing`, `worktree_missing`, and where a merge is under way.
+ * Commits all changes except ignored files and nested repositories. Returns the commit id, or undefined if nothing changed.
+ *
+ * Runs no hooks and signs nothing, because nobody can answer a prompt or fix what a hook reports. Rejects with
+ * `identity_missing` or `worktree_missing`, and with `merge_conflict` if the worktree has unresolved conflicts.
  */
 export async function commitAll(
   worktree: Worktree,
@@ -30,9 +31,9 @@ export async function commitAll(
   const unmerged = parseUnmergedFiles(lines);
   if (unmerged.length > 0) throw mergeInProgress(worktree, unmerged);
   await repository.requireIdentity();
-  // Of a repository that was made there, git would take the name of a commit that nobody else has, and no file.
+  // Git would record only the commit id of a nested repository, not its files.
   const embedded = parseEmbeddedRepositories(lines).map((path) => path.slice(0, -1));
-  // Git would run `git status` in those that are known, by the configuration that lies there.
+  // Git would run `git status` in known nested repositories, with their own configuration.
   const known = (await listGitlinks(repository, at)).map(({ name }) => name);
   const left = [...(await removeIgnored(repository, exclude.map(toByteName), at)), ...embedded, ...known];
   const input = joinNames([":/", ...left.map((path) => `:(top,exclude,literal)${path}`)]);
@@ -46,7 +47,7 @@ export async function commitAll(
   return repository.git(["rev-parse", "HEAD"], at);
 }
 
-/** Git takes the name of an ignored file for a wish to add it, and refuses, although it is named to be left out (2.39). */
+/** Removes ignored paths: git 2.39 fails for an ignored file even in an exclude pathspec. */
 async function removeIgnored(
   repository: Repository,
   paths: readonly ByteName[],
@@ -61,6 +62,6 @@ async function removeIgnored(
 function mergeInProgress({ path }: Worktree, files: readonly ByteName[]): RookeryError {
   return new RookeryError(
     "merge_conflict",
-    `a merge is under way in ${path}, with conflicts in ${files.slice(0, 10).map(displayName).join(", ")}; solve or abort it there`,
+    `a merge is in progress in ${path}, with conflicts in ${files.slice(0, 10).map(displayName).join(", ")}; resolve or abort it there`,
   );
 }

@@ -9,7 +9,7 @@ import { readWorktreeStatus } from "./status.ts";
 import { openRepository } from "./repository.ts";
 import { openScene, expectRejection } from "./test-scene.ts";
 
-it.each([".gitignore", ".gitattributes"])("git that waits for a FIFO named %s is stopped", async (name) => {
+it.each([".gitignore", ".gitattributes"])("stops git when it blocks on a FIFO named %s", async (name) => {
   await using scene = await openScene({ "a.txt": "one\n" });
   const worktree = await leaseWorktree(scene.repository, { id: "t1", branch: "rookery/t1" });
   await writeFile(join(worktree.path, "a.txt"), "changed\n");

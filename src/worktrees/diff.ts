@@ -1,9 +1,15 @@
-/** All that differs from where a worktree began: committed, not committed, and not yet known to git. */
+/** Reads the diff of a worktree against its base: committed, uncommitted and untracked changes. */
 import { randomBytes } from "node:crypto";
 import { copyFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ChangedFile, TaskDiff } from "../domain/index.ts";
-import { STATUS_FLAGS, assertWorktreeExists, listWorktreeCommits, parseEmbeddedRepositories, parseUnmergedFiles } from "./status.ts";
+import {
+  STATUS_FLAGS,
+  assertWorktreeExists,
+  listWorktreeCommits,
+  parseEmbeddedRepositories,
+  parseUnmergedFiles,
+} from "./status.ts";
 import { listChangedGitlinks } from "./gitlinks.ts";
 import { readGitDirPointer } from "./linked-worktrees.ts";
 import { displayName, joinNames, readNames, type ByteName } from "./byte-names.ts";
@@ -11,16 +17,16 @@ import type { Worktree } from "./record.ts";
 import type { Repository, RepositoryRunOptions } from "./repository.ts";
 
 export interface DiffOptions {
-  /** With the text of it? */
+  /** Include the patch text. Default: false. */
   readonly patch?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export const MAX_DIFF_BYTES = 4 * 1024 * 1024;
-/** More are counted, but not named. */
+/** Files beyond this count in the totals, but are not listed. */
 const MAX_FILES = 10_000;
 
-/** No program that a setting names is run for it, and the user's taste in diffs changes nothing. */
+/** Disables external diff programs and the user's diff settings. */
 const DIFF_FLAGS = [
   "--no-ext-diff",
   "--no-textconv",
@@ -30,8 +36,12 @@ const DIFF_FLAGS = [
   "--submodule=short",
 ];
 
-/** Rejects with `worktree_missing`. */
-export async function readWorktreeDiff(worktree: Worktree, repository: Repository, options: DiffOptions = {}): Promise<TaskDiff> {
+/** Rejects with `worktree_missing` if the worktree does not exist. */
+export async function readWorktreeDiff(
+  worktree: Worktree,
+  repository: Repository,
+  options: DiffOptions = {},
+): Promise<TaskDiff> {
   await assertWorktreeExists(worktree, repository);
   const { signal } = options;
   const at = { cwd: worktree.path, signal };
@@ -44,10 +54,10 @@ export async function readWorktreeDiff(worktree: Worktree, repository: Repositor
   const embedded = parseEmbeddedRepositories(lines);
   const untracked = lines.flatMap((line) => (line.startsWith("?? ") && !line.endsWith("/") ? [line.slice(3)] : []));
   await using index = await copyIndexWith(worktree, repository, untracked, at);
-  const within = { ...at, index: index.file };
+  const withIndex = { ...at, index: index.file };
   const [listed, patch] = await Promise.all([
-    readNames(repository, ["diff", "--raw", "--numstat", "-z", "--abbrev=40", ...DIFF_FLAGS, base, "--"], within),
-    options.patch === true ? readPatch(repository, base, within) : undefined,
+    readNames(repository, ["diff", "--raw", "--numstat", "-z", "--abbrev=40", ...DIFF_FLAGS, base, "--"], withIndex),
+    options.patch === true ? readPatch(repository, base, withIndex) : undefined,
   ]);
   const known = { untracked: new Set(untracked), unmerged: new Set(parseUnmergedFiles(lines)) };
   const parsed = parseDiff(listed, known);
@@ -69,7 +79,7 @@ export async function readWorktreeDiff(worktree: Worktree, repository: Repositor
   };
 }
 
-/** A submodule, at the same commit. */
+/** An entry for a submodule at the same commit whose files have changed. */
 function toChangedSubmodule(path: ByteName): ChangedFile {
   return { path, change: "modified", binary: false };
 }
@@ -79,13 +89,17 @@ function toDisplayFile(file: ChangedFile): ChangedFile {
   return { ...file, path: displayName(path), ...(from !== undefined && { from: displayName(from) }) };
 }
 
-/** Where its branch left what it was made from; that itself, where a rebase left nothing in common. */
-async function findDiffBase({ baseCommit }: Worktree, repository: Repository, at: RepositoryRunOptions): Promise<string> {
+/** Returns the merge base of the branch and its base commit, or the base commit if they have none after a rebase. */
+async function findDiffBase(
+  { baseCommit }: Worktree,
+  repository: Repository,
+  at: RepositoryRunOptions,
+): Promise<string> {
   const { code, stdout } = await repository.gitTry(["merge-base", baseCommit, "HEAD"], at);
   return code === 0 ? stdout.trim() : baseCommit;
 }
 
-/** A copy of the index that knows the new files too, since the real one is the agent's; without any, the real one does. */
+/** Copies the index and adds the untracked files to the copy; the real index belongs to the agent. Uses no copy if there are none. */
 async function copyIndexWith(
   worktree: Worktree,
   repository: Repository,
@@ -112,7 +126,7 @@ async function readPatch(repository: Repository, base: string, at: RepositoryRun
   const args = ["diff", "--src-prefix=a/", "--dst-prefix=b/", ...DIFF_FLAGS, base, "--"];
   const result = await repository.gitTry(args, { ...at, truncateAt: MAX_DIFF_BYTES });
   if (!result.truncated) return { text: result.stdout, truncated: false };
-  return { text: result.stdout.slice(0, result.stdout.lastIndexOf("\n") + 1), truncated: true }; // no half line
+  return { text: result.stdout.slice(0, result.stdout.lastIndexOf("\n") + 1), truncated: true }; // end at a complete line
 }
 
 const CHANGES: Readonly<Record<string, ChangedFile["change"]>> = {
@@ -126,8 +140,8 @@ const CHANGES: Readonly<Record<string, ChangedFile["change"]>> = {
 };
 
 /**
- * With `-z`, as git 2.39 prints it: `:modes and names STATUS` NUL path NUL, a second path where it was moved, for each
- * file; then `additions TAB deletions TAB path` NUL, where a moved one has an empty path and two more fields.
+ * Parses the `-z` output of git 2.39: for each file `:modes and ids STATUS` NUL path NUL, with a second path if it was moved;
+ * then `additions TAB deletions TAB path` NUL, with an empty path and two more fields if it was moved.
  */
 function parseDiff(
   fields: readonly ByteName[],

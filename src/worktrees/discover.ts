@@ -1,29 +1,29 @@
-/** Finds the repository around a folder without running git, and never takes files of a checkout for one. */
+/** Finds the repository of a folder without running git. Rejects a repository that consists of files of a checkout. */
 import { lstat, readFile, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { RookeryError } from "../domain/index.ts";
 import { repositoryMissing } from "./failure.ts";
 
 export interface FoundRepository {
-  /** The folder that has the `.git`, with symbolic links resolved. */
+  /** The folder that contains `.git`. Symbolic links are resolved. */
   readonly checkout: string;
-  /** Where git keeps it: `.git`, or what that file names. */
+  /** The git folder: `.git`, or the folder that a `.git` file names. */
   readonly gitDir: string;
-  /** The checkout that this one lies in, if its own repository has not made it. */
+  /** The checkout that contains this one, unless this one is a worktree or submodule of it. */
   readonly enclosing?: string | undefined;
 }
 
-/** Longer than any path. */
+/** Exceeds the longest possible path. */
 const MAX_POINTER_BYTES = 16 * 1024;
 
 /**
- * The nearest folder upwards that has a `.git`. Rejects with `repository_missing`, with `cwd_missing`, and with
- * `repository_bare` for a bare repository, also for one that is made of files of a checkout.
+ * Searches upward for the nearest folder with a `.git`. Rejects with `repository_missing` or `cwd_missing`, and with
+ * `repository_bare` for a bare repository, including one that consists of files of a checkout.
  */
 export async function discoverRepository(cwd: string): Promise<FoundRepository> {
   const start = await realpath(cwd).catch(() => undefined);
   if (start === undefined || !(await isFolder(start))) {
-    throw new RookeryError("cwd_missing", `${cwd} is no folder, so git cannot run in it`);
+    throw new RookeryError("cwd_missing", `${cwd} is not a folder, so git cannot run there`);
   }
   const checkout = await findCheckoutAbove(leaveGitFolder(start), cwd);
   if (checkout === undefined) throw repositoryMissing(cwd);
@@ -36,14 +36,14 @@ export async function discoverRepository(cwd: string): Promise<FoundRepository> 
   return { checkout, gitDir, ...(outer !== undefined && !isMadeByOuter && { enclosing: within }) };
 }
 
-/** Rejects with `repository_bare` if git's folder is made of files of a checkout: their author wrote its settings. */
+/** Rejects with `repository_bare` if the git folder consists of files of a checkout, whose author wrote its settings. */
 export async function rejectEmbedded(gitDir: string, cwd: string): Promise<void> {
-  if (gitDir.split(sep).includes(".git")) return; // git lets no such name into a checkout
+  if (gitDir.split(sep).includes(".git")) return; // git never checks out a file with this name
   const around = await findCheckoutAbove(dirname(gitDir), cwd, "any").catch(() => undefined);
   if (around !== undefined) throw embeddedRepositoryError(gitDir, around);
 }
 
-/** Where the `.git` of a checkout leads, with symbolic links resolved. Undefined if it leads nowhere. */
+/** Returns the git folder of a checkout, with symbolic links resolved, or undefined if there is none. */
 export async function resolveGitDir(checkout: string): Promise<string | undefined> {
   const own = join(checkout, ".git");
   const found = await stat(own).catch(() => undefined);
@@ -53,7 +53,7 @@ export async function resolveGitDir(checkout: string): Promise<string | undefine
   return named === undefined ? undefined : realpath(resolve(checkout, named)).catch(() => undefined);
 }
 
-/** From within `.git`, the checkout that it belongs to is meant. */
+/** For a path inside `.git`, returns the checkout that it belongs to. */
 function leaveGitFolder(real: string): string {
   const names = real.split(sep);
   const at = names.indexOf(".git");
@@ -72,14 +72,14 @@ async function findCheckoutAbove(
   }
 }
 
-/** An empty `.git` folder is none: Codex's sandbox leaves one in each place that it may write to. */
+/** An empty `.git` folder does not count: Codex's sandbox leaves one in every folder that it may write to. */
 async function isCheckout(folder: string): Promise<boolean> {
   const own = await stat(join(folder, ".git")).catch(() => undefined);
   if (own?.isDirectory() !== true) return own?.isFile() === true;
   return exists(join(folder, ".git", "HEAD"));
 }
 
-/** As git sees it: with objects and references, or with the name of the folder that has them. */
+/** Uses git's rule: a HEAD, and either objects and refs or a `commondir` file. */
 async function looksBare(folder: string): Promise<boolean> {
   if (!(await exists(join(folder, "HEAD")))) return false;
   if (await exists(join(folder, "commondir"))) return true;
@@ -88,21 +88,23 @@ async function looksBare(folder: string): Promise<boolean> {
 
 async function toBareError(folder: string, cwd: string): Promise<RookeryError> {
   const around = await findCheckoutAbove(dirname(folder), cwd, "any");
-  return around === undefined || basename(folder) === ".git" ? bareRepositoryError(folder) : embeddedRepositoryError(folder, around);
+  return around === undefined || basename(folder) === ".git"
+    ? bareRepositoryError(folder)
+    : embeddedRepositoryError(folder, around);
 }
 
 export function bareRepositoryError(path: string): RookeryError {
   return new RookeryError(
     "repository_bare",
-    `${path} is a bare repository, without a checkout to work beside; clone it: git clone ${path} FOLDER`,
+    `${path} is a bare repository and has no checkout; clone it: git clone ${path} FOLDER`,
   );
 }
 
 function embeddedRepositoryError(path: string, around: string): RookeryError {
   return new RookeryError(
     "repository_bare",
-    `${path} is a git repository made of files in ${around}, whose settings could run commands of their author, ` +
-      `so git is not run in it; use ${around}, or clone it if you trust it: git clone ${path} FOLDER`,
+    `${path} is a git repository made of files in ${around}; its settings could run commands of their author, ` +
+      `so git is not run there; use ${around}, or clone it if you trust it: git clone ${path} FOLDER`,
   );
 }
 

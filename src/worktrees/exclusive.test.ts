@@ -8,7 +8,7 @@ import { withLock } from "./lock.ts";
 import { openRepository } from "./repository.ts";
 import { openScene, expectRejection, testGitOptions } from "./test-scene.ts";
 
-it("of those who write to one repository only one does at a time, in the order they came", async () => {
+it("runs exclusive work on one repository one at a time, in order", async () => {
   await using scene = await openScene();
   const again = await openRepository(scene.user.path, testGitOptions(scene.user.path));
   const log: string[] = [];
@@ -27,7 +27,7 @@ it("of those who write to one repository only one does at a time, in the order t
   expect(await locksOf(scene.user.path)).toEqual([]);
 });
 
-it("another process that lives keeps its lock, and is named after a bounded wait", async () => {
+it("rejects with repository_locked if a live process keeps the lock", async () => {
   await using scene = await openScene({ "a.txt": "" }, { exclusiveMs: 50 });
   const { pid, startTime } = ownIdentity();
   await writeFile(join(scene.user.path, ".git/rookery.lock"), `${pid}.${startTime}.0123456789ab`);
@@ -39,7 +39,7 @@ it("another process that lives keeps its lock, and is named after a bounded wait
   expect(await locksOf(scene.user.path)).toEqual(["rookery.lock"]);
 });
 
-it("a lock that says nothing of its owner is waited for no longer than any other", async () => {
+it("waits no longer for a lock without an owner than for any other", async () => {
   await using scene = await openScene({ "a.txt": "" }, { exclusiveMs: 50 });
   await symlink("nowhere", join(scene.user.path, ".git/rookery.lock"));
   await expectRejection(
@@ -49,7 +49,7 @@ it("a lock that says nothing of its owner is waited for no longer than any other
   );
 });
 
-it("a repository that cannot be written says so", async () => {
+it("reports a repository that cannot be written", async () => {
   await using scene = await openScene();
   const refusal = Object.assign(new Error("EROFS: read-only file system, open 'x'"), { code: "EROFS" });
   await expectRejection(
@@ -59,7 +59,7 @@ it("a repository that cannot be written says so", async () => {
   );
 });
 
-it("what the dead left of their locks is gone once the repository is opened, and what the living have is not", async () => {
+it("removes the locks of dead processes when a repository is opened and keeps those of live ones", async () => {
   await using scene = await openScene();
   const { pid, startTime } = ownIdentity();
   const dead = `${spawnSync("true").pid}.${startTime}.0123456789ab`;
@@ -73,7 +73,7 @@ it("what the dead left of their locks is gone once the repository is opened, and
   expect(await locksOf(scene.user.path)).toEqual([mine]);
 });
 
-it("a dead one's lock is taken over by one of those who wait, although one died while it took it over", async () => {
+it("lets exactly one waiter at a time take over the lock of a dead process, even after an interrupted takeover", async () => {
   await using scene = await openScene();
   const dead = spawnSync("true").pid;
   const { startTime } = ownIdentity();
@@ -94,7 +94,7 @@ it("a dead one's lock is taken over by one of those who wait, although one died 
   expect(await locksOf(scene.user.path)).toEqual([]);
 });
 
-it("what a dead owner's children still do is ended before its lock is taken over", async () => {
+it("kills the children of a dead owner before it takes over its lock", async () => {
   await using scene = await openScene();
   const marker = `lock-test-${process.pid}`;
   const child = spawn("sleep", ["1000"], { env: { ...scene.env, ROOKERY_OWNER: marker } });
@@ -106,16 +106,16 @@ it("what a dead owner's children still do is ended before its lock is taken over
   await ended;
 });
 
-it("whoever gives up does not wait on", async () => {
+it("stops waiting when the signal aborts", async () => {
   await using scene = await openScene();
   const { pid, startTime } = ownIdentity();
   await writeFile(join(scene.user.path, ".git/rookery.lock"), `${pid}.${startTime}.0123456789ab`);
   const controller = new AbortController();
   const waiting = scene.repository.exclusive(() => Promise.resolve(), controller.signal);
   const behind = scene.repository.exclusive(() => Promise.resolve(), controller.signal);
-  controller.abort(new Error("given up"));
-  await expect(behind).rejects.toThrow("given up");
-  await expect(waiting).rejects.toThrow("given up");
+  controller.abort(new Error("aborted"));
+  await expect(behind).rejects.toThrow("aborted");
+  await expect(waiting).rejects.toThrow("aborted");
 });
 
 async function locksOf(root: string): Promise<string[]> {

@@ -1,41 +1,43 @@
-/** What git's failures mean to a caller: the only place that reads its words. */
+/** Converts git failures to `RookeryError`. The only module that parses git's error messages. */
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { RookeryError, messageOf } from "../domain/index.ts";
-import type { GitResult } from "./git.ts";
+import type { GitResult } from "./git-result.ts";
 
-/** git itself could not be started. */
+/** Converts the error of a git process that could not be started. */
 export function toStartError(error: unknown, cwd: string, isFolder: boolean): RookeryError {
-  if (!isFolder) return new RookeryError("cwd_missing", `${cwd} is no folder, so git cannot run in it`);
+  if (!isFolder) return new RookeryError("cwd_missing", `${cwd} is not a folder, so git cannot run there`);
   const { code } = error as NodeJS.ErrnoException;
   return code === "ENOENT" || code === "EACCES"
-    ? new RookeryError("git_missing", "there is no git on the PATH; install git, then try again", { cause: error })
+    ? new RookeryError("git_missing", "git is not on the PATH; install git, then try again", { cause: error })
     : new RookeryError("git_failed", `git could not be started: ${messageOf(error)}`, { cause: error });
 }
 
+/** Converts the result of a failed git command. */
 export async function toGitError(
   cwd: string,
   args: readonly string[],
   { code, stderr, stdout }: Pick<GitResult, "code" | "stderr" | "stdout">,
 ): Promise<RookeryError> {
   if (isDiskFull(stderr)) {
-    return new RookeryError("disk_full", `the disk of ${cwd} is full; make room on it, then try again`);
+    return new RookeryError("disk_full", `the disk that holds ${cwd} is full; free some space, then try again`);
   }
   if (/not a git repository|not a git directory/i.test(stderr)) return repositoryMissing(cwd);
   const lock = findLockFile(stderr);
   if (lock !== undefined) return repositoryLocked(resolve(cwd, lock));
-  const said = summarizeOutput(stderr) || summarizeOutput(stdout) || (code === null ? "it was killed" : `exit code ${code}`);
-  return new RookeryError("git_failed", `git ${subcommandName(args)} failed in ${cwd}: ${said}`);
+  const reason =
+    summarizeOutput(stderr) || summarizeOutput(stdout) || (code === null ? "it was killed" : `exit code ${code}`);
+  return new RookeryError("git_failed", `git ${subcommandName(args)} failed in ${cwd}: ${reason}`);
 }
 
 export function repositoryMissing(cwd: string): RookeryError {
   return new RookeryError(
     "repository_missing",
-    `${cwd} is in no git repository; go to one, or make one with: git init && git commit --allow-empty -m "Begin"`,
+    `${cwd} is not in a git repository; change to one, or create one: git init && git commit --allow-empty -m "Initial commit"`,
   );
 }
 
-/** The file that another git holds, if that is what it failed at. */
+/** Returns the lock file that another git process holds, if that caused the failure. */
 export function findLockFile(stderr: string): string | undefined {
   for (const line of stderr.split("\n")) {
     const made = textBetween(line, "Unable to create '", ".lock': File exists");
@@ -46,7 +48,7 @@ export function findLockFile(stderr: string): string | undefined {
   return undefined;
 }
 
-/** What stands between the last `start` of a line and the next `end`. Linear: names in what git says are foreign. */
+/** Returns the text between the last `start` and the next `end`. Takes linear time, because messages contain untrusted names. */
 function textBetween(line: string, start: string, end: string): string | undefined {
   const at = line.lastIndexOf(start);
   if (at === -1) return undefined;
@@ -55,18 +57,18 @@ function textBetween(line: string, start: string, end: string): string | undefin
 }
 
 /**
- * A checkout that cannot write a file which it could create does not say why (seen in git 2.39.5), and has removed what it
- * wrote by then: there is hardly another reason.
+ * True if the message means that the disk is full. When git 2.39 cannot write a file that it could create, it prints no
+ * reason; a full disk is the likely one.
  */
 export function isDiskFull(text: string): boolean {
   return /No space left on device|ENOSPC|Disk quota exceeded|EDQUOT|unable to write (?:new.index )?file/.test(text);
 }
 
-/** The branch is there already, stands where a folder of branches would, or is checked out somewhere. */
+/** Returns `branch_exists` if the branch exists, conflicts with the path of another branch, or is checked out elsewhere. */
 export function toBranchConflict(stderr: string, branch: string): RookeryError | undefined {
   const [, used] = /already (?:checked out|used by worktree) at '(.+)'/.exec(stderr) ?? [];
   if (used !== undefined) {
-    const message = `the branch ${branch} is checked out at ${used}; leave it there: git switch --detach`;
+    const message = `branch ${branch} is checked out at ${used}; run this there: git switch --detach`;
     return new RookeryError("branch_exists", message);
   }
   const lines = stderr.split("\n");
@@ -79,24 +81,24 @@ export function toBranchConflict(stderr: string, branch: string): RookeryError |
   const name = other ?? branch;
   return new RookeryError(
     "branch_exists",
-    `there is a branch ${name} already, which is not this task's; rename it: git branch -m ${name} NAME, or choose another`,
+    `branch ${name} already exists and does not belong to this task; rename it: git branch -m ${name} NAME, or choose another name`,
   );
 }
 
-/** Large files that are not here and could not be fetched, or nothing that knows them. */
+/** True if git-lfs is missing or could not download a file. */
 export function isFilterMissing(stderr: string): boolean {
   return /smudge filter '?lfs'? failed|external filter '?git-lfs/.test(stderr);
 }
 
-/** What the system refused rather than git. */
+/** Converts permission and disk errors of the operating system. Returns other errors unchanged. */
 export function toSystemError(error: unknown, path: string): unknown {
   if (error instanceof RookeryError || !(error instanceof Error)) return error;
   if (/^(?:EACCES|EPERM|EROFS)$/.test((error as NodeJS.ErrnoException).code ?? "")) {
-    const message = `${path} cannot be written: give yourself write access to it (${error.message})`;
+    const message = `${path} cannot be written (${error.message}); give yourself write access to it`;
     return new RookeryError("git_failed", message, { cause: error });
   }
   if (!isDiskFull(error.message)) return error;
-  return new RookeryError("disk_full", `the disk of ${path} is full; make room on it, then try again`, {
+  return new RookeryError("disk_full", `the disk that holds ${path} is full; free some space, then try again`, {
     cause: error,
   });
 }
@@ -104,28 +106,28 @@ export function toSystemError(error: unknown, path: string): unknown {
 async function repositoryLocked(file: string): Promise<RookeryError> {
   const age = await stat(file).then(
     ({ mtimeMs }) => `is ${Math.max(0, Math.round((Date.now() - mtimeMs) / 1000))} seconds old`,
-    () => "was there until just now",
+    () => "was there a moment ago",
   );
   return new RookeryError(
     "repository_locked",
-    `another git works on this repository: ${file} ${age}; wait for it to end, or remove that file if none runs`,
+    `another git process has locked this repository: ${file} ${age}; wait for it to finish, or delete the file if no git is running`,
   );
 }
 
 const MAX_SUMMARY_LENGTH = 1_000;
 
-/** What git says it fails at comes last, after hints and progress. */
+/** Returns the error lines of git's output, or its last lines if there are none. Drops hints. */
 function summarizeOutput(text: string): string {
   const lines = text
     .split(/[\r\n]+/)
     .map((line) => line.trim())
     .filter((line) => line !== "" && !line.startsWith("hint:"));
   const from = lines.findIndex((line) => /^(fatal|error):/.test(line));
-  const said = from === -1 ? lines.slice(-3) : lines.slice(from);
-  return said.join("; ").slice(0, MAX_SUMMARY_LENGTH).toWellFormed();
+  const kept = from === -1 ? lines.slice(-3) : lines.slice(from);
+  return kept.join("; ").slice(0, MAX_SUMMARY_LENGTH).toWellFormed();
 }
 
-/** `worktree add`, not all that was said to it: paths and settings make it unreadable. */
+/** Returns the subcommand for a message, such as `worktree add`, without paths and settings. */
 export function subcommandName(args: readonly string[]): string {
   const words: string[] = [];
   for (let at = 0; at < args.length && words.length < 2; at += 1) {

@@ -1,63 +1,51 @@
-/** Runs git: in a process group of its own, with bounded output, by the policy of `untrusted.ts`. */
+/** Runs git in a separate process group with bounded output, under the policy of `untrusted.ts`. */
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { childEnvironment } from "../domain/child-environment.ts";
 import { RookeryError } from "../domain/index.ts";
-import { abortableSleep, startGroup, type ProcessGroup } from "../stdx/index.ts";
+import { abortableSleep, startGroup, type EnvironmentVariables, type ProcessGroup } from "../stdx/index.ts";
 import { toGitError, findLockFile, toStartError, subcommandName } from "./failure.ts";
+import type { GitResult } from "./git-result.ts";
 import { policyArguments, policyEnvironment, type GitPolicy } from "./untrusted.ts";
 
-export type Env = Readonly<Record<string, string | undefined>>;
-
 export interface GitOptions {
-  readonly env: Env;
-  /** Put in the environment of every child, so that what its owner leaves behind is found. */
+  readonly env: EnvironmentVariables;
+  /** Set in the environment of every child process, to find those that a dead owner left behind. */
   readonly marker: string;
   readonly signal?: AbortSignal | undefined;
-  /** How long someone else's lock is waited for; 5 seconds if not said. */
+  /** How long to retry while another git process holds a lock, in milliseconds. Default: 5 s. */
   readonly lockMs?: number | undefined;
-  /** How long one command may take. Default: 10 minutes. */
+  /** Time limit for one command, in milliseconds. Default: 10 minutes. */
   readonly deadlineMs?: number | undefined;
 }
 
-export interface GitResult {
-  /** Null where a signal ended it. */
-  readonly code: number | null;
-  /** As UTF-8. Names of files may be none: see `bytes`. */
-  readonly stdout: string;
-  readonly bytes: Buffer;
-  readonly stderr: string;
-  /** More was to come, and was left out: see `cutAt`. */
-  readonly truncated: boolean;
-}
-
 export interface GitRunOptions extends GitPolicy {
-  /** Written to its input, which is empty otherwise. */
+  /** Standard input. Default: empty. */
   readonly input?: string | Buffer | undefined;
-  /** Reads only this many bytes, and ends git then. */
+  /** Stops git after this many bytes of output and sets `truncated`. Without it, too much output is an error. */
   readonly truncateAt?: number | undefined;
-  /** Another file in place of the index, which is the agent's or the user's. */
+  /** Index file to use in place of the real one, which belongs to the agent or the user. */
   readonly index?: string | undefined;
 }
 
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 const MAX_STDERR_BYTES = 64 * 1024;
 const LOCK_MS = 5_000;
-/** A checkout of a large repository takes minutes; git that waits for a FIFO in place of a `.gitignore` never ends. */
+/** A checkout of a large repository takes minutes. Git never finishes if `.gitignore` is a FIFO. */
 const DEADLINE_MS = 10 * 60_000;
 const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 500;
 
-/** Names are printed as they are. What a repository may say beyond that, `untrusted.ts` decides. */
+/** Makes git print names unquoted. All other settings are in `untrusted.ts`. */
 const SETTINGS = ["-c", "core.quotePath=false"];
 
-/** Where there is no git-lfs, pointers stay pointers; git would fail otherwise, if the user's settings name it. */
+/** Leaves LFS pointers as they are. Without these settings git fails if git-lfs is configured but not installed. */
 export const DISABLE_LFS: readonly string[] = ["process=", "smudge=", "clean=", "required=false"].flatMap((setting) => [
   "-c",
   `filter.lfs.${setting}`,
 ]);
 
-/** Its output, without the last line end. Rejects with what `failureOf` makes of a failure, or the signal's reason. */
+/** Returns git's output without the final newline. Rejects with the error of `toGitError`, or with the signal's reason. */
 export async function git(
   cwd: string,
   args: readonly string[],
@@ -70,8 +58,8 @@ export async function git(
 }
 
 /**
- * What git said, whatever it was: only where git cannot be started, says too much or is given up does it reject. A lock
- * that someone else holds is waited for, and the command given again.
+ * Returns the result of git even if it fails. Retries while another process holds a lock. Rejects only if git cannot be
+ * started, prints too much, exceeds the deadline or is aborted.
  */
 export async function gitTry(
   cwd: string,
@@ -125,8 +113,8 @@ async function runOnce(
     if (isLate) throw deadlineExceeded(cwd, args, deadlineMs);
     if (stdout.over() && truncateAt === undefined) throw outputLimitExceeded(args);
     const bytes = stdout.bytes();
-    const said = stderr.bytes().toString("utf8");
-    return { code: exitCode, stdout: bytes.toString("utf8"), bytes, stderr: said, truncated: stdout.over() };
+    const errorText = stderr.bytes().toString("utf8");
+    return { code: exitCode, stdout: bytes.toString("utf8"), bytes, stderr: errorText, truncated: stdout.over() };
   } finally {
     clearTimeout(late);
     signal?.removeEventListener("abort", stop);
@@ -134,11 +122,11 @@ async function runOnce(
 }
 
 function writeInput({ child }: ProcessGroup, input: string | Buffer | undefined): void {
-  child.stdin?.on("error", () => undefined); // it ended without reading all of it; its exit says why
+  child.stdin?.on("error", () => undefined); // git exited without reading all input; its exit code says why
   child.stdin?.end(input);
 }
 
-/** Keeps the first bytes, up to the limit, and says once that there are more. */
+/** Keeps the first `limit` bytes. Calls `onOver` once if there are more. */
 function captureStream(stream: NodeJS.ReadableStream | null, limit: number, onOver?: () => void) {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -151,7 +139,7 @@ function captureStream(stream: NodeJS.ReadableStream | null, limit: number, onOv
   return { over: () => length > limit, bytes: () => Buffer.concat(chunks) };
 }
 
-/** Variables that would have git work on something else than the folder it runs in, or talk more than it should. */
+/** Variables that make git use another repository than that of the working directory, or change its output. */
 const REPOSITORY_VARIABLES = new Set([
   "GIT_DIR",
   "GIT_WORK_TREE",
@@ -175,18 +163,18 @@ const REPOSITORY_VARIABLES = new Set([
   "GIT_ICASE_PATHSPECS",
 ]);
 
-/** What git, and what we run in a worktree, gets of the environment: nothing that points at another repository. */
-export function removeRepositoryVariables(env: Env): Record<string, string | undefined> {
+/** Copies the environment for git and for commands in a worktree, without variables that point to another repository. */
+export function removeRepositoryVariables(env: EnvironmentVariables): Record<string, string | undefined> {
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => !REPOSITORY_VARIABLES.has(name) && !name.startsWith("GIT_TRACE")),
   );
 }
 
 /**
- * Its messages are read, so they are English; it never asks; looking takes no lock that others would wait for; and it
- * finds no repository above the working directory.
+ * Environment of git: English messages, because they are parsed; no prompts; no optional locks; and no search for a
+ * repository above the working directory.
  */
-function gitEnvironment(cwd: string, env: Env): Env {
+function gitEnvironment(cwd: string, env: EnvironmentVariables): EnvironmentVariables {
   return {
     ...removeRepositoryVariables(childEnvironment(env)),
     GIT_CEILING_DIRECTORIES: dirname(cwd),
@@ -203,14 +191,17 @@ function gitEnvironment(cwd: string, env: Env): Env {
 
 function outputLimitExceeded(args: readonly string[]): RookeryError {
   const megabytes = MAX_OUTPUT_BYTES / (1024 * 1024);
-  return new RookeryError("git_failed", `git ${args[0] ?? ""} printed more than ${megabytes} MB, which is not read`);
+  return new RookeryError(
+    "git_failed",
+    `git ${subcommandName(args)} printed more than ${megabytes} MB, which is the limit`,
+  );
 }
 
 function deadlineExceeded(cwd: string, args: readonly string[], ms: number): RookeryError {
   return new RookeryError(
     "git_failed",
-    `git ${subcommandName(args)} did not end in ${cwd} within ${Math.ceil(ms / 1000)} seconds and was stopped; a file that blocks ` +
-      `whoever reads it, such as a FIFO named .gitignore or .gitattributes, may be the reason: find . -type p`,
+    `git ${subcommandName(args)} did not finish in ${cwd} within ${Math.ceil(ms / 1000)} seconds and was stopped; a file that ` +
+      `blocks its readers, such as a FIFO named .gitignore or .gitattributes, may be the cause: find . -type p`,
   );
 }
 

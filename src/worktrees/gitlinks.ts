@@ -1,9 +1,9 @@
 /**
- * Repositories within a checkout, as its index has them: submodules, and repositories that were added as they are.
+ * Gitlinks: nested repositories in the index of a checkout. Each is a submodule or a repository that was added directly.
  *
- * Git would run `git status` in each of them, with the configuration that lies there, which the author of the
- * files wrote too. So git only looks at their commits (`--ignore-submodules=dirty`), and their files are compared here, by
- * the configuration of the repository around them.
+ * Git would run `git status` in each of them with their own configuration, which is untrusted. Therefore git compares only
+ * their commits (`--ignore-submodules=dirty`), and this module compares their files with the configuration of the outer
+ * repository.
  */
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,10 +16,10 @@ export interface Gitlink {
   readonly path: string;
 }
 
-/** Repositories within repositories; deeper ones count as changed. */
+/** Nesting limit. Deeper repositories count as changed. */
 const MAX_DEPTH = 10;
 
-/** Those that are checked out. `run`: as for git. */
+/** Lists the gitlinks that are checked out. */
 export async function listGitlinks(repository: Repository, run: RepositoryRunOptions): Promise<readonly Gitlink[]> {
   const cwd = run.cwd ?? repository.root;
   const lines = await readNames(repository, ["ls-files", "--stage", "-z"], run);
@@ -39,12 +39,19 @@ export async function listGitlinks(repository: Repository, run: RepositoryRunOpt
   return links.flat();
 }
 
-/** Those whose files, or whose own submodules, are not as they were committed there. */
-export async function listChangedGitlinks(repository: Repository, run: RepositoryRunOptions): Promise<readonly ByteName[]> {
+/** Lists the gitlinks with changes in their files or their own submodules. */
+export async function listChangedGitlinks(
+  repository: Repository,
+  run: RepositoryRunOptions,
+): Promise<readonly ByteName[]> {
   return listChanged(repository, run, MAX_DEPTH);
 }
 
-async function listChanged(repository: Repository, run: RepositoryRunOptions, depth: number): Promise<readonly ByteName[]> {
+async function listChanged(
+  repository: Repository,
+  run: RepositoryRunOptions,
+  depth: number,
+): Promise<readonly ByteName[]> {
   const changed: ByteName[] = [];
   for (const link of await listGitlinks(repository, run)) {
     if (await isChanged(repository, link, run.signal, depth)) changed.push(link.name);
@@ -52,25 +59,32 @@ async function listChanged(repository: Repository, run: RepositoryRunOptions, de
   return changed;
 }
 
-/** What git ignores in repositories within the checkout, at any depth, as names relative to the checkout. */
-export async function listIgnoredInGitlinks(repository: Repository, run: RepositoryRunOptions): Promise<readonly ByteName[]> {
+/** Lists ignored files in nested repositories at any depth, relative to the checkout. */
+export async function listIgnoredInGitlinks(
+  repository: Repository,
+  run: RepositoryRunOptions,
+): Promise<readonly ByteName[]> {
   return listIgnored(repository, run, MAX_DEPTH);
 }
 
-async function listIgnored(repository: Repository, run: RepositoryRunOptions, depth: number): Promise<readonly ByteName[]> {
+async function listIgnored(
+  repository: Repository,
+  run: RepositoryRunOptions,
+  depth: number,
+): Promise<readonly ByteName[]> {
   const ignored: ByteName[] = [];
-  const question = ["ls-files", "--others", "--ignored", "--exclude-standard", "-z", "--directory"];
+  const args = ["ls-files", "--others", "--ignored", "--exclude-standard", "-z", "--directory"];
   for (const link of depth === 0 ? [] : await listGitlinks(repository, run)) {
-    const borrowed = await nestedRunOptions(repository, link, run.signal);
-    if (borrowed === undefined) continue; // counts as changed
-    const names = await readNames(repository, question, borrowed.run);
-    const deeper = await listIgnored(repository, borrowed.run, depth - 1);
+    const nested = await nestedRunOptions(repository, link, run.signal);
+    if (nested === undefined) continue; // it counts as changed
+    const names = await readNames(repository, args, nested.run);
+    const deeper = await listIgnored(repository, nested.run, depth - 1);
     for (const name of [...names, ...deeper]) ignored.push(`${link.name}/${name}`);
   }
   return ignored;
 }
 
-/** Runs git on the files of a repository within, by the configuration of the one around it. */
+/** Options to run git on the files of a nested repository with the configuration of the outer one. Undefined if it is broken. */
 async function nestedRunOptions(
   repository: Repository,
   { name, path }: Gitlink,
@@ -86,23 +100,23 @@ async function nestedRunOptions(
   return { run: { ...own, gitDir: repository.commonDir, index, objects: join(common, "objects") }, head };
 }
 
-/** One that cannot be looked at counts as changed: someone may have work in it. */
+/** A repository that cannot be read counts as changed: it may contain work. */
 async function isChanged(
   repository: Repository,
   link: Gitlink,
   signal: AbortSignal | undefined,
   depth: number,
 ): Promise<boolean> {
-  const borrowed = depth > 0 ? await nestedRunOptions(repository, link, signal) : undefined;
-  if (borrowed === undefined) return true;
-  const { run, head } = borrowed;
-  const questions = [
+  const nested = depth > 0 ? await nestedRunOptions(repository, link, signal) : undefined;
+  if (nested === undefined) return true;
+  const { run, head } = nested;
+  const checks = [
     ["diff-index", "--cached", "--name-only", "-z", "--ignore-submodules=dirty", head, "--"],
     ["diff-files", "--name-only", "-z", "--ignore-submodules=dirty", "--"],
     ["ls-files", "--others", "--exclude-standard", "-z", "--directory", "--no-empty-directory"],
   ];
-  for (const question of questions) {
-    const { code, bytes } = await repository.gitTry(question, run);
+  for (const args of checks) {
+    const { code, bytes } = await repository.gitTry(args, run);
     if (code !== 0 || bytes.length > 0) return true;
   }
   return (await listChanged(repository, run, depth - 1)).length > 0;

@@ -1,4 +1,4 @@
-/** Changes that `git status` does not report, because the index says not to look (`assume-unchanged`, `skip-worktree`). */
+/** Finds changes that `git status` does not report because of the index flags `assume-unchanged` and `skip-worktree`. */
 import { randomBytes } from "node:crypto";
 import { copyFile, lstat, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { joinNames, readNames, joinByteName, type ByteName } from "./byte-names.
 import type { Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
 
-/** Compares them through a copy of the index without these flags. Files that are not there are not compared. */
+/** Compares flagged files through a copy of the index without these flags. Skips missing files. */
 export async function hiddenChanges(
   repository: Repository,
   { path }: Pick<Worktree, "path">,

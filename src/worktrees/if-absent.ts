@@ -1,6 +1,6 @@
-/** What is not there is told from what cannot be read: taking one for the other has cost people their files. */
+/** Distinguishes a missing file from one that cannot be read. Treating an unreadable file as missing loses data. */
 
-/** `instead` where there is no such file or folder; every other failure stays one. */
+/** Resolves with `instead` if the file or folder does not exist. Rejects with every other error. */
 export async function ifAbsent<T, U>(work: Promise<T>, instead: U): Promise<T | U> {
   return work.catch((error: unknown) => {
     const { code } = error as NodeJS.ErrnoException;

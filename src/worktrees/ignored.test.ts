@@ -22,16 +22,18 @@ async function write(folder: string, file: string, text: string): Promise<void> 
   await writeFile(join(folder, file), text);
 }
 
-it("a file that git ignores and that is nowhere else is named and kept, by gc and by remove", async () => {
+it("keeps ignored files that exist nowhere else, and names them in gc and remove", async () => {
   await using scene = await openScene({ "a.txt": "one\n", ".gitignore": "*.local\nout/\n" });
   const worktree = await lease(scene);
   await write(worktree.path, "deep/notes.local", "found nowhere else\n");
   await write(worktree.path, "out/report.txt", "nor this\n");
   for (const dryRun of [true, false]) {
-    const report = await collectWorktrees(scene.repository, await examineWorktrees(scene.repository, [ended]), { dryRun });
+    const report = await collectWorktrees(scene.repository, await examineWorktrees(scene.repository, [ended]), {
+      dryRun,
+    });
     expect(report.removed).toEqual([]);
     expect(report.kept[0]?.why).toMatch(
-      /2 ignored files are nowhere else: deep\/notes\.local, out\/report\.txt.*--force/,
+      /2 ignored files are found nowhere else: deep\/notes\.local, out\/report\.txt.*--force/,
     );
   }
   await expectRejection(removeWorktree(scene.repository, worktree), "worktree_unmerged", /deep\/notes\.local.*--force/);
@@ -40,7 +42,7 @@ it("a file that git ignores and that is nowhere else is named and kept, by gc an
   expect(existsSync(worktree.path)).toBe(false);
 });
 
-it("a file that the agent's own .gitignore hides is kept as well", async () => {
+it("keeps a file that is ignored by a .gitignore of the agent", async () => {
   await using scene = await openScene();
   const worktree = await lease(scene);
   await write(worktree.path, ".gitignore", "*\n");
@@ -48,7 +50,7 @@ it("a file that the agent's own .gitignore hides is kept as well", async () => {
   await expectRejection(removeWorktree(scene.repository, worktree), "worktree_unmerged", /\.gitignore, work\.txt/);
 });
 
-it("what the set-up made, copies of the main checkout's files and what tools make again go without a word", async () => {
+it("removes unchanged set-up files, copies of main checkout files, and folders that tools can recreate", async () => {
   await using scene = await openScene({
     "a.txt": "one\n",
     ".gitignore": ".env\nmade*\nnode_modules\ntarget\n.venv\n.late\n",
@@ -74,7 +76,7 @@ it("what the set-up made, copies of the main checkout's files and what tools mak
   await removeWorktree(repository, worktree, { force: true });
 });
 
-it("names that are not UTF-8 are shown as git quotes them, and their files are diffed, committed and kept", async () => {
+it("quotes names that are not UTF-8 like git, and diffs, commits and keeps their files", async () => {
   await using scene = await openScene();
   const { user, repository } = scene;
   const worktree = await lease(scene);
@@ -89,7 +91,10 @@ it("names that are not UTF-8 are shown as git quotes them, and their files are d
   expect(before.patch).toContain("+untracked");
   await expectRejection(removeWorktree(repository, worktree), "worktree_unmerged", /"caf\\350\.txt", "caf\\351\.txt"/);
   await commitAll(worktree, repository, { message: "Work" });
-  expect((await readWorktreeDiff(worktree, repository)).files).toMatchObject([{ change: "added" }, { change: "added" }]);
+  expect((await readWorktreeDiff(worktree, repository)).files).toMatchObject([
+    { change: "added" },
+    { change: "added" },
+  ]);
   await writeFile(at(user.path, "caf\xe9.txt"), "the user's\n");
   await user.git("add", "--all");
   await user.git("commit", "--quiet", "-m", "Also");

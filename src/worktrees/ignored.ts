@@ -1,4 +1,4 @@
-/** Files that git ignores and that would be lost with a worktree. */
+/** Finds ignored files that would be lost with a worktree. */
 import { lstat, open, readFile, readdir, readlink, stat } from "node:fs/promises";
 import { ifAbsent } from "./if-absent.ts";
 import { listIgnoredInGitlinks } from "./gitlinks.ts";
@@ -6,22 +6,22 @@ import { displayName, readNames, joinByteName, type ByteName } from "./byte-name
 import { setUpMarkerFile, type Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
 
-/** Folders of these names hold what a package manager or an interpreter makes again. */
+/** Folders that a package manager or an interpreter can create again. */
 const DERIVED_FOLDERS = new Set(["node_modules", "__pycache__"]);
-/** A folder with this file is a cache, as its author says (bford.info/cachedir). */
+/** Marks a folder as a cache (bford.info/cachedir). */
 const CACHE_TAG = "CACHEDIR.TAG";
 const CACHE_SIGNATURE = "Signature: 8a477f597d28d172789f06886806bc55";
-/** A folder with this file is a virtual environment of Python. */
+/** Marks a folder as a Python virtual environment. */
 const PYTHON_ENVIRONMENT = "pyvenv.cfg";
 
 const MAX_VISITED = 50_000;
 const MAX_NAMED = 1_000;
-/** Larger files are not compared, and count as lost. */
+/** Larger files are not compared and count as lost. */
 const MAX_COMPARED_BYTES = 16 * 1024 * 1024;
 
 /**
- * What is ignored there, relative to the root, but for: what the set-up made and nobody changed since, files that the main
- * checkout has too, with the same content, and folders that a tool makes again (see `docs/adr/`). The first thousand.
+ * Lists ignored files relative to the root, at most 1,000. Skips files that have not changed since the set-up, files that
+ * the main checkout also has with the same content, and folders that a tool can create again (see `docs/adr/`).
  */
 export async function findIgnoredLoss(
   worktree: Worktree,
@@ -59,7 +59,7 @@ class IgnoredFileSearch {
     const found = await ifAbsent(lstat(joinByteName(this.#worktree, name)), undefined);
     if (found === undefined) return;
     if (found.isDirectory()) return this.#enter(name, signal);
-    // Nobody can set back the time of the last change of an inode.
+    // Programs cannot set the change time of an inode.
     if (found.ctimeMs <= this.#readyMs || (await this.#isInMain(name))) return;
     this.lost.push(name);
   }
@@ -69,7 +69,7 @@ class IgnoredFileSearch {
     const names = await readdir(joinByteName(this.#worktree, name), { encoding: "latin1" });
     if (names.includes(PYTHON_ENVIRONMENT) || (names.includes(CACHE_TAG) && (await this.#isCache(name)))) return;
     this.#visited += names.length;
-    // A repository of its own may have commits that are nowhere else.
+    // A nested repository may have commits that exist nowhere else.
     if (names.includes(".git") || this.#visited > MAX_VISITED) this.lost.push(`${name}/`);
     else for (const one of names) await this.visit(`${name}/${one}`, signal);
   }

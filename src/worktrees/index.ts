@@ -1,5 +1,6 @@
-/** Worktrees: a folder and a branch of its own for each task, made, looked at, and removed without losing anything. */
-export { git, gitTry, type Env, type GitOptions, type GitResult, type GitRunOptions } from "./git.ts";
+/** Git worktrees for tasks: creates a folder and a branch per task, inspects them, merges them, and removes them safely. */
+export { git, gitTry, type GitOptions, type GitRunOptions } from "./git.ts";
+export type { GitResult } from "./git-result.ts";
 export {
   openRepository,
   type Repository,

@@ -10,13 +10,13 @@ import { openScene, expectRejection, testGitOptions, type Scene } from "./test-s
 
 const T1 = { id: "t1", branch: "rookery/t1" };
 
-/** All that is to be as it was. */
-async function stateOf({ user }: Scene): Promise<string> {
+/** The state that must not change. */
+async function readState({ user }: Scene): Promise<string> {
   const parts = [["status", "--porcelain=v2", "--branch"], ["stash", "list"], ["for-each-ref"], ["worktree", "list"]];
   return (await Promise.all(parts.map((args) => user.git(...args)))).join("\n");
 }
 
-it("a task gets a folder and a branch of its own from what is checked out, and the same ones again", async () => {
+it("creates a folder and a branch for a task, and returns the same ones again", async () => {
   await using scene = await openScene({ "a.txt": "one\n", "dïr with space/ü.txt": "two\n" });
   const { user, repository } = scene;
   const commit = await user.git("rev-parse", "HEAD");
@@ -26,7 +26,7 @@ it("a task gets a folder and a branch of its own from what is checked out, and t
   expect(await readFile(join(path, "dïr with space/ü.txt"), "utf8")).toBe("two\n");
   expect(await user.git("-C", path, "symbolic-ref", "HEAD")).toBe("refs/heads/rookery/t1");
   await writeFile(join(path, "new.txt"), "not committed");
-  await user.git("commit", "--quiet", "--allow-empty", "-m", "Main goes on");
+  await user.git("commit", "--quiet", "--allow-empty", "-m", "Advance main");
   expect(await leaseWorktree(repository, T1)).toEqual(worktree);
   expect(await readFile(join(path, "new.txt"), "utf8")).toBe("not committed");
   expect(await findWorktree(repository, "t1")).toEqual(worktree);
@@ -34,7 +34,7 @@ it("a task gets a folder and a branch of its own from what is checked out, and t
   expect(await findWorktree(repository, "t2")).toBeUndefined();
 });
 
-it("objects are shared, never copied", async () => {
+it("shares the objects of the repository", async () => {
   await using scene = await openScene();
   const { path } = await leaseWorktree(scene.repository, T1);
   expect(await scene.user.git("-C", path, "rev-parse", "--path-format=absolute", "--git-common-dir")).toBe(
@@ -42,7 +42,7 @@ it("objects are shared, never copied", async () => {
   );
 });
 
-it("a dirty main checkout is not touched, and sees nothing of it but a line that git keeps for itself", async () => {
+it("changes nothing in a dirty main checkout except .git/info/exclude", async () => {
   await using scene = await openScene({ "a.txt": "one\n", "b.txt": "b\n", ".gitignore": "x\n" });
   const { user } = scene;
   await user.write(".git/info/exclude", "# mine\n*.swp");
@@ -62,8 +62,8 @@ it("a dirty main checkout is not touched, and sees nothing of it but a line that
 it.each([
   ["a branch", "topic", "topic"],
   ["a tag", "v1", "v1"],
-  ["a branch of another's", "origin/far", "origin/far"],
-])("the base may be %s", async (_, base, shown) => {
+  ["a remote branch", "origin/far", "origin/far"],
+])("accepts %s as the base", async (_, base, shown) => {
   await using scene = await openScene();
   const { user } = scene;
   const commit = await user.git("rev-parse", "HEAD");
@@ -76,14 +76,14 @@ it.each([
   expect(await user.git("rev-parse", T1.branch)).toBe(commit);
 });
 
-it("a detached HEAD is a base as well", async () => {
+it("accepts a detached HEAD as the base", async () => {
   await using scene = await openScene();
   await scene.user.git("checkout", "--quiet", "--detach");
   const commit = await scene.user.git("rev-parse", "HEAD");
   expect(await leaseWorktree(scene.repository, T1)).toMatchObject({ base: commit, baseCommit: commit });
 });
 
-it("several repositories, from within a worktree, with spaces and Unicode in their paths", async () => {
+it("works from inside a worktree, with spaces and Unicode in the path", async () => {
   await using folder = await temporaryFolder();
   await using user = await temporaryRepository({ "a.txt": "" });
   const moved = join(folder.path, "möin  dir's");
@@ -96,49 +96,53 @@ it("several repositories, from within a worktree, with spaces and Unicode in the
 });
 
 it.each(["../x", "a/b", "", ".", "..", "A", "x".repeat(300), "-x", "x.lock", "x\0", "x\n"])(
-  "no task is called %o",
+  "rejects the task id %o",
   async (id) => {
     await using scene = await openScene();
-    const before = await stateOf(scene);
+    const before = await readState(scene);
     await expectRejection(leaseWorktree(scene.repository, { id, branch: "b" }), "input_invalid");
-    expect(await stateOf(scene)).toBe(before);
+    expect(await readState(scene)).toBe(before);
     expect(existsSync(join(scene.user.path, ".rookery"))).toBe(false);
   },
 );
 
 it.each(["-b", "--force", "a..b", "a b", "a\nb", "x.lock", "a//b", "/a", "a/", ".a", "@", "a@{1}", "a:b", "HEAD", ""])(
-  "no branch is called %o",
+  "rejects the branch name %o",
   async (branch) => {
     await using scene = await openScene();
-    const before = await stateOf(scene);
+    const before = await readState(scene);
     await expectRejection(leaseWorktree(scene.repository, { id: "t1", branch }), "input_invalid");
-    expect(await stateOf(scene)).toBe(before);
+    expect(await readState(scene)).toBe(before);
   },
 );
 
-it("a base that is not there, or that is an option, leaves nothing", async () => {
+it("leaves nothing if the base does not exist or is an option", async () => {
   await using scene = await openScene();
-  const before = await stateOf(scene);
+  const before = await readState(scene);
   for (const base of ["nowhere", "--orphan"]) {
     await expectRejection(leaseWorktree(scene.repository, { ...T1, base }), "base_not_found");
   }
-  expect(await stateOf(scene)).toBe(before);
+  expect(await readState(scene)).toBe(before);
   expect(await listWorktrees(scene.repository)).toEqual([]);
 });
 
-it("a branch that is there already is nobody's but its owner's", async () => {
+it("rejects a branch that already exists", async () => {
   await using scene = await openScene();
   await scene.user.git("branch", "rookery/t1");
   await scene.user.git("branch", "deep");
-  const before = await stateOf(scene);
+  const before = await readState(scene);
   await expectRejection(leaseWorktree(scene.repository, T1), "branch_exists", /rookery\/t1/);
-  await expectRejection(leaseWorktree(scene.repository, { id: "t1", branch: "deep/t1" }), "branch_exists", /branch deep/);
-  expect(await stateOf(scene)).toBe(before);
+  await expectRejection(
+    leaseWorktree(scene.repository, { id: "t1", branch: "deep/t1" }),
+    "branch_exists",
+    /branch deep/,
+  );
+  expect(await readState(scene)).toBe(before);
   expect(await listWorktrees(scene.repository)).toEqual([]);
   expect(await readdir(join(scene.user.path, ".rookery/worktrees"))).toEqual([]);
 });
 
-it("twenty at once are all made", async () => {
+it("creates twenty worktrees concurrently", async () => {
   await using scene = await openScene();
   const ids = Array.from({ length: 20 }, (_, index) => `t${index}`);
   const again = await openRepository(scene.user.path, testGitOptions(scene.user.path));
@@ -149,13 +153,13 @@ it("twenty at once are all made", async () => {
   expect((await scene.user.git("worktree", "list")).split("\n")).toHaveLength(21);
 });
 
-it("the same one asked for twice at once is one", async () => {
+it("returns the same worktree to two concurrent calls", async () => {
   await using scene = await openScene();
   const [one, other] = await Promise.all([leaseWorktree(scene.repository, T1), leaseWorktree(scene.repository, T1)]);
   expect(one).toEqual(other);
 });
 
-it("one whose folder was deleted by hand is made anew from its branch, with every commit", async () => {
+it("recreates a deleted folder from its branch with every commit", async () => {
   await using scene = await openScene();
   const worktree = await leaseWorktree(scene.repository, T1);
   await scene.user.git("-C", worktree.path, "commit", "--quiet", "--allow-empty", "-m", "Work");
@@ -170,12 +174,16 @@ it("one whose folder was deleted by hand is made anew from its branch, with ever
   expect(await readFile(join(worktree.path, "a.txt"), "utf8")).toBe("one\n");
 });
 
-it("one that was moved by hand is named where it is found, and nothing is made in its place", async () => {
+it("names the new location of a moved worktree and creates nothing in its place", async () => {
   await using scene = await openScene();
   const { path } = await leaseWorktree(scene.repository, T1);
   await writeFile(join(path, "new.txt"), "not committed");
   await rename(path, `${path}-elsewhere`);
-  await expectRejection(leaseWorktree(scene.repository, T1), "worktree_missing", /t1-elsewhere now; bring it back: mv/);
+  await expectRejection(
+    leaseWorktree(scene.repository, T1),
+    "worktree_missing",
+    /now at .*t1-elsewhere; move it back: mv/,
+  );
   await rename(`${path}-elsewhere`, path);
   await leaseWorktree(scene.repository, T1);
   await using far = await temporaryFolder();
@@ -186,7 +194,7 @@ it("one that was moved by hand is named where it is found, and nothing is made i
   expect(await readFile(join(path, "new.txt"), "utf8")).toBe("not committed");
 });
 
-it("a repository that was moved as a whole finds its worktrees again", async () => {
+it("finds its worktrees again after the whole repository was moved", async () => {
   await using scene = await openScene();
   await using folder = await temporaryFolder();
   const { path } = await leaseWorktree(scene.repository, T1);
@@ -198,7 +206,7 @@ it("a repository that was moved as a whole finds its worktrees again", async () 
   expect(await readFile(join(worktree.path, "new.txt"), "utf8")).toBe("not committed");
 });
 
-it("a folder that git has forgotten is refused, with what is in it", async () => {
+it("rejects a folder that git no longer knows and keeps its files", async () => {
   await using scene = await openScene();
   const { path } = await leaseWorktree(scene.repository, T1);
   await writeFile(join(path, "new.txt"), "not committed");
@@ -207,16 +215,16 @@ it("a folder that git has forgotten is refused, with what is in it", async () =>
   expect(await readFile(join(path, "new.txt"), "utf8")).toBe("not committed");
 });
 
-it("a folder of someone else's is not taken", async () => {
+it("does not use a folder that Rookery did not create", async () => {
   await using scene = await openScene();
   await scene.user.write(".rookery/worktrees/t1/mine.txt", "mine");
-  await expectRejection(leaseWorktree(scene.repository, T1), "git_failed", /in the way/);
+  await expectRejection(leaseWorktree(scene.repository, T1), "git_failed", /not a Rookery worktree/);
   expect(await scene.user.read(".rookery/worktrees/t1/mine.txt")).toBe("mine");
   expect(await listWorktrees(scene.repository)).toEqual([]);
 });
 
 it.each([".rookery", ".rookery/worktrees", ".rookery/worktrees/t1"])(
-  "%s is not followed if it is a symlink",
+  "does not follow %s if it is a symbolic link",
   async (at) => {
     await using scene = await openScene();
     await using outside = await temporaryFolder();
@@ -229,7 +237,7 @@ it.each([".rookery", ".rookery/worktrees", ".rookery/worktrees/t1"])(
   },
 );
 
-it("a lock that a killed git left in it is not waited for by whoever takes the task again", async () => {
+it("removes the lock of a killed git when the task is leased again", async () => {
   await using scene = await openScene();
   const { path } = await leaseWorktree(scene.repository, T1);
   const lock = join(await scene.user.git("-C", path, "rev-parse", "--absolute-git-dir"), "index.lock");
@@ -241,14 +249,14 @@ it("a lock that a killed git left in it is not waited for by whoever takes the t
   await scene.user.git("-C", path, "add", "new.txt");
 });
 
-it("whoever gives up leaves nothing", async () => {
+it("leaves nothing if the signal aborts", async () => {
   await using scene = await openScene();
-  const before = await stateOf(scene);
+  const before = await readState(scene);
   const controller = new AbortController();
   const leasing = leaseWorktree(scene.repository, { ...T1, signal: controller.signal });
-  controller.abort(new Error("given up"));
-  await expect(leasing).rejects.toThrow("given up");
+  controller.abort(new Error("aborted"));
+  await expect(leasing).rejects.toThrow("aborted");
   await scene.repository.exclusive(() => Promise.resolve());
-  expect(await stateOf(scene)).toBe(before);
+  expect(await readState(scene)).toBe(before);
   expect(await listWorktrees(scene.repository)).toEqual([]);
 });

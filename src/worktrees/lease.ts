@@ -1,4 +1,4 @@
-/** The worktree of a task: made once, found again ever after, and mended where someone was killed while making it. */
+/** Creates the worktree of a task, finds it again later, and repairs one whose creation was interrupted. */
 import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { RookeryError, isRookeryError } from "../domain/index.ts";
@@ -12,18 +12,20 @@ import { removeStaleLock } from "./stale-lock.ts";
 import { checkOutSubmodules } from "./submodules.ts";
 
 export interface WorktreeLease {
-  /** The task's. */
+  /** Id of the task. */
   readonly id: string;
   readonly branch: string;
-  /** A branch, tag or commit; what the main checkout has if not said. Only read where there is no worktree yet. */
+  /** A branch, tag or commit. Ignored if the worktree exists. Default: the commit of the main checkout. */
   readonly base?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Shares the objects of the repository, keeps a sparse checkout sparse, and touches nothing of the main checkout but the
- * list of what git does not see. Where it rejects, nothing of it is left, unless there was something before. Rejects with
- * `input_invalid`, `base_not_found`, `branch_exists`, `worktree_missing`, `disk_full`, `repository_locked`.
+ * Returns the worktree of a task, and creates it if it does not exist.
+ *
+ * The worktree shares the objects of the repository and keeps a sparse checkout sparse. In the main checkout only
+ * `.git/info/exclude` changes. Rejects with `input_invalid`, `base_not_found`, `branch_exists`, `worktree_missing`,
+ * `disk_full` or `repository_locked`; a new worktree then leaves nothing behind.
  */
 export async function leaseWorktree(repository: Repository, lease: WorktreeLease): Promise<Worktree> {
   const { id, branch, base, signal } = lease;
@@ -34,9 +36,12 @@ export async function leaseWorktree(repository: Repository, lease: WorktreeLease
   return repository
     .exclusive(async () => {
       const { path, isThere } = await makeWorktreeParent(repository, id);
-      const before = await findWorktree(repository, id); // someone may have made it meanwhile
+      const before = await findWorktree(repository, id); // another process may have created it in the meantime
       const worktree = before ?? { id, path, branch, base: from.base, baseCommit: from.baseCommit };
-      const isReady = before !== undefined ? await checkExisting(repository, worktree, isThere) : await assertNotOccupied(worktree, isThere);
+      const isReady =
+        before !== undefined
+          ? await checkExisting(repository, worktree, isThere)
+          : await assertNotOccupied(worktree, isThere);
       if (isReady) await removeStaleLock(repository, path, signal);
       else await createWorktree(repository, worktree, before === undefined, signal);
       await checkOutSubmodules(repository, worktree, signal);
@@ -52,13 +57,13 @@ async function resolveBase(repository: Repository, base?: string): Promise<Pick<
   return { base: branch ?? base ?? commit, baseCommit: commit };
 }
 
-/** Nothing of ours was made there, so what is there is somebody else's. */
+/** Rejects with `git_failed` if the folder has content: without a record it is not a worktree of Rookery. */
 async function assertNotOccupied({ path }: Worktree, isThere: boolean): Promise<false> {
   if (!isThere || (await readdir(path)).length === 0) return false;
-  throw new RookeryError("git_failed", `${path} is in the way, and no worktree of Rookery's; move it away`);
+  throw new RookeryError("git_failed", `${path} already exists and is not a Rookery worktree; move it away`);
 }
 
-/** Is it there, whole? What was left half-made is removed; what may hold someone's work never is. */
+/** True if the worktree exists and is complete. Removes an incomplete checkout, but nothing that may hold someone's work. */
 async function checkExisting(repository: Repository, worktree: Worktree, isThere: boolean): Promise<boolean> {
   const { id, path } = worktree;
   const all = await listLinkedWorktrees(repository);
@@ -80,7 +85,7 @@ async function checkExisting(repository: Repository, worktree: Worktree, isThere
   if (await isLinkedWorktree(repository, path)) return true;
   throw new RookeryError(
     "worktree_missing",
-    `${path} is there, but git does not know it any more; keep what you need of it, move it away, and try again`,
+    `${path} exists, but git no longer knows it as a worktree; copy what you need, move it away, then try again`,
   );
 }
 
@@ -89,25 +94,29 @@ async function removePartial(path: string, half: LinkedWorktree | undefined): Pr
   if (half !== undefined) await rm(half.dir, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** A folder that is not where it was may have been moved rather than deleted, with all that is not committed in it. */
-async function rejectIfMoved({ path, branch }: Worktree, own: LinkedWorktree | undefined, all: readonly LinkedWorktree[]): Promise<void> {
+/** Rejects with `worktree_missing` if the folder was moved or is locked: it may hold uncommitted work. */
+async function rejectIfMoved(
+  { path, branch }: Worktree,
+  own: LinkedWorktree | undefined,
+  all: readonly LinkedWorktree[],
+): Promise<void> {
   const moved = all.find((linked) => linked.ref === `refs/heads/${branch}` && linked.pointsBack);
   const place = moved?.path ?? (own && (await findRenamedFolder(path, own)));
   if (place !== undefined) {
     const back = moved === undefined ? `mv '${place}' '${path}'` : `git worktree move '${place}' '${path}'`;
-    throw new RookeryError("worktree_missing", `the worktree ${path} is at ${place} now; bring it back: ${back}`);
+    throw new RookeryError("worktree_missing", `the worktree ${path} is now at ${place}; move it back: ${back}`);
   }
   if (own?.lock !== undefined) {
     const why = own.lock === "" ? "" : ` (${own.lock})`;
     const unlock = `git worktree unlock '${path}'`;
     throw new RookeryError(
       "worktree_missing",
-      `${path} is not there, but is locked${why}; bring it back, or: ${unlock}`,
+      `${path} is missing, but the worktree is locked${why}; restore the folder, or unlock it: ${unlock}`,
     );
   }
 }
 
-/** Only beside where it was: the whole disk is not searched. */
+/** Searches only the folder that contained it. */
 async function findRenamedFolder(path: string, own: LinkedWorktree): Promise<string | undefined> {
   const above = dirname(path);
   for (const name of await readdir(above)) {
@@ -117,7 +126,12 @@ async function findRenamedFolder(path: string, own: LinkedWorktree): Promise<str
   return undefined;
 }
 
-async function createWorktree(repository: Repository, worktree: Worktree, isNew: boolean, signal?: AbortSignal): Promise<void> {
+async function createWorktree(
+  repository: Repository,
+  worktree: Worktree,
+  isNew: boolean,
+  signal?: AbortSignal,
+): Promise<void> {
   const { id, path, branch, baseCommit } = worktree;
   if (isNew) await saveWorktree(repository, worktree);
   const withBranch = isNew || !(await hasBranch(repository, branch));

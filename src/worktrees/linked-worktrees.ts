@@ -1,4 +1,4 @@
-/** What git itself keeps of a linked worktree: read as files, since asking git takes as long as half of making one. */
+/** Reads git's records of linked worktrees as files. Running git would take half as long as creating a worktree. */
 import { existsSync } from "node:fs";
 import { lstat, readFile, readdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
@@ -6,21 +6,21 @@ import { ifAbsent } from "./if-absent.ts";
 import type { Repository } from "./repository.ts";
 
 export interface LinkedWorktree {
-  /** Git's own folder of it. */
+  /** Its git folder, `.git/worktrees/NAME`. */
   readonly dir: string;
-  /** The worktree's folder, as git remembers it. */
+  /** The worktree's folder according to git. */
   readonly path: string;
-  /** Is it whole, and does the folder point back? One that was moved away and replaced does not. */
+  /** True if it is intact and the folder points back to `dir`. False if the folder was moved or replaced. */
   readonly pointsBack: boolean;
-  /** Was it checked out whole? Git marks what it has not finished; nobody can have worked in it. */
+  /** False if the checkout was interrupted. Git marks such a worktree, and nobody can have worked in it. */
   readonly isFinished: boolean;
-  /** Why the user locked it: it may be on a disk that is not mounted. */
+  /** The reason for which the user locked it, such as a disk that is not always mounted. Undefined if it is not locked. */
   readonly lock?: string | undefined;
-  /** What is checked out: `refs/heads/…`, or undefined. */
+  /** The branch that is checked out: `refs/heads/…`. Undefined for a detached HEAD. */
   readonly ref?: string | undefined;
 }
 
-/** As git 2.39 writes it, with LC_ALL=C. */
+/** Lock reason that git 2.39 writes with LC_ALL=C. */
 const UNFINISHED = "initializing";
 
 export async function findLinkedWorktree(repository: Repository, path: string): Promise<LinkedWorktree | undefined> {
@@ -44,21 +44,21 @@ async function readLinked(dir: string): Promise<LinkedWorktree> {
 }
 
 /**
- * Is the folder this repository's worktree, as git has it from both sides? In one that is not, git would find whatever lies
- * around it: the user's checkout. Mends what moving the whole repository broke.
+ * True if the folder is a worktree of this repository and both point to each other. In another folder, git would find the
+ * user's checkout around it. Repairs links that broke when the whole repository was moved.
  */
 export async function isLinkedWorktree(repository: Repository, path: string): Promise<boolean> {
   const folder = join(repository.commonDir, "worktrees");
   const dir = await readGitDirPointer(path);
   const linked = dir === undefined || dirname(dir) !== folder ? undefined : await readLinked(dir);
   if (linked?.path === path && linked.pointsBack) return true;
-  // Git would give it the place of another worktree, or of one in the repository that this one was copied from.
+  // Here `git worktree repair` would take over another worktree, or one of the repository that this one was copied from.
   if (dir !== undefined && (linked === undefined || linked.pointsBack)) return false;
   await repository.gitTry(["worktree", "repair", path]);
   return (await listLinkedWorktrees(repository)).some((repaired) => repaired.path === path && repaired.pointsBack);
 }
 
-/** Where the `.git` file of a linked worktree points; undefined where there is no such file, or it points nowhere. */
+/** Returns the folder that the `.git` file of a linked worktree names. Undefined if there is no such file or folder. */
 export async function readGitDirPointer(path: string): Promise<string | undefined> {
   const file = join(path, ".git");
   const isFile = (await ifAbsent(lstat(file), undefined))?.isFile() === true;

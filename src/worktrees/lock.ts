@@ -1,6 +1,6 @@
 /**
- * A lock between processes: a file that names its owner, and that the next one takes over once its owner is dead. An
- * owner that cannot be judged from here keeps it for as long as it sets the time of the file.
+ * File locks between processes. The file names its owner; another process takes the lock over if the owner is dead. If this
+ * process cannot check the owner, such as on another host, the lock is valid while its modification time is fresh.
  */
 import { link, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,8 +18,8 @@ const FIRST_PAUSE_MS = 5;
 const MAX_PAUSE_MS = 100;
 
 /**
- * Runs `work` while the file is ours. Undefined, and nothing was run, where it is not to be had in that time. Children that
- * carry the marker are ended by whoever takes the lock over after our death, before it does.
+ * Runs `work` while holding the lock. Resolves with undefined, without running it, if the lock is not free within `waitMs`.
+ * If this process dies, the process that takes over the lock first kills all processes with `marker`.
  */
 export async function withLock<T>(
   file: string,
@@ -40,7 +40,7 @@ export async function withLock<T>(
 
 const SWEEP_MS = 5_000;
 
-/** Removes what owners of such locks left in the folder when they died, also between two steps of taking one. */
+/** Removes the locks of dead owners from the folder, including temporary files of an interrupted acquisition. */
 export async function sweepLocks(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const [, lock, draftOf] = /^(rookery(?:-merge)?\.lock(?:\.dead)*)(?:\.((?:h[^.]*\.)?\d+\..+))?$/.exec(name) ?? [];
@@ -70,18 +70,18 @@ async function acquire(file: string, own: string, waitMs: number, signal: AbortS
   }
 }
 
-/** Whole or not at all: a file without its owner in it could never be taken over. */
+/** Creates the lock file with its content atomically: nobody could take over a lock without an owner. */
 async function createLockFile(file: string, own: string): Promise<boolean> {
-  const whole = `${file}.${own.split("\n")[0] ?? ""}`;
-  await writeFile(whole, own, { flag: "wx", mode: 0o600 });
+  const draft = `${file}.${own.split("\n")[0] ?? ""}`;
+  await writeFile(draft, own, { flag: "wx", mode: 0o600 });
   try {
-    await link(whole, file);
+    await link(draft, file);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
     throw error;
   } finally {
-    await rm(whole, { force: true });
+    await rm(draft, { force: true });
   }
 }
 
@@ -89,14 +89,19 @@ async function createLockFile(file: string, own: string): Promise<boolean> {
  * Removes the lock file of an owner that is dead or has stopped refreshing it. Holds a second lock meanwhile: of two
  * processes that find the same owner dead, the slower one would otherwise remove the lock that the faster one took.
  */
-async function removeDeadLock(file: string, dead: string, waitMs: number, signal: AbortSignal | undefined): Promise<boolean> {
+async function removeDeadLock(
+  file: string,
+  dead: string,
+  waitMs: number,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
   const buried = await withLock(
     `${file}.dead`,
     waitMs,
     async () => {
       if ((await readOwner(file)) !== dead) return;
       const [owner = "", marker] = dead.split("\n");
-      if (marker && isDeadOwner(owner)) await killMarked(marker); // an owner elsewhere runs nothing here
+      if (marker && isDeadOwner(owner)) await killMarked(marker); // an owner on another host runs nothing here
       await rm(file, { force: true });
     },
     signal,

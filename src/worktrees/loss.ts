@@ -1,4 +1,4 @@
-/** What would be lost with a worktree: asked before it is removed. */
+/** Finds the work that would be lost if a worktree were removed. */
 import { readdir } from "node:fs/promises";
 import { RookeryError } from "../domain/index.ts";
 import { ifAbsent } from "./if-absent.ts";
@@ -13,23 +13,27 @@ import type { Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
 
 export interface WorktreeLoss {
-  /** Not committed, relative to the root; without what git ignores. */
+  /** Uncommitted files, relative to the root, without ignored ones. */
   readonly files: readonly string[];
-  /** Ignored by git, and nowhere else. */
+  /** Ignored files that exist nowhere else. */
   readonly ignored: readonly string[];
-  /** That no other branch, tag or branch of another's has. */
+  /** Number of commits that no other branch, tag or remote branch contains. */
   readonly commits: number;
-  /** Submodules with commits that are nowhere else. */
+  /** Submodules with commits that exist nowhere else. */
   readonly submodules: readonly string[];
 }
 
 export interface KnownMerge {
-  /** The head of the branch when it was merged in a way that does not show, by squash or rebase: not lost up to there. */
+  /** Head of the branch when it was merged by squash or rebase, which the history does not show. Commits up to it are not lost. */
   readonly mergedTip?: string | undefined;
 }
 
-/** Where the folder is not there, only its branch can be lost; of one that git does not know, all that is in it. */
-export async function findLoss(worktree: Worktree, repository: Repository, { mergedTip }: KnownMerge = {}): Promise<WorktreeLoss> {
+/** If the folder is gone, only the branch can be lost. If git does not know the folder, everything in it counts as lost. */
+export async function findLoss(
+  worktree: Worktree,
+  repository: Repository,
+  { mergedTip }: KnownMerge = {},
+): Promise<WorktreeLoss> {
   const { path, branch, baseCommit } = worktree;
   const isKnown = await isLinkedWorktree(repository, path);
   const at = { cwd: isKnown ? path : repository.root };
@@ -59,8 +63,12 @@ async function listContent(path: string): Promise<readonly string[]> {
   return entries.flatMap((entry) => (entry.name === ".git" && entry.isFile() ? [] : [entry.name]));
 }
 
-/** The commits of those that there are. */
-async function resolveCommits(repository: Repository, refs: readonly string[], cwd: string): Promise<readonly string[]> {
+/** Resolves the refs that exist to commit ids. */
+async function resolveCommits(
+  repository: Repository,
+  refs: readonly string[],
+  cwd: string,
+): Promise<readonly string[]> {
   const found = await Promise.all(
     refs.map((ref) => repository.gitTry(["rev-parse", "--verify", "--quiet", `${ref}^{commit}`], { cwd })),
   );
@@ -73,28 +81,32 @@ export function isEmptyLoss({ files, ignored, commits, submodules }: WorktreeLos
 
 const MAX_NAMES = 10;
 
-/** The first ones, and how many more there are. */
+/** Joins the first ten names and adds how many more there are. */
 export function joinFirstNames(files: readonly string[]): string {
   const more = files.length > MAX_NAMES ? ` and ${files.length - MAX_NAMES} more` : "";
   return `${files.slice(0, MAX_NAMES).join(", ")}${more}`;
 }
 
-export function lossError({ id, branch, path }: Worktree, { files, ignored, commits, submodules }: WorktreeLoss): RookeryError {
+/** The `worktree_unmerged` error that lists what would be lost. */
+export function lossError(
+  { id, branch, path }: Worktree,
+  { files, ignored, commits, submodules }: WorktreeLoss,
+): RookeryError {
   const what = [
-    ...(commits === 0 ? [] : [`${commits} ${commits === 1 ? "commit" : "commits"} of ${branch} that are nowhere else`]),
-    ...(files.length === 0 ? [] : [`what is not committed in ${path}: ${joinFirstNames(files)}`]),
-    ...(ignored.length === 0 ? [] : [`what git ignores in ${path} and is nowhere else: ${joinFirstNames(ignored)}`]),
+    ...(commits === 0 ? [] : [`${commits} ${commits === 1 ? "commit" : "commits"} of ${branch} found nowhere else`]),
+    ...(files.length === 0 ? [] : [`uncommitted files in ${path}: ${joinFirstNames(files)}`]),
+    ...(ignored.length === 0 ? [] : [`ignored files in ${path} found nowhere else: ${joinFirstNames(ignored)}`]),
     ...(submodules.length === 0 ? [] : [`commits in the submodules ${submodules.join(", ")}`]),
   ];
   return new RookeryError(
     "worktree_unmerged",
-    `removing ${id} would lose ${what.join(", and ")}; merge it first, or give it up: rookery task remove ${id} --force`,
+    `removing ${id} would lose ${what.join(", and ")}; merge the task first, or discard its work: rookery task remove ${id} --force`,
   );
 }
 
 export function lockedWorktreeError({ id, path }: Worktree, why: string): RookeryError {
   return new RookeryError(
     "worktree_unmerged",
-    `${path} is locked${why === "" ? "" : ` (${why})`}; unlock it: git worktree unlock '${path}', or: rookery task remove ${id} --force`,
+    `${path} is locked${why === "" ? "" : ` (${why})`}; unlock it: git worktree unlock '${path}', or remove it anyway: rookery task remove ${id} --force`,
   );
 }

@@ -1,4 +1,4 @@
-/** Repositories within a worktree: what only they have goes with it. */
+/** Finds nested repositories of a worktree whose commits would be lost with it. */
 import { existsSync } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,20 +11,23 @@ import type { Repository } from "./repository.ts";
 
 interface NestedRepository {
   readonly name: string;
-  /** Git's folder of it, gone with the worktree. */
+  /** Its git folder, which is removed with the worktree. Undefined if git cannot read it. */
   readonly gitDir: string | undefined;
-  /** That of the same submodule in the main checkout, which may not be there. */
+  /** Git folder of the same submodule in the main checkout. It may not exist. */
   readonly mainGitDir: string;
 }
 
-/** Folders in folders, until a repository is found. */
+/** Nesting limit for the search. */
 const MAX_DEPTH = 20;
 
 /**
- * Submodules, at any depth, with commits or stashes that neither the main checkout's have nor, as far as they know, those
- * they come from. Also those that the branch has no more: their folder is gone, but not what git keeps of them.
+ * Lists submodules, at any depth, with commits or stashes that neither the main checkout nor a known remote branch has.
+ * Includes submodules that the branch has deleted: their git folder still exists.
  */
-export async function listSubmodulesWithOwnCommits(repository: Repository, worktree: Worktree): Promise<readonly string[]> {
+export async function listSubmodulesWithOwnCommits(
+  repository: Repository,
+  worktree: Worktree,
+): Promise<readonly string[]> {
   const linked = await findLinkedWorktree(repository, worktree.path);
   if (linked === undefined) return [];
   const kept = join(repository.commonDir, "modules");
@@ -37,7 +40,12 @@ export async function listSubmodulesWithOwnCommits(repository: Repository, workt
   return lost;
 }
 
-async function listModules(folder: string, kept: string, above: string, deep: number): Promise<readonly NestedRepository[]> {
+async function listModules(
+  folder: string,
+  kept: string,
+  above: string,
+  deep: number,
+): Promise<readonly NestedRepository[]> {
   if (deep === 0) return [];
   const entries = await ifAbsent(readdir(folder, { withFileTypes: true }), []);
   const found = entries
@@ -53,13 +61,17 @@ async function listModules(folder: string, kept: string, above: string, deep: nu
   return (await Promise.all(found)).flat();
 }
 
-/** Repositories that were made in the folder and then added as they are: all that git keeps of them is in there too. */
-async function listEmbedded(repository: Repository, { path }: Worktree, kept: string): Promise<readonly NestedRepository[]> {
+/** Lists repositories that were created in the worktree and added directly. Their git folder is inside the worktree. */
+async function listEmbedded(
+  repository: Repository,
+  { path }: Worktree,
+  kept: string,
+): Promise<readonly NestedRepository[]> {
   const links = await listGitlinks(repository, { cwd: path });
   const found = links.map(async ({ name, path: folder }): Promise<readonly NestedRepository[]> => {
     const own = join(folder, ".git");
     const isFolder = (await ifAbsent(lstat(own), undefined))?.isDirectory() === true;
-    // Of one whose name is not UTF-8 git cannot be asked: it counts as one that has commits of its own.
+    // Git cannot open a repository whose name is not UTF-8, so it counts as one with commits that exist nowhere else.
     if (!isUtf8Name(name)) return [{ name: displayName(name), gitDir: undefined, mainGitDir: "" }];
     return isFolder ? [{ name: displayName(name), gitDir: own, mainGitDir: join(kept, displayName(name)) }] : [];
   });
@@ -68,7 +80,7 @@ async function listEmbedded(repository: Repository, { path }: Worktree, kept: st
 
 async function hasOwnCommits(repository: Repository, { gitDir, mainGitDir }: NestedRepository): Promise<boolean> {
   if (gitDir === undefined) return true;
-  // Its own work tree may be gone, where git would go first. Nothing is fetched for it.
+  // Its work tree may be gone, so the git folder is the work tree. Git must not fetch for it.
   const inOwn = { gitDir: gitDir, workTree: gitDir, protocols: undefined };
   const [head, refs] = await Promise.all([
     repository.gitTry(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], inOwn),
@@ -80,7 +92,11 @@ async function hasOwnCommits(repository: Repository, { gitDir, mainGitDir }: Nes
   return (await repository.git(["rev-list", "--count", ...unknown, "--not", "--remotes"], inOwn)) !== "0";
 }
 
-async function listMissingCommits(repository: Repository, dir: string, commits: readonly string[]): Promise<readonly string[]> {
+async function listMissingCommits(
+  repository: Repository,
+  dir: string,
+  commits: readonly string[],
+): Promise<readonly string[]> {
   const input = commits.map((commit) => `${commit}\n`).join("");
   const inKept = { gitDir: dir, workTree: dir, protocols: undefined, input };
   const known = await repository.git(["cat-file", "--batch-check"], inKept);

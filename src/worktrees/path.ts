@@ -1,10 +1,10 @@
-/** Is there a program of that name? Asked of the PATH alone, without starting anything. */
+/** Checks whether a program is on the PATH, without starting it. */
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import type { Env } from "./git.ts";
+import type { EnvironmentVariables } from "../stdx/index.ts";
 
-export async function isOnPath(program: string, env: Env): Promise<boolean> {
+export async function isOnPath(program: string, env: EnvironmentVariables): Promise<boolean> {
   for (const folder of (env["PATH"] ?? "").split(delimiter)) {
     if (folder === "") continue;
     const found = await access(join(folder, program), constants.X_OK).then(

@@ -5,7 +5,7 @@ import { temporaryFolder } from "../testing/repository.ts";
 import { leasePort, releasePort } from "./port.ts";
 import { expectRejection } from "./test-scene.ts";
 
-it("many tasks at once have a port each, and keep it until they let it go", async () => {
+it("leases a different port to each of 30 concurrent tasks and keeps it until release", async () => {
   await using folder = await temporaryFolder();
   const lease = (task: string) => leasePort({ folder: folder.path, task });
   const tasks = Array.from({ length: 30 }, (_, index) => `t${index}`);
@@ -18,14 +18,14 @@ it("many tasks at once have a port each, and keep it until they let it go", asyn
   expect(await lease("t3")).toBe(ports[3]);
 });
 
-it.each(["127.0.0.1", "0.0.0.0", "::1"])("a port that someone has on %s is not given", async (host) => {
+it.each(["127.0.0.1", "0.0.0.0", "::1"])("does not lease a port that is in use on %s", async (host) => {
   await using folder = await temporaryFolder();
   const server = createServer().listen(0, host);
-  const heard = await once(server, "listening").then(
+  const isListening = await once(server, "listening").then(
     () => true,
     () => false, // no such address on this machine
   );
-  if (!heard) return;
+  if (!isListening) return;
   const { port } = server.address() as AddressInfo;
   await expectRejection(leasePort({ folder: folder.path, task: "t1", range: [port, port] }), "port_unavailable", /t1/);
   server.close();
@@ -34,7 +34,7 @@ it.each(["127.0.0.1", "0.0.0.0", "::1"])("a port that someone has on %s is not g
   await expectRejection(leasePort({ folder: folder.path, task: "t2", range: [port, port] }), "port_unavailable");
 });
 
-it("what is no task's id is refused", async () => {
+it("rejects an invalid task id", async () => {
   await using folder = await temporaryFolder();
   await expectRejection(leasePort({ folder: folder.path, task: "../x" }), "input_invalid");
 });

@@ -1,4 +1,4 @@
-/** A port for each task: really free when it is given, and nobody else's until the task lets it go. */
+/** Leases one TCP port per task. The port is free at the time of the lease, and no other task gets it until it is released. */
 import { readdir, readlink, rm, symlink } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -7,20 +7,22 @@ import { makeFolder } from "../stdx/index.ts";
 import { checkWorktreeId } from "./record.ts";
 
 export interface PortLease {
-  /** Shared by all processes that give ports on this machine. */
+  /** Folder of port leases, shared by all Rookery processes on this machine. */
   readonly folder: string;
   readonly task: string;
-  /** Both ends included. */
+  /** Inclusive. Default: 20000 to 29999. */
   readonly range?: readonly [first: number, last: number] | undefined;
 }
 
-/** Below where Linux and macOS take ports for outgoing connections (32768 and 49152), so that none is hit by chance. */
+/** Below the ephemeral port ranges of Linux (from 32768) and macOS (from 49152), so outgoing connections do not use them. */
 const DEFAULT_RANGE = [20_000, 29_999] as const;
 
 /**
- * A link per port, named after it, leads to the task's id: it is made only where there is none, so two processes never give
- * the same, and in one step, so that whoever is killed leaves none that is nobody's. Asked again, a task gets the port it
- * has. Rejects with `port_unavailable` where the range is used up.
+ * Returns the port of a task, and leases one if it has none.
+ *
+ * A lease is a symbolic link that is named after the port and points to the task id. Creating a link is atomic and fails if
+ * it exists, so two processes never lease the same port, and a killed process leaves no lease without an owner. Rejects with
+ * `port_unavailable` if no port in the range is free.
  */
 export async function leasePort({ folder, task, range = DEFAULT_RANGE }: PortLease): Promise<number> {
   checkWorktreeId(task);
@@ -29,7 +31,7 @@ export async function leasePort({ folder, task, range = DEFAULT_RANGE }: PortLea
   if (leased !== undefined) return leased;
   const [first, last] = range;
   const count = last - first + 1;
-  const start = hashText(task) % Math.max(1, count); // tasks that start together seldom want the same one
+  const start = hashText(task) % Math.max(1, count); // tasks that start together rarely try the same port first
   for (let step = 0; step < count; step += 1) {
     const port = first + ((start + step) % count);
     if (!(await claimPort(join(folder, String(port)), task))) continue;
@@ -38,11 +40,11 @@ export async function leasePort({ folder, task, range = DEFAULT_RANGE }: PortLea
   }
   throw new RookeryError(
     "port_unavailable",
-    `no port from ${first} to ${last} is free for ${task}; end what uses them, or remove tasks that are done`,
+    `no port from ${first} to ${last} is free for task ${task}; stop the programs that use them, or remove finished tasks`,
   );
 }
 
-/** Twice is fine. */
+/** Releases the port of a task. Does nothing if the task has none. */
 export async function releasePort(folder: string, task: string): Promise<void> {
   for (const port of await listLeasedPorts(folder, task)) await rm(join(folder, String(port)), { force: true });
 }
@@ -68,7 +70,7 @@ async function claimPort(file: string, task: string): Promise<boolean> {
   }
 }
 
-/** Someone may listen on one address only, where a server of the task would then not be reached, or not start. */
+/** Tries several addresses: another program may listen on only one of them, and the task's server could then not start. */
 async function isPortFree(port: number): Promise<boolean> {
   for (const host of ["127.0.0.1", "0.0.0.0", "::1"]) {
     if (!(await canListen(port, host))) return false;
@@ -80,7 +82,7 @@ async function canListen(port: number, host: string): Promise<boolean> {
   const server = createServer();
   return new Promise((resolve) => {
     server.once("error", ({ code }: NodeJS.ErrnoException) => {
-      resolve(code !== "EADDRINUSE" && code !== "EACCES"); // a machine without IPv6 has nothing in the way on it
+      resolve(code !== "EADDRINUSE" && code !== "EACCES"); // without IPv6, listening on ::1 fails with another code
     });
     server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)));
   });

@@ -1,4 +1,4 @@
-/** What is remembered of a task's worktree: written before git makes it, gone after all else of it is. */
+/** Records of task worktrees. A record is written before git creates the worktree and deleted after everything else. */
 import { mkdir, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
@@ -6,42 +6,49 @@ import { RookeryError, TaskId } from "../domain/index.ts";
 import type { Repository } from "./repository.ts";
 
 export interface Worktree {
-  /** The task's. */
+  /** Id of the task. */
   readonly id: string;
   readonly path: string;
   readonly branch: string;
-  /** The branch or what else it was made from, and the commit that it was then. */
+  /** The branch, tag or commit it was created from, and that commit's id at the time. */
   readonly base: string;
   readonly baseCommit: string;
 }
 
 const StoredWorktree = z.strictObject({ branch: z.string(), base: z.string(), baseCommit: z.string() });
 
-/** Rejects with `input_invalid` for what is no task's id, since it would be part of a path. */
+/** Throws `input_invalid` if the id is not a task id. An id becomes part of a path, so it must be checked first. */
 export function checkWorktreeId(id: string): string {
   if (TaskId.safeParse(id).success) return id;
-  const shown = JSON.stringify(id.slice(0, 100).toWellFormed());
-  throw new RookeryError("input_invalid", `${shown} is no id of a task: small letters, digits, and - _ . between them`);
+  const quotedId = JSON.stringify(id.slice(0, 100).toWellFormed());
+  throw new RookeryError(
+    "input_invalid",
+    `${quotedId} is not a task id; use lowercase letters and digits, with - _ . between them`,
+  );
 }
 
 export function worktreePath(repository: Pick<Repository, "root">, id: string): string {
   return join(repository.root, ".rookery", "worktrees", checkWorktreeId(id));
 }
 
-/** What is there of ours, whether or not its folder still is. */
+/** Reads the record of a worktree, even if its folder is gone. Rejects with `worktree_missing` if the record is invalid. */
 export async function findWorktree(repository: Repository, id: string): Promise<Worktree | undefined> {
   try {
     const kept = StoredWorktree.parse(JSON.parse(await readFile(recordFile(repository, id), "utf8")));
     return { id, path: worktreePath(repository, id), ...kept };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw new RookeryError("worktree_missing", `${recordFile(repository, id)} says nothing of a worktree; remove it`, {
-      cause: error,
-    });
+    throw new RookeryError(
+      "worktree_missing",
+      `${recordFile(repository, id)} is not a valid worktree record; delete it`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
-/** Only those of tasks, not what the user has made beside them; one whose record is broken is left out. */
+/** Lists the worktrees of tasks, without worktrees that the user created. Skips invalid records. */
 export async function listWorktrees(repository: Repository): Promise<readonly Worktree[]> {
   const names = await readdir(recordFolder(repository)).catch(() => []);
   const ids = names.filter((name) => name.endsWith(".json")).map((name) => name.slice(0, -".json".length));
@@ -50,6 +57,7 @@ export async function listWorktrees(repository: Repository): Promise<readonly Wo
   return found.filter((worktree) => worktree !== undefined);
 }
 
+/** Writes the record atomically. */
 export async function saveWorktree(repository: Repository, worktree: Worktree): Promise<void> {
   const { id, branch, base, baseCommit } = worktree;
   const file = recordFile(repository, id);
@@ -64,12 +72,12 @@ export async function deleteWorktreeRecord(repository: Repository, id: string): 
   await rm(setUpMarkerFile(repository, id), { force: true });
 }
 
-/** Its time says when the set-up of the worktree ended: what changed in it later is the agent's. */
+/** The modification time of this file is the end of the set-up: files that changed later are the agent's work. */
 export function setUpMarkerFile(repository: Repository, id: string): string {
   return join(recordFolder(repository), `${checkWorktreeId(id)}.ready`);
 }
 
-/** In git's own folder: no checkout can bring a file there, and a pruned or deleted worktree does not take it along. */
+/** Inside the git folder: a checkout cannot write there, and records survive a pruned or deleted worktree. */
 function recordFolder({ commonDir }: Repository): string {
   return join(commonDir, "rookery");
 }

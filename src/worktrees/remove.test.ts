@@ -12,8 +12,8 @@ import { openScene, expectRejection, type Scene } from "./test-scene.ts";
 
 const lease = (scene: Scene): Promise<Worktree> => leaseWorktree(scene.repository, { id: "t1", branch: "rookery/t1" });
 
-/** Nothing of the task is left, and nothing else is gone. */
-async function isGone({ user, repository }: Scene, { path }: Worktree): Promise<void> {
+/** Expects that nothing of the task is left and nothing else was removed. */
+async function expectRemoved({ user, repository }: Scene, { path }: Worktree): Promise<void> {
   expect(existsSync(path)).toBe(false);
   expect(await readdir(join(user.path, ".rookery/worktrees"))).toEqual([]);
   expect((await user.git("worktree", "list")).split("\n")).toHaveLength(1);
@@ -22,7 +22,7 @@ async function isGone({ user, repository }: Scene, { path }: Worktree): Promise<
   expect(await user.git("status", "--porcelain")).toBe("");
 }
 
-it("one with nothing of its own goes whole, with what git ignores, and frees its space", async () => {
+it("removes a worktree without work, including ignored files, and reports the freed bytes", async () => {
   await using scene = await openScene({ "a.txt": "one\n", ".gitignore": "node_modules\n" });
   const worktree = await lease(scene);
   await mkdir(join(worktree.path, "node_modules/protected"), { recursive: true });
@@ -31,31 +31,35 @@ it("one with nothing of its own goes whole, with what git ignores, and frees its
   const bytes = await measureDiskUsage(worktree.path);
   expect(bytes).toBeGreaterThan(1_000_000);
   expect(await removeWorktree(scene.repository, worktree)).toEqual({ freed: bytes });
-  await isGone(scene, worktree);
+  await expectRemoved(scene, worktree);
   expect(await removeWorktree(scene.repository, worktree)).toEqual({ freed: 0 });
 });
 
-it("what would be lost is named and kept, unless it is given up", async () => {
+it("names and keeps unsaved work unless force is set", async () => {
   await using scene = await openScene();
   const worktree = await lease(scene);
   await writeFile(join(worktree.path, "work in progress.txt"), "w");
-  await expectRejection(removeWorktree(scene.repository, worktree), "worktree_unmerged", /work in progress\.txt.*--force/);
+  await expectRejection(
+    removeWorktree(scene.repository, worktree),
+    "worktree_unmerged",
+    /work in progress\.txt.*--force/,
+  );
   await commitAll(worktree, scene.repository, { message: "Work" });
   await expectRejection(removeWorktree(scene.repository, worktree), "worktree_unmerged", /1 commit of rookery\/t1/);
   expect(await readFile(join(worktree.path, "work in progress.txt"), "utf8")).toBe("w");
   expect(await findWorktree(scene.repository, "t1")).toEqual(worktree);
   await removeWorktree(scene.repository, worktree, { force: true });
-  await isGone(scene, worktree);
+  await expectRemoved(scene, worktree);
 });
 
-it("commits that are in another branch are not lost, nor those that are known to be merged", async () => {
+it("removes a worktree whose commits are in another branch or recorded as merged", async () => {
   await using scene = await openScene();
   const one = await lease(scene);
   await writeFile(join(one.path, "x"), "x");
   await commitAll(one, scene.repository, { message: "Work" });
   await scene.user.git("branch", "kept", "rookery/t1");
   await removeWorktree(scene.repository, one);
-  await isGone(scene, one);
+  await expectRemoved(scene, one);
   const other = await lease(scene);
   await writeFile(join(other.path, "y"), "y");
   const mergedTip = await commitAll(other, scene.repository, { message: "More" });
@@ -64,10 +68,10 @@ it("commits that are in another branch are not lost, nor those that are known to
   await expectRejection(removeWorktree(scene.repository, other, { mergedTip }), "worktree_unmerged", /1 commit/);
   await scene.user.git("-C", other.path, "reset", "--quiet", "--hard", "HEAD~1");
   await removeWorktree(scene.repository, other, { mergedTip });
-  await isGone(scene, other);
+  await expectRemoved(scene, other);
 });
 
-it("commits on a detached HEAD in it are lost as well", async () => {
+it("protects commits on a detached HEAD", async () => {
   await using scene = await openScene();
   const worktree = await lease(scene);
   await scene.user.git("-C", worktree.path, "checkout", "--quiet", "--detach");
@@ -75,7 +79,7 @@ it("commits on a detached HEAD in it are lost as well", async () => {
   await expectRejection(removeWorktree(scene.repository, worktree), "worktree_unmerged", /1 commit/);
 });
 
-it("of one whose folder was deleted by hand, the branch is kept while it has something", async () => {
+it("keeps the branch with unmerged commits after the folder was deleted by hand", async () => {
   await using scene = await openScene();
   const worktree = await lease(scene);
   await writeFile(join(worktree.path, "x"), "x");
@@ -83,10 +87,10 @@ it("of one whose folder was deleted by hand, the branch is kept while it has som
   await rm(worktree.path, { recursive: true });
   await expectRejection(removeWorktree(scene.repository, worktree), "worktree_unmerged");
   await removeWorktree(scene.repository, worktree, { force: true });
-  await isGone(scene, worktree);
+  await expectRemoved(scene, worktree);
 });
 
-it("a removal that was cut short goes on, and a task that is resumed instead has all its commits", async () => {
+it("restores all commits when a task is resumed after an interrupted removal", async () => {
   await using scene = await openScene();
   const worktree = await lease(scene);
   await writeFile(join(worktree.path, "x"), "x");
@@ -98,10 +102,10 @@ it("a removal that was cut short goes on, and a task that is resumed instead has
   await lease(scene);
   expect(await readFile(join(worktree.path, "x"), "utf8")).toBe("x");
   await removeWorktree(scene.repository, worktree);
-  await isGone(scene, worktree);
+  await expectRemoved(scene, worktree);
 });
 
-it("a branch that the user has checked out stays", async () => {
+it("keeps a branch that the user has checked out", async () => {
   await using scene = await openScene();
   const worktree = await lease(scene);
   await scene.user.git("-C", worktree.path, "checkout", "--quiet", "--detach");
@@ -110,7 +114,7 @@ it("a branch that the user has checked out stays", async () => {
   expect(await scene.user.git("status", "--short", "--branch")).toBe("## rookery/t1");
 });
 
-it("links are removed and never followed, and a linked place is refused", async () => {
+it("removes links without following them and rejects a worktree path that is a link", async () => {
   await using scene = await openScene();
   await using outside = await temporaryFolder();
   await writeFile(join(outside.path, "mine"), "mine");

@@ -1,4 +1,4 @@
-/** Removes a worktree: folder, git's record and branch, and never what is nowhere else unless that is said. */
+/** Removes a worktree: its folder, git's record of it, and its branch. Keeps unsaved work unless `force` is set. */
 import { chmod, lstat, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { deleteBranch } from "./branch.ts";
@@ -11,17 +11,17 @@ import type { Repository } from "./repository.ts";
 import { measureDiskUsage } from "./size.ts";
 
 export interface RemoveOptions extends KnownMerge {
-  /** Also what is nowhere else. */
+  /** Also remove work that exists nowhere else. Default: false. */
   readonly force?: boolean | undefined;
-  /** Where it was merged. What that branch has is not lost, nor is what any other has. */
+  /** The branch it was merged into. Commits in that or any other branch are not lost. */
   readonly into?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * May be called again after someone was killed in the middle of it, and where the folder was deleted by hand. Rejects with
- * `worktree_unmerged`, or `input_invalid` where a symlink is in the way, and has removed nothing then. A branch that is
- * checked out elsewhere stays.
+ * Safe to repeat after an interrupted removal, and if the user deleted the folder. Keeps a branch that is checked out
+ * elsewhere. Rejects with `worktree_unmerged`, or with `input_invalid` if part of the path is a symbolic link; nothing is
+ * removed then. Returns the number of bytes freed.
  */
 export async function removeWorktree(
   repository: Repository,
@@ -38,7 +38,7 @@ export async function removeWorktree(
     if (loss !== undefined && !isEmptyLoss(loss)) throw lossError(own, loss);
     const lock = force ? undefined : (await findLinkedWorktree(repository, path))?.lock;
     if (lock !== undefined) throw lockedWorktreeError(own, lock);
-    // Away at once: half of a folder would look like one in which files were deleted.
+    // Rename first: a partly removed folder would look like one in which someone deleted files.
     const removed = join(dirname(path), `${REMOVED_PREFIX}${id}`);
     await removeTree(removed);
     if (isThere) await rename(path, removed);
@@ -53,16 +53,17 @@ export async function removeWorktree(
   }, signal);
 }
 
-/** Only as it was looked at: what was committed since stays. */
+/** Deletes the branch only if it still points to `tip`, so later commits are kept. */
 async function removeBranch(repository: Repository, branch: string, tip: string): Promise<void> {
   const ref = `refs/heads/${branch}`;
   const head = await repository.gitTry(["symbolic-ref", "--quiet", "HEAD"]);
-  const isUsed = head.stdout.trim() === ref || (await listLinkedWorktrees(repository)).some((linked) => linked.ref === ref);
+  const isUsed =
+    head.stdout.trim() === ref || (await listLinkedWorktrees(repository)).some((linked) => linked.ref === ref);
   if (isUsed || !(await deleteBranch(repository, branch, tip))) return;
-  await repository.gitTry(["config", "--remove-section", `branch.${branch}`]); // where it was pushed to, if it was
+  await repository.gitTry(["config", "--remove-section", `branch.${branch}`]); // its upstream, if it had one
 }
 
-/** Links are removed, never followed. Some tools protect their folders even from their owner. */
+/** Removes links without following them. Some tools write-protect their folders, so it retries with changed modes. */
 export async function removeTree(path: string): Promise<void> {
   const options = { recursive: true, force: true, maxRetries: 5 };
   await rm(path, options).catch(async (error: unknown) => {

@@ -8,7 +8,7 @@ import { git } from "./git.ts";
 import { openRepository } from "./repository.ts";
 import { openScene, expectRejection, testEnvironment, testGitOptions } from "./test-scene.ts";
 
-it("any folder of a repository leads to its main checkout, also one of a linked worktree", async () => {
+it("finds the main checkout from any folder, including a linked worktree", async () => {
   await using user = await temporaryRepository({ "src/deep/a b.txt": "1", "ünï/x": "2" });
   await using other = await temporaryFolder();
   await user.git("worktree", "add", "--quiet", "-b", "linked", join(other.path, "linked tree"));
@@ -19,7 +19,7 @@ it("any folder of a repository leads to its main checkout, also one of a linked 
   expect(linked).toMatchObject({ root: user.path, commonDir: join(user.path, ".git") });
 });
 
-it("what is no repository to work in is refused with what to type", async () => {
+it("rejects unusable repositories and says what to run", async () => {
   await using plain = await temporaryFolder();
   await using empty = await temporaryRepository({}, { commit: false });
   await using hollow = await temporaryFolder();
@@ -34,13 +34,13 @@ it("what is no repository to work in is refused with what to type", async () => 
   await expectRejection(open(empty.path), "repository_empty", /--allow-empty/);
 });
 
-it("a machine without git is told to install it", async () => {
+it("rejects with git_missing if git is not on the PATH", async () => {
   await using user = await temporaryRepository();
   const options = testGitOptions(user.path, { PATH: join(user.path, "bin") });
   await expectRejection(openRepository(user.path, options), "git_missing");
 });
 
-it("variables that point at another repository change nothing", async () => {
+it("ignores variables that point to another repository", async () => {
   await using user = await temporaryRepository();
   await using other = await temporaryRepository({ "b.txt": "" });
   const options = testGitOptions(user.path, {
@@ -53,7 +53,7 @@ it("variables that point at another repository change nothing", async () => {
   expect(await git(user.path, ["ls-files"], options)).toBe("");
 });
 
-it("a base is found by branch, tag, commit or HEAD, and only a branch is told as one", async () => {
+it("resolves a branch, tag, commit or HEAD, and names the branch only for a branch", async () => {
   await using scene = await openScene();
   const { user, repository } = scene;
   const commit = await user.git("rev-parse", "HEAD");
@@ -70,7 +70,7 @@ it("a base is found by branch, tag, commit or HEAD, and only a branch is told as
 });
 
 it.each(["mian", "-q", "--all", "^main", "main..HEAD", "ma in", "main\n", "", "HEAD:a.txt", "x".repeat(1001), "\0"])(
-  "the base %o is not found",
+  "rejects the base %o with base_not_found",
   async (ref) => {
     await using scene = await openScene();
     await expectRejection(
@@ -81,16 +81,16 @@ it.each(["mian", "-q", "--all", "^main", "main..HEAD", "ma in", "main\n", "", "H
   },
 );
 
-it("who commits must be known", async () => {
+it("rejects with identity_missing if git has no email", async () => {
   await using scene = await openScene();
   await scene.repository.requireIdentity();
   await scene.user.git("config", "--unset", "user.email");
-  await scene.repository.requireIdentity(); // asked a moment ago
-  const anew = await openRepository(scene.user.path, testGitOptions(scene.user.path));
-  await expectRejection(anew.requireIdentity(), "identity_missing", /user\.email/);
+  await scene.repository.requireIdentity(); // the successful check is cached
+  const reopened = await openRepository(scene.user.path, testGitOptions(scene.user.path));
+  await expectRejection(reopened.requireIdentity(), "identity_missing", /user\.email/);
 });
 
-it("a lock of another git is waited for, then named with its age", async () => {
+it("waits for the lock of another git, then reports it with its age", async () => {
   await using scene = await openScene({ "a.txt": "1" }, { lockMs: 200 });
   const lock = join(scene.user.path, ".git/index.lock");
   await writeFile(lock, "");
@@ -100,8 +100,8 @@ it("a lock of another git is waited for, then named with its age", async () => {
   await expectRejection(locked, "repository_locked", /index\.lock is 6\d seconds old/);
   await writeFile(lock, "");
   await scene.user.write("a.txt", "2");
-  const waiting = openRepository(scene.user.path, { ...testGitOptions(scene.user.path), lockMs: 30_000 }).then((patient) =>
-    patient.git(["add", "a.txt"]),
+  const waiting = openRepository(scene.user.path, { ...testGitOptions(scene.user.path), lockMs: 30_000 }).then(
+    (patient) => patient.git(["add", "a.txt"]),
   );
   setTimeout(() => void rm(lock), 100);
   await waiting;
@@ -114,19 +114,19 @@ it.each([
   ["fatal: not a git repository: (null)", "repository_missing"],
   ["error: could not lock config file .git/config: File exists", "repository_locked"],
   ["hint: try this\nerror: something else", "git_failed"],
-] as const)("git that says %o means %s", async (stderr, code) => {
+] as const)("converts the git error %o to %s", async (stderr, code) => {
   const failure = await toGitError("/somewhere", ["worktree", "add", "x"], { code: 128, stdout: "", stderr });
   expect(failure.code).toBe(code);
   if (code === "git_failed")
     expect(failure.message).toBe("git worktree add failed in /somewhere: error: something else");
 });
 
-it("git's own last words are kept", async () => {
+it("includes git's error message", async () => {
   await using scene = await openScene();
   await expectRejection(scene.repository.git(["checkout", "nowhere"]), "git_failed", /git checkout.*nowhere/);
 });
 
-it("hooks of the repository do not run for our own plumbing", async () => {
+it("does not run hooks of the repository", async () => {
   await using scene = await openScene();
   await scene.user.write(".git/hooks/post-checkout", "#!/bin/sh\ntouch ran\n");
   await scene.user.git("config", "core.hooksPath", join(scene.user.path, ".git/hooks"));
@@ -135,13 +135,13 @@ it("hooks of the repository do not run for our own plumbing", async () => {
   expect(await readdir(scene.user.path)).not.toContain("ran");
 });
 
-it("what is cut is ended and told so, and a signal ends git", async () => {
+it("truncates output at the limit and stops git when the signal aborts", async () => {
   await using scene = await openScene({ "big.txt": "0123456789\n".repeat(100_000) });
   const cut = await scene.repository.gitTry(["show", "HEAD"], { truncateAt: 1000 });
   expect(cut).toMatchObject({ truncated: true });
   expect(cut.stdout).toHaveLength(1000);
   const controller = new AbortController();
   const waiting = scene.repository.git(["cat-file", "--batch"], { signal: controller.signal, input: "HEAD\n" });
-  controller.abort(new Error("given up"));
-  await expect(waiting).rejects.toThrow("given up");
+  controller.abort(new Error("aborted"));
+  await expect(waiting).rejects.toThrow("aborted");
 });

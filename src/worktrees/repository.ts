@@ -1,43 +1,50 @@
-/** A repository of the user's: where it is, what is checked out, and one writer to it at a time. */
+/** Opens a git repository of the user: finds its folders, runs git in it, and allows one writer at a time. */
 import { readFile, realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve as resolvePath, sep } from "node:path";
 import { RookeryError } from "../domain/index.ts";
-import { didYouMean, raceAbort } from "../stdx/index.ts";
-import { bareRepositoryError, discoverRepository, resolveGitDir, rejectEmbedded, type FoundRepository } from "./discover.ts";
+import { didYouMean, raceAbort, type EnvironmentVariables } from "../stdx/index.ts";
+import {
+  bareRepositoryError,
+  discoverRepository,
+  resolveGitDir,
+  rejectEmbedded,
+  type FoundRepository,
+} from "./discover.ts";
 import { toGitError, toSystemError, isDiskFull, repositoryMissing } from "./failure.ts";
-import { DISABLE_LFS, git, gitTry, type Env, type GitOptions, type GitResult, type GitRunOptions } from "./git.ts";
+import { DISABLE_LFS, git, gitTry, type GitOptions, type GitRunOptions } from "./git.ts";
+import type { GitResult } from "./git-result.ts";
 import { sweepLocks, withLock } from "./lock.ts";
 import { isOnPath } from "./path.ts";
 import { LIST_SETTINGS, parsePrograms, type GitPolicy, type RepositoryPrograms } from "./untrusted.ts";
 
 export interface Repository {
-  /** Of the main checkout, also when a linked worktree was given; with symbolic links resolved. */
+  /** Root of the main checkout, even if it was opened from a linked worktree. Symbolic links are resolved. */
   readonly root: string;
-  /** Where git keeps what all worktrees share. */
+  /** Git folder that all worktrees share. */
   readonly commonDir: string;
   readonly options: GitOptions;
   /**
-   * Runs what writes while nobody else does: neither in this process nor, through a file, in another. Not to be called
-   * from within itself. Rejects with `repository_locked` where it is not to be had in two minutes.
+   * Runs `work` while it holds the lock of this repository, which excludes other writers in this process and in others.
+   * Not reentrant. Rejects with `repository_locked` if the lock is not free within `exclusiveMs`.
    */
   exclusive<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
-  /** In the root if not said otherwise; as `git`. */
+  /** Calls `git` for this repository. Default working directory: the root. */
   git(args: readonly string[], options?: RepositoryRunOptions): Promise<string>;
-  /** As `gitTry`. */
+  /** Calls `gitTry` for this repository. */
   gitTry(args: readonly string[], options?: RepositoryRunOptions): Promise<GitResult>;
-  /** As `gitTry`, but without the marker of its owner: nobody who sweeps after a dead owner ends it. */
-  gitUnowned(args: readonly string[], options?: RepositoryRunOptions, env?: Env): Promise<GitResult>;
-  /** What is checked out in the main checkout. Rejects with `repository_empty` where nothing was committed on it yet. */
+  /** Calls `gitTry` without the owner's marker, so the cleanup after a dead owner does not kill it. */
+  gitUnowned(args: readonly string[], options?: RepositoryRunOptions, env?: EnvironmentVariables): Promise<GitResult>;
+  /** The commit that is checked out in the main checkout. Rejects with `repository_empty` if its branch has no commit. */
   head(): Promise<ResolvedRef>;
-  /** Rejects with `base_not_found`. */
+  /** Resolves a branch, tag or commit. Rejects with `base_not_found`. */
   resolve(ref: string): Promise<ResolvedRef>;
-  /** Rejects with `identity_missing` where git would not know who commits. */
+  /** Rejects with `identity_missing` if git has no name or email for commits. */
   requireIdentity(): Promise<void>;
 }
 
 export interface ResolvedRef {
   readonly commit: string;
-  /** Without `refs/heads/`; undefined for a tag, a commit, another's branch or a detached HEAD. */
+  /** Without `refs/heads/`. Undefined for a tag, a commit, a remote branch or a detached HEAD. */
   readonly branch?: string | undefined;
 }
 
@@ -47,21 +54,22 @@ export interface RepositoryRunOptions extends GitRunOptions {
 }
 
 export interface RepositoryOptions extends GitOptions {
-  /** How long another process's work is waited for; two minutes if not said. */
+  /** How long `exclusive` waits for another process, in milliseconds. Default: 2 minutes. */
   readonly exclusiveMs?: number | undefined;
 }
 
 const EXCLUSIVE_MS = 120_000;
-/** Who commits is asked anew after this, not for each of many tasks. */
+/** How long a successful identity check is reused. */
 const IDENTITY_CACHE_MS = 10_000;
 const MAX_NAMES = 1_000;
 
-/** What a partial clone fetches missing objects by, if the repository is one. */
+/** Protocols with which git may fetch the missing objects of a partial clone. */
 const FETCH_PROTOCOLS = "https:http:ssh:file";
 
 /**
- * By any folder of it. Rejects with `repository_missing`, `repository_bare`, `repository_empty`, `cwd_missing`,
- * `git_missing`, and with `not_trusted` for one within another checkout whose own configuration names programs.
+ * Opens the repository that contains `cwd`. Rejects with `repository_missing`, `repository_bare`, `repository_empty`,
+ * `cwd_missing` or `git_missing`, and with `not_trusted` if it lies inside another checkout and its configuration names
+ * programs.
  */
 export async function openRepository(cwd: string, options: RepositoryOptions): Promise<Repository> {
   const found = await discoverRepository(cwd);
@@ -69,7 +77,7 @@ export async function openRepository(cwd: string, options: RepositoryOptions): P
   const programs = await readPrograms(commonDir, root, options);
   if (found.enclosing !== undefined && programs.drivers.length > 0) throw nestedProgramsError(found, programs);
   const filters = (await isOnPath("git-lfs", options.env)) ? [] : DISABLE_LFS;
-  const { signal: _ofOpening, ...kept } = options;
+  const { signal: _openSignal, ...kept } = options;
   const policy: GitPolicy = {
     settings: programs.overrides,
     protocols: programs.isPartial && found.enclosing === undefined ? FETCH_PROTOCOLS : undefined,
@@ -105,7 +113,7 @@ export async function openRepository(cwd: string, options: RepositoryOptions): P
     },
   };
   await assertHasCommits(repository);
-  await sweepLocks(commonDir).catch(() => undefined); // where nothing can be written, nothing needs a lock
+  await sweepLocks(commonDir).catch(() => undefined); // a read-only repository has no locks to sweep
   return repository;
 }
 
@@ -116,12 +124,12 @@ async function readPrograms(gitDir: string, workTree: string, options: GitOption
 function nestedProgramsError({ checkout, enclosing }: FoundRepository, { drivers }: RepositoryPrograms): RookeryError {
   return new RookeryError(
     "not_trusted",
-    `${checkout} is a repository within ${enclosing ?? "another one"}, and its own configuration names programs that git ` +
-      `would run (${drivers.slice(0, 5).join(", ")}); move it out of there, or set them in your own configuration: git config --global`,
+    `${checkout} is a repository inside ${enclosing ?? "another one"}, and its configuration names programs that git ` +
+      `would run (${drivers.slice(0, 5).join(", ")}); move it elsewhere, or set them in your own configuration: git config --global`,
   );
 }
 
-/** Only what this repository has made is a checkout of it: a `.git` that leads elsewhere is not followed. */
+/** Rejects with `worktree_missing` if the `.git` of the folder does not point into this repository. */
 async function locateCheckout(
   cwd: string,
   { root, commonDir }: Pick<Repository, "root" | "commonDir">,
@@ -129,7 +137,7 @@ async function locateCheckout(
   if (cwd === root) return { gitDir: commonDir, workTree: root };
   const gitDir = await resolveGitDir(cwd);
   if (gitDir?.startsWith(commonDir + sep) === true) return { gitDir, workTree: cwd };
-  throw new RookeryError("worktree_missing", `${cwd} is not a checkout of ${root} any more; keep what you need of it`);
+  throw new RookeryError("worktree_missing", `${cwd} is no longer a checkout of ${root}; copy what you need from it`);
 }
 
 async function locateRepository(
@@ -144,7 +152,7 @@ async function locateRepository(
   return { root, commonDir };
 }
 
-/** The checkout itself, unless it is a linked worktree. One that is kept elsewhere must point back. */
+/** Finds the main checkout for a checkout, which may be a linked worktree. The main checkout must point back to `commonDir`. */
 async function findMainCheckout(
   { checkout, gitDir }: FoundRepository,
   commonDir: string,
@@ -170,11 +178,11 @@ async function findMainCheckout(
 function emptyRepositoryError(root: string): RookeryError {
   return new RookeryError(
     "repository_empty",
-    `${root} has no commit to start from; make one: git commit --allow-empty -m "Begin"`,
+    `${root} has no commits; create one: git commit --allow-empty -m "Initial commit"`,
   );
 }
 
-/** A branch without a commit may be checked out although others have some: a base can be named then. */
+/** Passes if any branch has a commit, even if the checked-out branch has none: the caller can then name a base. */
 async function assertHasCommits(repository: Repository): Promise<void> {
   const { code } = await repository.gitTry(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
   if (code === 0) return;
@@ -188,26 +196,27 @@ async function resolveHead(repository: Repository): Promise<ResolvedRef> {
   return found;
 }
 
-/** As files, where git has it in files: asking git would take a good part of the time that a worktree takes. */
+/** Reads HEAD and its branch as files. Running git would take a large part of the time to create a worktree. */
 async function readHeadFiles({ commonDir }: Repository): Promise<ResolvedRef | undefined> {
-  const textOf = (name: string) => readFile(join(commonDir, name), "utf8").catch(() => "");
-  const [, branch] = /^ref: refs\/heads\/(.+)\n$/.exec(await textOf("HEAD")) ?? [];
-  const [, commit] = /^([0-9a-f]{40}|[0-9a-f]{64})\n$/.exec(branch ? await textOf(`refs/heads/${branch}`) : "") ?? [];
+  const readGitFile = (name: string) => readFile(join(commonDir, name), "utf8").catch(() => "");
+  const [, branch] = /^ref: refs\/heads\/(.+)\n$/.exec(await readGitFile("HEAD")) ?? [];
+  const [, commit] =
+    /^([0-9a-f]{40}|[0-9a-f]{64})\n$/.exec(branch ? await readGitFile(`refs/heads/${branch}`) : "") ?? [];
   return commit === undefined ? undefined : { commit, branch };
 }
 
 async function resolveRef(repository: Repository, ref: string): Promise<ResolvedRef> {
   const found = isSafeRef(ref) ? await lookUpRef(repository, ref) : undefined;
   if (found !== undefined) return found;
-  const shown = JSON.stringify(ref.slice(0, 200).toWellFormed());
+  const quotedRef = JSON.stringify(ref.slice(0, 200).toWellFormed());
   const known = await repository.git(["for-each-ref", `--count=${MAX_NAMES}`, "--format=%(refname:short)"]);
   throw new RookeryError(
     "base_not_found",
-    `${repository.root} has no branch, tag or commit ${shown}${didYouMean(ref, known.split("\n"))}; see: git branch --all`,
+    `${repository.root} has no branch, tag or commit ${quotedRef}${didYouMean(ref, known.split("\n"))}; list the branches: git branch --all`,
   );
 }
 
-/** Nothing that git would take for an option, a range or several. */
+/** False for text that git would parse as an option, a range or several revisions. */
 function isSafeRef(ref: string): boolean {
   return ref !== "" && ref.length <= 1_000 && !/^[-^]|\.\.|[\0-\x20\x7f]/.test(ref);
 }
@@ -225,19 +234,19 @@ async function lookUpRef(repository: Repository, ref: string): Promise<ResolvedR
   return { commit, branch };
 }
 
-/** Git would guess one from the machine's name otherwise, on some machines. */
+/** Sets `user.useConfigOnly`, because git otherwise guesses an identity from the host name on some machines. */
 async function assertIdentity(repository: Repository): Promise<void> {
-  const asked = ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"].map((who) =>
-    repository.gitTry(["-c", "user.useConfigOnly=true", "var", who]),
+  const checks = ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"].map((name) =>
+    repository.gitTry(["-c", "user.useConfigOnly=true", "var", name]),
   );
-  if ((await Promise.all(asked)).every(({ code }) => code === 0)) return;
+  if ((await Promise.all(checks)).every(({ code }) => code === 0)) return;
   throw new RookeryError(
     "identity_missing",
-    'git does not know who commits; tell it: git config --global user.name "Your Name" && git config --global user.email you@example.com',
+    'git has no name and email for commits; set them: git config --global user.name "Your Name" && git config --global user.email you@example.com',
   );
 }
 
-/** By the folder that is shared: several of one process may have the same repository open. */
+/** The last queued work per common git folder. One process may open the same repository several times. */
 const queues = new Map<string, Promise<unknown>>();
 
 interface ExclusiveOptions {
@@ -259,7 +268,7 @@ async function runExclusive<T>(
   void settled.then(() => {
     if (queues.get(commonDir) === settled) queues.delete(commonDir);
   });
-  await raceAbort(before, signal); // its turn comes all the same, and finds that it was given up
+  await raceAbort(before, signal); // after an abort, the queued work still runs and sees the aborted signal
   return mine;
 }
 
@@ -275,6 +284,6 @@ async function runUnderLock<T>(
   if (done !== undefined) return done.result;
   throw new RookeryError(
     "repository_locked",
-    `another rookery has worked on this repository for ${Math.round(waitMs / 1000)} seconds, as ${file} says; wait for it, or end it`,
+    `another rookery process has held ${file} for ${Math.round(waitMs / 1000)} seconds; wait for it to finish, or stop it`,
   );
 }

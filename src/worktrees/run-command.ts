@@ -1,18 +1,26 @@
-/** Runs a command of the user's in a shell, in a worktree: with a time limit, bounded output, and nothing left behind. */
+/** Runs a shell command of the user in a worktree, with a time limit and bounded output, and kills everything it started. */
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
 import { RookeryError, messageOf } from "../domain/index.ts";
-import { deadline, DisposeStack, killMarked, raceAbort, startGroup, type ProcessGroup } from "../stdx/index.ts";
-import { removeRepositoryVariables, type Env } from "./git.ts";
+import {
+  deadline,
+  DisposeStack,
+  killMarked,
+  raceAbort,
+  startGroup,
+  type EnvironmentVariables,
+  type ProcessGroup,
+} from "../stdx/index.ts";
+import { removeRepositoryVariables } from "./git.ts";
 
 export interface ShellCommand {
-  /** For `sh -c`. */
+  /** Passed to `sh -c`. */
   readonly command: string;
   readonly cwd: string;
-  readonly env: Env;
+  readonly env: EnvironmentVariables;
   readonly marker: string;
   readonly timeoutMs: number;
-  /** Called with what it prints as it comes, up to a megabyte in all; then once with how much was left out. */
+  /** Called with the output as it arrives, up to 1 MB in total, then once with the number of omitted bytes. */
   onOutput(text: string): void;
   readonly signal?: AbortSignal | undefined;
 }
@@ -21,28 +29,28 @@ export interface ShellCommandResult {
   readonly exitCode: number | null;
   readonly signal?: NodeJS.Signals | undefined;
   readonly timedOut: boolean;
-  /** The last of what it printed. */
+  /** The end of its output. */
   readonly tail: string;
 }
 
 export const MAX_OUTPUT_BYTES = 1024 * 1024;
 const TAIL_LENGTH = 4_000;
-/** What still holds the output open after the shell ended is in the background, and ends with it. */
+/** How long to wait for background processes that keep the output open after the shell has exited. */
 const DRAIN_MS = 500;
 
 /**
- * Resolves when the command, and all that it started, is gone; also what left its process group, or was left in the
- * background. Rejects only where there is no shell or no folder, or with the signal's reason.
+ * Resolves when the command and everything it started has exited, including background processes and processes that left
+ * the process group. Rejects with `cwd_missing` if the shell cannot start there, or with the signal's reason.
  */
 export async function runCommand(options: ShellCommand): Promise<ShellCommandResult> {
   const { command, cwd, env, marker, timeoutMs, signal } = options;
   signal?.throwIfAborted();
-  const place = { cwd, env: removeRepositoryVariables(env), marker };
-  const group = await startGroup("sh", ["-c", command], place).catch((cause: unknown) => {
-    throw new RookeryError("cwd_missing", `no command can be run in ${cwd}: ${messageOf(cause)}`, { cause });
+  const target = { cwd, env: removeRepositoryVariables(env), marker };
+  const group = await startGroup("sh", ["-c", command], target).catch((cause: unknown) => {
+    throw new RookeryError("cwd_missing", `cannot run a command in ${cwd}: ${messageOf(cause)}`, { cause });
   });
   await using running = new DisposeStack();
-  running.defer(() => killMarked(group.marker)); // what left the group
+  running.defer(() => killMarked(group.marker)); // processes that left the group
   running.use(group);
   const output = collectOutput(group, (text) => options.onOutput(text));
   using limit = deadline(timeoutMs, ...(signal === undefined ? [] : [signal]));
@@ -57,15 +65,15 @@ export async function runCommand(options: ShellCommand): Promise<ShellCommandRes
   return { exitCode: end.exitCode, signal: end.signal ?? undefined, timedOut, tail: output.finish() };
 }
 
-/** Read as it comes, so that a flood neither blocks the command nor fills the memory. */
+/** Reads all output as it arrives, so that a lot of it neither blocks the command nor fills memory. */
 function collectOutput({ child }: ProcessGroup, pass: (text: string) => void): { finish(): string } {
   let tail = "";
   let passed = 0;
-  let leftOut = 0;
+  let omitted = 0;
   const take = (text: string, bytes: number): void => {
     tail = (tail + text).slice(-TAIL_LENGTH);
     if (passed + bytes > MAX_OUTPUT_BYTES) {
-      leftOut += bytes;
+      omitted += bytes;
       return;
     }
     passed += bytes;
@@ -78,7 +86,7 @@ function collectOutput({ child }: ProcessGroup, pass: (text: string) => void): {
   }
   return {
     finish() {
-      if (leftOut > 0) pass(`\n… ${leftOut} bytes left out\n`);
+      if (omitted > 0) pass(`\n… ${omitted} bytes omitted\n`);
       return tail.toWellFormed();
     },
   };

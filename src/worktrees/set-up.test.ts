@@ -12,31 +12,31 @@ const MARKER = `setup-test-${process.pid}`;
 
 async function setUpIn(scene: Scene, more: Partial<SetUpOptions>) {
   const worktree = await leaseWorktree(scene.repository, { id: "t1", branch: "rookery/t1" });
-  const heard: string[] = [];
+  const outputs: string[] = [];
   const options = { copy: [], timeoutMs: 60_000, env: { ...scene.env, ROOKERY_TASK: "t1" }, marker: MARKER, ...more };
-  const done = setUpWorktree(worktree, scene.repository, { onOutput: (text) => heard.push(text), ...options });
-  return { path: worktree.path, done, heard };
+  const done = setUpWorktree(worktree, scene.repository, { onOutput: (text) => outputs.push(text), ...options });
+  return { path: worktree.path, done, outputs };
 }
 
-it("files that git does not know are copied with their modes, and a missing one is only told", async () => {
+it("copies untracked files with their modes and only reports a missing one", async () => {
   await using scene = await openScene({ "a.txt": "a", ".gitignore": ".env\ncerts\n" });
   await scene.user.write(".env", "SECRET=1\n");
   await chmod(join(scene.user.path, ".env"), 0o600);
   await scene.user.write("certs/deep/key.pem", "key");
   await symlink("/etc", join(scene.user.path, "certs/etc"));
-  const { path, done, heard } = await setUpIn(scene, { copy: [".env", "certs", ".env.local"] });
+  const { path, done, outputs } = await setUpIn(scene, { copy: [".env", "certs", ".env.local"] });
   await done;
   expect(await readFile(join(path, ".env"), "utf8")).toBe("SECRET=1\n");
   expect((await stat(join(path, ".env"))).mode & 0o777).toBe(0o600);
   expect(await readFile(join(path, "certs/deep/key.pem"), "utf8")).toBe("key");
   expect(existsSync(join(path, "certs/etc"))).toBe(false);
-  expect(heard).toEqual([`.env.local is not in ${scene.user.path}, so it was not copied\n`]);
+  expect(outputs).toEqual([`.env.local does not exist in ${scene.user.path}, so it was not copied\n`]);
   await (
     await setUpIn(scene, { copy: [".env"] })
   ).done;
 });
 
-it.each(["../outside", "/etc/passwd", "link/secret", ".", ".rookery", "into/x"])("%s is not copied", async (path) => {
+it.each(["../outside", "/etc/passwd", "link/secret", ".", ".rookery", "into/x"])("does not copy %s", async (path) => {
   await using scene = await openScene({ "a.txt": "a" });
   await using outside = await temporaryFolder();
   await writeFile(join(outside.path, "secret"), "secret");
@@ -49,21 +49,21 @@ it.each(["../outside", "/etc/passwd", "link/secret", ".", ".rookery", "into/x"])
   expect(existsSync(join(outside.path, "x"))).toBe(false);
 });
 
-it("the command runs in the worktree with the task's variables, and its output is passed on", async () => {
+it("runs the command in the worktree with the task's variables and passes on its output", async () => {
   await using scene = await openScene();
-  const { path, done, heard } = await setUpIn(scene, { command: "pwd; echo $ROOKERY_TASK; touch made" });
+  const { path, done, outputs } = await setUpIn(scene, { command: "pwd; echo $ROOKERY_TASK; touch made" });
   await done;
-  expect(heard.join("")).toBe(`${path}\nt1\n`);
+  expect(outputs.join("")).toBe(`${path}\nt1\n`);
   expect(existsSync(join(path, "made"))).toBe(true);
 });
 
-it("a command that fails is told with its exit code and last lines", async () => {
+it("reports the exit code and last lines of a failed command", async () => {
   await using scene = await openScene();
   const { done } = await setUpIn(scene, { command: "echo no such package; exit 7" });
   await expectRejection(done, "setup_failed", /exit code 7:\nno such package/);
 });
 
-it("one that hangs is ended with all that it started", async () => {
+it("kills a command that times out, with everything it started", async () => {
   await using scene = await openScene();
   const { done } = await setUpIn(scene, { command: "setsid sleep 1000 & sleep 1000", timeoutMs: 300 });
   await expectRejection(done, "setup_failed", /within 0.3 seconds/);

@@ -1,15 +1,15 @@
-/** A lock that a git left in a task's worktree when it was killed: nobody works there when the task is taken again. */
+/** Removes the index lock that a killed git left in a task's worktree. Call it before the task starts again. */
 import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { abortableSleep } from "../stdx/index.ts";
 import { findLinkedWorktree } from "./linked-worktrees.ts";
 import type { Repository } from "./repository.ts";
 
-/** A person may be doing something there just now. */
+/** A younger lock may belong to a git command that a person just started. */
 const STALE_MS = 3_000;
 const POLL_MS = 50;
 
-/** Of the worktree's own index alone: what all worktrees share may be in anyone's use. */
+/** Waits until the lock is stale, then deletes it. Affects only this worktree's index, never files that worktrees share. */
 export async function removeStaleLock(repository: Repository, path: string, signal?: AbortSignal): Promise<void> {
   const linked = await findLinkedWorktree(repository, path);
   if (linked === undefined) return;

@@ -11,7 +11,7 @@ import { openScene, expectRejection, type Scene } from "./test-scene.ts";
 
 const lease = (scene: Scene): Promise<Worktree> => leaseWorktree(scene.repository, { id: "t1", branch: "rookery/t1" });
 
-it("a new worktree has nothing of its own", async () => {
+it("reports no changes for a new worktree", async () => {
   await using scene = await openScene();
   const worktree = await lease(scene);
   const { baseCommit } = worktree;
@@ -36,7 +36,7 @@ it("a new worktree has nothing of its own", async () => {
   expect(await commitAll(worktree, scene.repository, { message: "Nothing" })).toBeUndefined();
 });
 
-it("what is committed, staged, changed, moved, deleted, binary or new is told by its name, whatever that is", async () => {
+it("reports committed, staged, changed, moved, deleted, binary and new files with unusual names", async () => {
   const long = Array.from({ length: 30 }, (_, line) => `line ${line}\n`).join("");
   await using scene = await openScene({
     "a.txt": "one\ntwo\n",
@@ -60,10 +60,10 @@ it("what is committed, staged, changed, moved, deleted, binary or new is told by
   await writeFile(at("ignored.txt"), "x");
 
   const diff = await readWorktreeDiff(worktree, repository, { patch: true });
-  const told = diff.files.map(({ path, from, change, additions, deletions, binary }) =>
+  const summary = diff.files.map(({ path, from, change, additions, deletions, binary }) =>
     [change, path, from ?? "-", binary ? "binary" : `+${additions} -${deletions}`].join(" | "),
   );
-  expect(told.sort()).toEqual([
+  expect(summary.sort()).toEqual([
     "added | committed.txt | - | +3 -0",
     "deleted | gone.txt | - | +0 -1",
     "modified | a.txt | - | +1 -1",
@@ -78,14 +78,14 @@ it("what is committed, staged, changed, moved, deleted, binary or new is told by
   expect(diff.patch).toContain("rename to ");
   expect(await readWorktreeStatus(worktree, repository)).toMatchObject({ uncommitted: true, commits: 1, behind: 1 });
   expect((await readWorktreeStatus(worktree, repository)).files).toContain("new file\nü.txt");
-  // The agent's own index is as it was, and nothing is left beside it.
+  // The agent's index is unchanged, and no temporary index is left.
   expect(await user.git("-C", worktree.path, "diff", "--cached", "--name-only", "--no-renames")).not.toContain("new");
   expect((await readdir(join(user.path, ".git/worktrees/t1"))).filter((name) => name.startsWith("rookery"))).toEqual(
     [],
   );
 });
 
-it("a patch is cut at a whole line", async () => {
+it("truncates a patch at a complete line", async () => {
   await using scene = await openScene();
   const worktree = await lease(scene);
   await writeFile(join(worktree.path, "big.txt"), "ü".repeat(99).concat("\n").repeat(40_000));
@@ -95,7 +95,7 @@ it("a patch is cut at a whole line", async () => {
   expect(diff.patch).toMatch(/\n\+ü{99}\n$/);
 });
 
-it("no program that a setting or an attribute names is run for a diff", async () => {
+it("runs no program that a setting or attribute names for a diff", async () => {
   await using scene = await openScene({ "a.txt": "one\n", ".gitattributes": "*.txt diff=evil\n" });
   const ran = join(scene.user.path, "ran");
   await scene.user.git("config", "diff.external", `touch ${ran}; true`);
@@ -103,11 +103,13 @@ it("no program that a setting or an attribute names is run for a diff", async ()
   await scene.user.git("config", "diff.noprefix", "true");
   const worktree = await lease(scene);
   await writeFile(join(worktree.path, "a.txt"), "two\n");
-  expect((await readWorktreeDiff(worktree, scene.repository, { patch: true })).patch).toContain("--- a/a.txt\n+++ b/a.txt\n");
+  expect((await readWorktreeDiff(worktree, scene.repository, { patch: true })).patch).toContain(
+    "--- a/a.txt\n+++ b/a.txt\n",
+  );
   expect(await readdir(scene.user.path)).not.toContain("ran");
 });
 
-it("what an agent left is committed whole, without hooks or signatures, and without what is to stay", async () => {
+it("commits all changes without hooks or signatures, except excluded files", async () => {
   await using scene = await openScene({ "a.txt": "one\n", "b.txt": "b\n" });
   const { user, repository } = scene;
   await user.write(".git/hooks/pre-commit", "#!/bin/sh\nexit 1\n");
@@ -129,7 +131,7 @@ it("what an agent left is committed whole, without hooks or signatures, and with
   expect(await listWorktreeCommits(worktree, repository)).toHaveLength(1);
 });
 
-it("what is to be left out is, whether or not git ignores it, and whether or not it is there", async () => {
+it("excludes files whether or not they are ignored or exist", async () => {
   await using scene = await openScene({ "a.txt": "one\n", ".gitignore": ".env\n" });
   const { user, repository } = scene;
   const worktree = await lease(scene);
@@ -138,7 +140,7 @@ it("what is to be left out is, whether or not git ignores it, and whether or not
   expect(await user.git("show", "--name-only", "--format=", "rookery/t1")).toBe("new.txt");
 });
 
-it("nothing is committed in the middle of a merge, or by nobody", async () => {
+it("does not commit during a merge or without an identity", async () => {
   await using scene = await openScene();
   const { user, repository } = scene;
   const worktree = await lease(scene);
@@ -154,7 +156,7 @@ it("nothing is committed in the middle of a merge, or by nobody", async () => {
   expect((await readWorktreeDiff(worktree, repository)).files).toMatchObject([{ path: "a.txt", change: "unmerged" }]);
 });
 
-it("whether a branch has gone into another is told by its commits", async () => {
+it("reports whether a branch is merged into another", async () => {
   await using scene = await openScene();
   const worktree = await lease(scene);
   await scene.user.git("-C", worktree.path, "commit", "--quiet", "--allow-empty", "-m", "Work");
@@ -163,7 +165,7 @@ it("whether a branch has gone into another is told by its commits", async () => 
   expect(await isBranchMerged(worktree, scene.repository, "main")).toBe(true);
 });
 
-it("a worktree that is not there is named", async () => {
+it("names a worktree that is missing", async () => {
   await using scene = await openScene();
   const worktree = await lease(scene);
   await rename(worktree.path, `${worktree.path}-moved`);
@@ -171,7 +173,7 @@ it("a worktree that is not there is named", async () => {
   await expectRejection(readWorktreeDiff(worktree, scene.repository), "worktree_missing");
 });
 
-it("a repository that was made in it is shown, left out of commits, and not lost", async () => {
+it("lists a nested repository, leaves it out of commits, and protects it from removal", async () => {
   await using scene = await openScene();
   const { user, repository } = scene;
   const worktree = await lease(scene);

@@ -1,4 +1,4 @@
-/** What a worktree has that its base has not: looked at without changing anything in it. */
+/** Reads the status and commits of a worktree compared to its base. Changes nothing. */
 import { existsSync } from "node:fs";
 import { RookeryError, type TaskCommit } from "../domain/index.ts";
 import { listChangedGitlinks } from "./gitlinks.ts";
@@ -9,28 +9,28 @@ import type { Repository } from "./repository.ts";
 
 export interface WorktreeStatus {
   readonly headCommit: string;
-  /** What is checked out there now; undefined for a detached HEAD. */
+  /** The branch that is checked out. Undefined for a detached HEAD. */
   readonly branch?: string | undefined;
-  /** Is there anything that is not committed? */
+  /** True if there are uncommitted changes. */
   readonly uncommitted: boolean;
-  /** That is not committed, relative to the root: the first thousand. */
+  /** Uncommitted files relative to the root, at most 1,000. */
   readonly files: readonly string[];
-  /** In its branch, and not in what it was made from. */
+  /** Number of commits that are in its branch but not in its base commit. */
   readonly commits: number;
-  /** In the base as it is now, and not in its branch; 0 where the base is gone. */
+  /** Number of commits that are in the current base but not in its branch. 0 if the base is gone. */
   readonly behind: number;
 }
 
 /**
- * For `git status`, whatever the user, or `.gitmodules`, would rather not see. Git runs nothing in the repositories
- * within: what changed in those, `changedGitlinks` says.
+ * Flags for `git status` that override the settings of the user and of `.gitmodules`. Git runs nothing in nested
+ * repositories; `listChangedGitlinks` finds their changes.
  */
 export const STATUS_FLAGS = ["-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=dirty"] as const;
 
 const MAX_FILES = 1_000;
 const MAX_COMMITS = 1_000;
 
-/** Rejects with `worktree_missing`. */
+/** Rejects with `worktree_missing` if the worktree does not exist. */
 export async function readWorktreeStatus(
   worktree: Worktree,
   repository: Repository,
@@ -59,13 +59,13 @@ export async function readWorktreeStatus(
   };
 }
 
-/** Of `1 XY sub mH mI mW hH hI path`, `u XY sub m1 m2 m3 mW h1 h2 h3 path` and `? path`. */
+/** Parses `1 XY sub mH mI mW hH hI path`, `u XY sub m1 m2 m3 mW h1 h2 h3 path` and `? path`. */
 function parseStatusPath(line: string): ByteName {
   const fields = line.startsWith("1 ") ? 8 : line.startsWith("u ") ? 10 : 1;
   return line.split(" ").slice(fields).join(" ");
 }
 
-/** The newest first: those of its branch that were not in what it was made from; at most a thousand. */
+/** Lists the commits that are in its branch but not in its base commit, newest first, at most 1,000. */
 export async function listWorktreeCommits(
   worktree: Worktree,
   repository: Repository,
@@ -91,27 +91,27 @@ export async function listWorktreeCommits(
   return commits;
 }
 
-/** Has the other branch every commit of it? */
+/** True if the branch `into` contains every commit of the worktree's branch. */
 export async function isBranchMerged(worktree: Worktree, repository: Repository, into: string): Promise<boolean> {
   const args = ["merge-base", "--is-ancestor", `refs/heads/${worktree.branch}`, `refs/heads/${into}`];
   return (await repository.gitTry(args)).code === 0;
 }
 
-/** Of the lines of `status --porcelain=v1 --untracked-files=all`: repositories that were made there, with a slash at the end. */
+/** Returns untracked repositories, with a trailing slash, from the lines of `status --porcelain=v1 --untracked-files=all`. */
 export function parseEmbeddedRepositories(lines: readonly ByteName[]): readonly ByteName[] {
   return lines.filter((line) => line.startsWith("?? ") && line.endsWith("/")).map((line) => line.slice(3));
 }
 
-/** Of the lines of `status --porcelain=v1`: files that a merge left for someone to decide. */
+/** Returns files with merge conflicts from the lines of `status --porcelain=v1`. */
 export function parseUnmergedFiles(lines: readonly ByteName[]): readonly ByteName[] {
   return lines.filter((line) => /^(?:DD|AU|UD|UA|DU|AA|UU) /.test(line)).map((line) => line.slice(3));
 }
 
-/** Git is asked in a worktree only where that is what it finds. */
+/** Rejects with `worktree_missing` if git does not know the folder as a worktree of this repository. */
 export async function assertWorktreeExists({ id, path }: Worktree, repository: Repository): Promise<void> {
   if (await isLinkedWorktree(repository, path)) return;
   const why = existsSync(path)
-    ? `git does not know ${path}, the worktree of ${id}, any more; keep what you need of it, move it away, and resume it`
-    : `the worktree of ${id} is not at ${path} any more; resume it to have it again`;
+    ? `git no longer knows ${path}, the worktree of task ${id}; copy what you need, move it away, then resume the task`
+    : `the worktree of task ${id} is no longer at ${path}; resume the task to create it again`;
   throw new RookeryError("worktree_missing", why);
 }

@@ -1,4 +1,4 @@
-/** Submodules of a worktree: those that the main checkout has, from what is here of them already. */
+/** Checks out the submodules of a worktree from the main checkout's copies, without the network. */
 import { existsSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
 import type { Worktree } from "./record.ts";
@@ -7,16 +7,16 @@ import type { Repository } from "./repository.ts";
 interface Submodule {
   readonly name: string;
   readonly path: string;
-  /** Where the main checkout keeps its objects. */
+  /** Its git folder in the main checkout. */
   readonly local: string;
 }
 
-/** Submodules within submodules; deeper ones stay empty. */
+/** Nesting limit. Deeper submodules stay empty. */
 const MAX_DEPTH = 10;
 
 /**
- * Git keeps the submodules of each worktree apart. They are made from those of the main checkout, on the same disk, so
- * that nothing is fetched; what it has not, the worktree has not either, and `git submodule update --init` brings it.
+ * Each worktree has its own submodules. This clones them from those of the main checkout on the same disk, so nothing is
+ * fetched. Submodules that the main checkout does not have stay empty; `git submodule update --init` fetches them.
  */
 export async function checkOutSubmodules(
   repository: Repository,
@@ -37,8 +37,8 @@ async function checkOutLevel(
   const all = await listSubmodules(repository, cwd, modules);
   const missing = all.filter(({ path, local }) => existsSync(local) && !existsSync(join(cwd, path, ".git")));
   if (missing.length > 0) {
-    // Without leave git clones no submodule from a file (CVE-2022-39253: a repository could name any folder of the
-    // machine). These folders are named by us, and nothing else is fetched.
+    // Git does not clone submodules from local files by default (CVE-2022-39253: a repository could name any folder).
+    // Here the folders come from Rookery, not from the repository.
     const settings: string[] = [];
     for (const { name, local } of missing) settings.push("-c", `submodule.${name}.url=${local}`);
     const paths = missing.map(({ path }) => path);
@@ -51,14 +51,14 @@ async function checkOutLevel(
   }
 }
 
-/** It was made from a folder of ours; who fetches or pushes in it means what the main checkout's does. */
+/** Sets the remote URL to that of the main checkout's submodule, so fetch and push work as usual. */
 async function restoreRemoteUrl(repository: Repository, cwd: string, { path, local }: Submodule): Promise<void> {
   const url = await repository.gitTry(["config", "--file", join(local, "config"), "remote.origin.url"]);
   if (url.code !== 0) return;
   await repository.git(["config", "remote.origin.url", url.stdout.trim()], { cwd: join(cwd, path) });
 }
 
-/** One whose name leads out of the folder, or which no setting can name, is left alone. */
+/** Skips submodules whose name or path leaves the folder, and names that `git -c` cannot express. */
 async function listSubmodules(repository: Repository, cwd: string, modules: string): Promise<readonly Submodule[]> {
   const read = ["config", "--file", ".gitmodules", "-z", "--get-regexp", String.raw`^submodule\..*\.path$`];
   const { stdout } = await repository.gitTry(read, { cwd });

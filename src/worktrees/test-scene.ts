@@ -1,21 +1,22 @@
-/** A repository of a test's, opened as the pool opens it, in an environment that knows nothing of the user's. */
+/** A temporary repository for tests, opened the way the pool opens it, in an isolated environment. */
 import { expect } from "vitest";
 import { RookeryError, messageOf, type ErrorCode } from "../domain/index.ts";
 import { builtEnvironment } from "../testing/environment.ts";
 import { temporaryRepository, type TemporaryRepository } from "../testing/repository.ts";
-import type { Env, GitOptions } from "./git.ts";
+import type { EnvironmentVariables } from "../stdx/index.ts";
+import type { GitOptions } from "./git.ts";
 import { openRepository, type Repository, type RepositoryOptions } from "./repository.ts";
 
 export interface Scene extends AsyncDisposable {
   /** The user's checkout. */
   readonly user: TemporaryRepository;
   readonly repository: Repository;
-  readonly env: Env;
+  readonly env: EnvironmentVariables;
 }
 
 export const MARKER = `test-worktrees-${process.pid}`;
 
-export function testEnvironment(home: string, extra: Readonly<Record<string, string>> = {}): Env {
+export function testEnvironment(home: string, extra: Readonly<Record<string, string>> = {}): EnvironmentVariables {
   return builtEnvironment({ home, extra: { GIT_CONFIG_GLOBAL: "/dev/null", ...extra } });
 }
 
@@ -33,14 +34,14 @@ export async function openScene(
   return { user, repository, env, [Symbol.asyncDispose]: () => user[Symbol.asyncDispose]() };
 }
 
-/** It rejects with that code, in these words. */
-export async function expectRejection(work: Promise<unknown>, code: ErrorCode, words: RegExp = /./): Promise<void> {
+/** Expects a rejection with this code and a message that matches `message`. */
+export async function expectRejection(work: Promise<unknown>, code: ErrorCode, message: RegExp = /./): Promise<void> {
   const error: unknown = await work.then(
-    () => "nothing was refused",
+    () => "did not reject",
     (thrown: unknown) => thrown,
   );
   expect([error instanceof RookeryError ? error.code : error, messageOf(error)]).toEqual([
     code,
-    expect.stringMatching(words),
+    expect.stringMatching(message),
   ]);
 }

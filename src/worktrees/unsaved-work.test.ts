@@ -1,4 +1,4 @@
-/** Everything that exists only in a worktree keeps it from being removed without `--force`. */
+/** Tests that a worktree with unsaved work is not removed without `--force`. */
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { appendFile, chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
@@ -32,7 +32,7 @@ async function makeNested(path: string, git: Work["git"]): Promise<void> {
   await git("-C", path, "-c", "user.name=n", "-c", "user.email=n@localhost", "commit", "--quiet", "-m", "Nested");
 }
 
-/** Each makes something that is nowhere else. */
+/** Each creates something that exists nowhere else. */
 const WORK: Readonly<Record<string, (work: Work) => Promise<unknown>>> = {
   "an untracked file": ({ path }) => writeFile(join(path, "new.txt"), "x"),
   "an untracked file with a newline in its name": ({ path }) => writeFile(join(path, "a\nb.txt"), "x"),
@@ -87,7 +87,7 @@ const WORK: Readonly<Record<string, (work: Work) => Promise<unknown>>> = {
   },
 };
 
-it.each(Object.entries(WORK))("%s keeps a worktree from gc and from remove", async (name, make) => {
+it.each(Object.entries(WORK))("keeps a worktree with %s from gc and remove", async (name, make) => {
   await using scene = await openScene();
   const { user, repository } = scene;
   if (name.includes("submodule")) {
@@ -111,7 +111,7 @@ it.each(Object.entries(WORK))("%s keeps a worktree from gc and from remove", asy
   expect(existsSync(path)).toBe(false);
 });
 
-it("empty folders, pipes and files with flags but without changes keep nothing", async () => {
+it("removes a worktree with only empty folders, pipes and unchanged flagged files", async () => {
   await using scene = await openScene({ "a.txt": "one\n", "b.txt": "two\n" });
   const worktree = await leaseWorktree(scene.repository, { id: "t1", branch: "rookery/t1" });
   await mkdir(join(worktree.path, "empty/folder"), { recursive: true });
@@ -122,7 +122,7 @@ it("empty folders, pipes and files with flags but without changes keep nothing",
   expect(existsSync(worktree.path)).toBe(false);
 });
 
-it("a stash outlives its worktree", async () => {
+it("keeps a stash after its worktree is removed", async () => {
   await using scene = await openScene();
   const worktree = await leaseWorktree(scene.repository, { id: "t1", branch: "rookery/t1" });
   await writeFile(join(worktree.path, "a.txt"), "stashed\n");
@@ -131,7 +131,7 @@ it("a stash outlives its worktree", async () => {
   expect(await scene.user.git("stash", "show", "--patch")).toContain("+stashed");
 });
 
-it("the set-up copies files whose names are not UTF-8, and their size counts", async () => {
+it("copies files whose names are not UTF-8 and counts their size", async () => {
   await using scene = await openScene();
   const { user, repository, env } = scene;
   await mkdir(join(user.path, "secrets"));

@@ -20,7 +20,7 @@ import { PROGRAM_SETTINGS, parsePrograms, type ProgramRule } from "./untrusted.t
 const HOOKS = ["post-checkout", "pre-commit", "commit-msg", "post-commit", "post-merge", "reference-transaction"];
 const SWITCHES = ["gpgsign", "showsignature", "verifysignatures", "recurse", "required"];
 
-/** Every setting of the table, each with a program of its own that says that it ran. */
+/** Configures every setting of the table with a program that records that it ran. */
 class Canaries implements AsyncDisposable {
   readonly #folder: TemporaryFolder;
   constructor(folder: TemporaryFolder) {
@@ -63,8 +63,8 @@ class Canaries implements AsyncDisposable {
 const canaries = async () => new Canaries(await temporaryFolder());
 const ATTRIBUTES = "* filter=evil merge=evil diff=evil\n";
 
-/** Every feature that runs git, one after the other. `change` does what an agent does in the worktree. */
-async function everything(repository: Repository, change: (path: string) => Promise<void>): Promise<void> {
+/** Runs every feature that uses git. `change` plays the agent in the worktree. */
+async function runEveryFeature(repository: Repository, change: (path: string) => Promise<void>): Promise<void> {
   const worktree = await leaseWorktree(repository, { id: "t1", branch: "rookery/t1" });
   await writeFile(join(worktree.path, "a.txt"), "changed by the agent\n");
   await writeFile(join(worktree.path, "new.txt"), "new\n");
@@ -83,20 +83,20 @@ async function everything(repository: Repository, change: (path: string) => Prom
   await removeWorktree(repository, worktree, { force: true });
 }
 
-describe("a program that a repository names is not run", () => {
-  it("by the user's own repository, but for its filters and merge drivers", async () => {
+describe("does not run a program that is named", () => {
+  it("by the user's repository, except filters and merge drivers", async () => {
     await using programs = await canaries();
     await using user = await temporaryRepository({ "a.txt": "one\n", ".gitattributes": ATTRIBUTES });
     await appendFile(join(user.path, ".git/config"), programs.config(["never", "user", "flag"]));
-    await everything(await openRepository(user.path, testGitOptions(user.path)), () => Promise.resolve());
+    await runEveryFeature(await openRepository(user.path, testGitOptions(user.path)), () => Promise.resolve());
     expect(programs.ran).toBe("");
   });
 
-  it.each(["added", "untracked", "in a submodule"])("by a repository within a worktree that is %s", async (how) => {
+  it.each(["added", "untracked", "in a submodule"])("by a nested repository that is %s", async (how) => {
     await using programs = await canaries();
     await using user = await temporaryRepository({ "a.txt": "one\n" });
     const repository = await openRepository(user.path, testGitOptions(user.path));
-    await everything(repository, async (path) => {
+    await runEveryFeature(repository, async (path) => {
       const outer = join(path, how === "in a submodule" ? "sub/deep" : "sub");
       for (const folder of how === "in a submodule" ? [join(path, "sub"), outer] : [outer]) {
         await mkdir(folder, { recursive: true });
@@ -114,7 +114,7 @@ describe("a program that a repository names is not run", () => {
     expect(programs.ran).toBe("");
   });
 
-  it("by a partial clone whose missing objects it would fetch", async () => {
+  it("by a partial clone with missing objects", async () => {
     await using programs = await canaries();
     await using user = await temporaryRepository({ "a.txt": "one\n", "b.txt": "gone\n" });
     const blob = await user.git("rev-parse", "HEAD:b.txt");
@@ -134,8 +134,8 @@ describe("a program that a repository names is not run", () => {
 
 describe("a repository made of files of a checkout", () => {
   it.each<[string, (folder: string) => Promise<unknown>, string]>([
-    ["as it is", () => Promise.resolve(), "evil"],
-    ["from a folder within it", () => Promise.resolve(), "evil/refs/heads"],
+    ["at its root", () => Promise.resolve(), "evil"],
+    ["from a folder inside it", () => Promise.resolve(), "evil/refs/heads"],
     ["through a .git file", (folder) => writeFile(join(folder, "at/.git"), "gitdir: ../evil\n"), "at"],
     [
       "through the .git folder of another one",
@@ -146,7 +146,7 @@ describe("a repository made of files of a checkout", () => {
       },
       "at",
     ],
-  ])("is refused %s, and nothing of it runs", async (_, link, cwd) => {
+  ])("is rejected %s, and none of its programs runs", async (_, link, cwd) => {
     await using programs = await canaries();
     await using user = await temporaryRepository({ "a.txt": "one\n" });
     const config = `\tworktree = ../at\n${programs.config(["never", "user", "flag", "driver"])}`;
@@ -162,7 +162,7 @@ describe("a repository made of files of a checkout", () => {
     expect(programs.ran).toBe("");
   });
 
-  it("is refused as one of its own if its settings name programs, and opened otherwise", async () => {
+  it("with a .git folder is rejected only if its settings name programs", async () => {
     await using programs = await canaries();
     await using user = await temporaryRepository({ "a.txt": "one\n" });
     writeEmbeddedRepository(join(user.path, "inner/.git"), { config: programs.config(["user"]) });
@@ -174,7 +174,7 @@ describe("a repository made of files of a checkout", () => {
   });
 });
 
-it("a worktree whose .git leads elsewhere is not followed there", async () => {
+it("does not follow a worktree's .git that points elsewhere", async () => {
   await using programs = await canaries();
   await using user = await temporaryRepository({ "a.txt": "one\n" });
   const repository = await openRepository(user.path, testGitOptions(user.path));
@@ -184,14 +184,15 @@ it("a worktree whose .git leads elsewhere is not followed there", async () => {
   });
   await writeFile(join(worktree.path, ".git"), "gitdir: evil\n");
   await writeFile(join(worktree.path, ".gitattributes"), ATTRIBUTES);
-  for (const look of [readWorktreeStatus, readWorktreeDiff]) await expectRejection(look(worktree, repository), "worktree_missing");
+  for (const read of [readWorktreeStatus, readWorktreeDiff])
+    await expectRejection(read(worktree, repository), "worktree_missing");
   await expectRejection(commitAll(worktree, repository, { message: "Work" }), "worktree_missing");
   await expectRejection(repository.git(["status"], { cwd: worktree.path }), "worktree_missing");
   await collectWorktrees(repository, await examineWorktrees(repository, []), { dryRun: false });
   expect(programs.ran).toBe("");
 });
 
-it("settings of the user count where a repository sets the same ones", () => {
+it("prefers the user's settings over those of the repository", () => {
   const listed = [
     ...[
       "system",
@@ -220,7 +221,7 @@ it("settings of the user count where a repository sets the same ones", () => {
   });
 });
 
-it("no hook of a configuration runs, whoever set it, and git-lfs takes no program from a repository", () => {
+it("disables all configured hooks and the git-lfs programs of a repository", () => {
   const listed = [
     ...[
       "global",
@@ -242,7 +243,7 @@ it("no hook of a configuration runs, whoever set it, and git-lfs takes no progra
   });
 });
 
-it("git is started in one place alone, and by doctor to ask for its version", () => {
+it("starts git in one module only, except for the version check of doctor", () => {
   const source = fileURLToPath(new URL("..", import.meta.url));
   const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter(
     (file) => file.endsWith(".ts") && !/test|fleet\//.test(file),

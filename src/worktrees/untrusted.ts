@@ -1,36 +1,38 @@
 /**
- * How git runs on content that nobody trusted: the only place that decides which programs git may start.
+ * Policy for running git on untrusted content. Only this module decides which programs git may start.
  *
- * A repository can name programs in its configuration, and a clone can carry a whole repository among its files. Git is
- * therefore told which repository it works on (`GIT_DIR`), never looks for another one, and takes from the configuration
- * of a repository only what `PROGRAM_SETTINGS` allows.
+ * The configuration of a repository can name programs, and the files of a checkout can contain another repository.
+ * Therefore git always gets its repository in `GIT_DIR`, never searches for one, and uses only those settings of a
+ * repository that `PROGRAM_SETTINGS` allows.
  */
-import type { Env } from "./git.ts";
+import type { EnvironmentVariables } from "../stdx/index.ts";
 
 /** A key and its value, as for `git -c`. */
 export type GitSetting = readonly [key: string, value: string];
 
 /**
- * - `never`: always has the given value, no matter who set it. With a `*`, under every name.
- * - `user`: only the user's own configuration (system and global) counts; else it has the given value.
- * - `driver`: as `user`, but the repository that the user works in may set it too, since a checkout without the filters
- *   of git-lfs or git-crypt would be another one. A repository within that one may not.
- * - `flag`: the commands that would run it are always given a flag against it.
+ * Who may set a setting:
+ *
+ * - `never`: nobody. It always has `value`. A `*` in the key matches every name.
+ * - `user`: only the user's system and global configuration. Otherwise it has `value`.
+ * - `driver`: also the repository that the user works in, because a checkout without the filters of git-lfs or git-crypt
+ *   would have different files. A nested repository may not set it.
+ * - `flag`: the commands that would use it always get a flag that disables it.
  */
 export type ProgramRule = "never" | "user" | "driver" | "flag";
 
 export interface ProgramSetting {
-  /** `*` stands for any name, as in `filter.*.clean`. */
+  /** `*` matches any name, as in `filter.*.clean`. */
   readonly key: string;
   readonly rule: ProgramRule;
   /** Default: empty. */
   readonly value?: string;
 }
 
-/** Every setting by which a repository could have git run a program, or go to another place. */
+/** Every setting with which a repository can make git run a program or contact another host. */
 export const PROGRAM_SETTINGS: readonly ProgramSetting[] = [
   { key: "core.hooksPath", rule: "never", value: "/dev/null" },
-  { key: "hook.*.command", rule: "never", value: "true" }, // since git 2.54, whatever core.hooksPath says
+  { key: "hook.*.command", rule: "never", value: "true" }, // since git 2.54, independent of core.hooksPath
   { key: "core.fsmonitor", rule: "never", value: "false" },
   { key: "core.alternateRefsCommand", rule: "never", value: "true" },
   { key: "core.pager", rule: "never", value: "cat" },
@@ -61,7 +63,7 @@ export const PROGRAM_SETTINGS: readonly ProgramSetting[] = [
   { key: "filter.*.process", rule: "driver" },
   { key: "filter.*.required", rule: "driver", value: "false" },
   { key: "merge.*.driver", rule: "driver" },
-  { key: "lfs.customtransfer.*.path", rule: "driver" }, // run by git-lfs, which may be the user's own filter
+  { key: "lfs.customtransfer.*.path", rule: "driver" }, // git-lfs runs it, and git-lfs may be the user's own filter
   { key: "lfs.extension.*.clean", rule: "driver" },
   { key: "lfs.extension.*.smudge", rule: "driver" },
   { key: "diff.external", rule: "flag" },
@@ -74,25 +76,31 @@ const FIXED_ARGUMENTS: readonly string[] = PROGRAM_SETTINGS.filter(
 ).flatMap(({ key, value = "" }) => ["-c", `${key}=${value}`]);
 
 export interface GitPolicy {
-  /** Where git keeps the repository; without it git looks in the working directory alone. */
+  /** Git folder of the repository. Default: git looks only in the working directory. */
   readonly gitDir?: string | undefined;
   readonly workTree?: string | undefined;
-  /** Where the objects are, if not in the folder of the repository. */
+  /** Object folder. Default: that of the repository. */
   readonly objects?: string | undefined;
-  /** Beside those that always hold. */
+  /** Settings in addition to the fixed ones. */
   readonly settings?: readonly GitSetting[] | undefined;
-  /** Protocols by which git may fetch, with colons between. Default: none, nor are missing objects fetched. */
+  /** Protocols that git may fetch with, separated by colons. Default: none, and git fetches no missing objects. */
   readonly protocols?: string | undefined;
 }
 
-/** What stands before the command on git's command line. */
+/** Returns the arguments that go before the git subcommand. */
 export function policyArguments({ settings = [] }: GitPolicy): readonly string[] {
-  const own = settings.map(([key], at) => `--config-env=${key}=${settingVariable(at)}`); // a key may have = in it
+  const own = settings.map(([key], at) => `--config-env=${key}=${settingVariable(at)}`); // a key may contain `=`
   return ["--no-pager", ...FIXED_ARGUMENTS, ...own];
 }
 
-/** Added to the environment of git. */
-export function policyEnvironment({ gitDir, workTree, objects, settings = [], protocols }: GitPolicy): Env {
+/** Returns the variables to add to git's environment. */
+export function policyEnvironment({
+  gitDir,
+  workTree,
+  objects,
+  settings = [],
+  protocols,
+}: GitPolicy): EnvironmentVariables {
   return {
     ...Object.fromEntries(settings.map(([, value], at) => [settingVariable(at), value])),
     ...(gitDir !== undefined && { GIT_DIR: gitDir }),
@@ -108,19 +116,19 @@ function settingVariable(at: number): string {
   return `ROOKERY_GIT_SETTING_${at}`;
 }
 
-/** What the configuration of a repository says, as far as it matters here. */
+/** The settings of a repository that name programs. */
 export interface RepositoryPrograms {
-  /** Take away what only the user may set. */
+  /** Override the settings that only the user may set. */
   readonly overrides: readonly GitSetting[];
-  /** The same for drivers, for a repository that is not the one the user works in. */
+  /** Override drivers too, for a repository other than the one the user works in. */
   readonly driverOverrides: readonly GitSetting[];
-  /** Keys of the drivers that the repository itself sets. */
+  /** Keys of the drivers that the repository sets. */
   readonly drivers: readonly string[];
-  /** Were objects left out when it was cloned? */
+  /** True for a partial clone. */
   readonly isPartial: boolean;
 }
 
-/** Prints what `parsePrograms` takes. It runs nothing that the configuration names. */
+/** Prints the input of `parsePrograms`. Runs no program that the configuration names. */
 export const LIST_SETTINGS = ["config", "--list", "--show-scope", "--includes", "-z"] as const;
 
 export function parsePrograms(listed: string): RepositoryPrograms {
@@ -144,7 +152,7 @@ export function parsePrograms(listed: string): RepositoryPrograms {
     if (!own.has(key)) continue;
     if (setting?.rule !== "user" && setting?.rule !== "driver") continue;
     const values = users.get(key) ?? [];
-    // An empty helper makes git forget those before it; of all other settings the last one counts.
+    // An empty helper clears the helpers before it. For all other settings, the last value counts.
     const kept = key.endsWith(".helper") ? ["", ...values] : [values.at(-1) ?? setting.value ?? ""];
     (setting.rule === "user" ? overrides : driverOverrides).push(...kept.map((value): GitSetting => [key, value]));
   }
@@ -152,14 +160,15 @@ export function parsePrograms(listed: string): RepositoryPrograms {
   return { overrides, driverOverrides, drivers, isPartial };
 }
 
-/** Section and name have no upper case when git lists them; what is between them is kept as it is. */
+/** Git lists section and name in lowercase and keeps the case of the subsection between them. */
 function matchesKey(pattern: string, key: string): boolean {
   const [section = "", ...rest] = pattern.toLowerCase().split(".");
   const name = rest.at(-1) ?? "";
   if (!key.startsWith(`${section}.`) || !key.endsWith(`.${name}`)) return false;
   const between = key.slice(section.length + 1, -name.length - 1);
-  const wanted = rest.slice(0, -1).join(".");
-  if (wanted.endsWith(".*")) return between.toLowerCase().startsWith(wanted.slice(0, -1));
-  if (wanted !== "*") return rest.length === 1 ? key === `${section}.${name}` : between.toLowerCase() === wanted;
+  const subsection = rest.slice(0, -1).join(".");
+  if (subsection.endsWith(".*")) return between.toLowerCase().startsWith(subsection.slice(0, -1));
+  if (subsection !== "*")
+    return rest.length === 1 ? key === `${section}.${name}` : between.toLowerCase() === subsection;
   return key.length > section.length + name.length + 2;
 }

@@ -15,7 +15,7 @@ import { MARKER, openScene, expectRejection, testEnvironment, testGitOptions, ty
 
 const T1 = { id: "t1", branch: "rookery/t1" };
 
-it("a sparse checkout keeps its cone", async () => {
+it("keeps a sparse checkout sparse", async () => {
   await using scene = await openScene({ "in/a": "a", "out/b": "b", "top.txt": "t" });
   await scene.user.git("sparse-checkout", "set", "--cone", "in");
   const { path } = await leaseWorktree(scene.repository, T1);
@@ -35,13 +35,13 @@ describe("submodules", () => {
     await scene.user.git("commit", "--quiet", "-m", "Add library");
     await scene.user.git(...allow, "submodule", "--quiet", "update", "--init", "--recursive");
     const url = library.path;
-    // From here on there is nothing to fetch from.
+    // Delete the remotes, so nothing can be fetched.
     await inner[Symbol.asyncDispose]();
     await library[Symbol.asyncDispose]();
     return { ...scene, url };
   }
 
-  it("are those of the main checkout, from its own objects, also one within another", async () => {
+  it("are cloned from the main checkout, including nested ones", async () => {
     await using scene = await withSubmodules();
     const { user, repository, url } = scene;
     const settings = await user.read(".git/config");
@@ -58,7 +58,7 @@ describe("submodules", () => {
     expect(existsSync(worktree.path)).toBe(false);
   });
 
-  it("have commits of their own, which are not lost either", async () => {
+  it("with their own commits keep the worktree from removal", async () => {
     await using scene = await withSubmodules();
     const worktree = await leaseWorktree(scene.repository, T1);
     const at = join(worktree.path, "libs/my lib");
@@ -97,7 +97,7 @@ describe("submodules", () => {
       },
     ],
     [
-      "commits, although the branch has it no more",
+      "commits after the branch deleted the submodule",
       async ({ user }, at) => {
         await user.git("-C", at, ...WHO, "commit", "--quiet", "--allow-empty", "-m", "In the library");
         await user.git("-C", join(at, "../.."), "rm", "--quiet", "--force", "libs/my lib");
@@ -105,14 +105,14 @@ describe("submodules", () => {
         await user.git("merge", "--quiet", "rookery/t1");
       },
     ],
-  ])("may have %s", async (_, change) => {
+  ])("with %s keep the worktree from removal", async (_, change) => {
     await using scene = await withSubmodules();
     const worktree = await leaseWorktree(scene.repository, T1);
     await change(scene, join(worktree.path, "libs/my lib"));
     await expectRejection(removeWorktree(scene.repository, worktree), "worktree_unmerged", /libs\/my lib/);
   });
 
-  it("that the main checkout does not have stay empty, and nothing is fetched", async () => {
+  it("stay empty without a fetch if the main checkout does not have them", async () => {
     await using scene = await openScene({
       ".gitmodules": '[submodule "far"]\n\tpath = far\n\turl = https://nowhere.invalid/x.git\n',
     });
@@ -127,7 +127,7 @@ describe("submodules", () => {
 describe("large files", () => {
   const POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:0000\nsize 12\n";
 
-  /** As `git lfs install` leaves it. */
+  /** Configures LFS like `git lfs install`. */
   async function configured(bin?: string) {
     const user = await temporaryRepository({ "big.bin": POINTER, ".gitattributes": "*.bin filter=lfs -text\n" });
     for (const [name, value] of [
@@ -147,7 +147,7 @@ describe("large files", () => {
     await chmod(join(folder, "git-lfs"), 0o755);
   }
 
-  it("stay pointers where there is no git-lfs", async () => {
+  it("stay pointers if git-lfs is not installed", async () => {
     const { user, repository } = await configured();
     await using _ = user;
     const worktree = await leaseWorktree(repository, T1);
@@ -155,7 +155,7 @@ describe("large files", () => {
     expect(await readWorktreeStatus(worktree, repository)).toMatchObject({ uncommitted: false });
   });
 
-  it("are brought by git-lfs where it can, and stay pointers where it cannot", async () => {
+  it("are downloaded by git-lfs, and stay pointers if that fails", async () => {
     await using bin = await temporaryFolder();
     await program(
       bin.path,
@@ -171,8 +171,8 @@ describe("large files", () => {
   });
 });
 
-/** A git that does something before it is the real one. */
-async function gitThat(folder: string, text: string): Promise<string> {
+/** Installs a git that runs `text` before it executes the real git. */
+async function wrapGit(folder: string, text: string): Promise<string> {
   const real = execFileSync("sh", ["-c", "command -v git"], { env: testEnvironment(folder), encoding: "utf8" }).trim();
   await mkdir(join(folder, "bin"), { recursive: true });
   await writeFile(join(folder, "bin/git"), `#!/bin/sh\nGIT=${real}\n${text}\nexec $GIT "$@"\n`);
@@ -180,16 +180,16 @@ async function gitThat(folder: string, text: string): Promise<string> {
   return `${join(folder, "bin")}:${testEnvironment(folder)["PATH"] ?? ""}`;
 }
 
-it("a full disk leaves neither folder nor branch nor record, and the user's checkout as it was", async () => {
+it("leaves no folder, branch or record on a full disk, and does not change the user's checkout", async () => {
   await using folder = await temporaryFolder();
-  // A file may have 8 blocks: the checkout of the large one fails half-way, as it would on a full disk.
+  // Limits files to 8 blocks, so the checkout of the large file fails as on a full disk.
   const full = `case "$*" in *"worktree add"*) trap '' XFSZ; ulimit -f 8;; esac`;
-  const PATH = await gitThat(folder.path, full);
+  const PATH = await wrapGit(folder.path, full);
   await using user = await temporaryRepository({ "a.txt": "a\n", "big.txt": "0123456789\n".repeat(10_000) });
   await user.write("a.txt", "changed\n");
   const before = [await user.git("status", "--porcelain=v2"), await user.git("for-each-ref")];
   const repository = await openRepository(user.path, testGitOptions(user.path, { PATH }));
-  await expectRejection(leaseWorktree(repository, T1), "disk_full", /make room/);
+  await expectRejection(leaseWorktree(repository, T1), "disk_full", /free some space/);
   expect([await user.git("status", "--porcelain=v2"), await user.git("for-each-ref")]).toEqual(before);
   expect(await readdir(join(user.path, ".rookery/worktrees"))).toEqual([]);
   expect((await user.git("worktree", "list")).split("\n")).toHaveLength(1);
@@ -198,37 +198,40 @@ it("a full disk leaves neither folder nor branch nor record, and the user's chec
   await leaseWorktree(patient, T1);
 });
 
-describe("where everything was killed while a worktree was made, the next one makes it whole", () => {
+describe("after a kill during creation, the next lease completes the worktree", () => {
   const files = { "a.txt": "a\n", "b.slow": "b\n", "c.txt": "c\n", ".gitattributes": "*.slow filter=slow\n" };
 
-  async function isWhole({ user, repository }: Scene, baseCommit: string): Promise<void> {
+  async function expectComplete({ user, repository }: Scene, baseCommit: string): Promise<void> {
     const worktree = await leaseWorktree(repository, T1);
     expect(worktree).toMatchObject({ ...T1, base: "main", baseCommit });
-    expect(await readWorktreeStatus(worktree, repository)).toMatchObject({ uncommitted: false, headCommit: baseCommit });
+    expect(await readWorktreeStatus(worktree, repository)).toMatchObject({
+      uncommitted: false,
+      headCommit: baseCommit,
+    });
     expect((await user.git("worktree", "list")).split("\n")).toHaveLength(2);
     expect(await readdir(join(user.path, ".git/worktrees"))).toEqual(["t1"]);
   }
 
-  async function begun(scene: Scene): Promise<Worktree> {
+  async function writeRecord(scene: Scene): Promise<Worktree> {
     const baseCommit = await scene.user.git("rev-parse", "HEAD");
     const worktree = { ...T1, path: join(scene.user.path, ".rookery/worktrees/t1"), base: "main", baseCommit };
     await saveWorktree(scene.repository, worktree);
-    await scene.user.git("commit", "--quiet", "--allow-empty", "-m", "Main goes on");
+    await scene.user.git("commit", "--quiet", "--allow-empty", "-m", "Advance main");
     return worktree;
   }
 
-  it.each([false, true])("before git did anything, or with its branch (%s)", async (withBranch) => {
+  it.each([false, true])("before git ran (branch exists: %s)", async (withBranch) => {
     await using scene = await openScene(files);
-    const { branch, baseCommit } = await begun(scene);
+    const { branch, baseCommit } = await writeRecord(scene);
     if (withBranch) await scene.user.git("branch", branch, baseCommit);
     await mkdir(join(scene.user.path, ".git/worktrees/t1"), { recursive: true });
-    await isWhole(scene, baseCommit);
+    await expectComplete(scene, baseCommit);
   });
 
-  it("in the middle of the checkout", async () => {
+  it("during the checkout", async () => {
     await using scene = await openScene(files);
     const { user, env } = scene;
-    const { branch, baseCommit, path } = await begun(scene);
+    const { branch, baseCommit, path } = await writeRecord(scene);
     await user.git("config", "filter.slow.smudge", `touch "${user.path}/.git/here"; exec sleep 1000`);
     const marker = `killed-${process.pid}`;
     const args = ["worktree", "add", "-b", branch, path, baseCommit];
@@ -240,10 +243,10 @@ describe("where everything was killed while a worktree was made, the next one ma
     expect(await readdir(path)).not.toContain("c.txt");
     expect(await user.read(".git/worktrees/t1/locked")).toContain("initializing");
     await user.git("config", "--unset", "filter.slow.smudge");
-    await isWhole(scene, baseCommit);
+    await expectComplete(scene, baseCommit);
   });
 
-  it("whoever gives up in the middle of the checkout leaves nothing", async () => {
+  it("leaves nothing if the signal aborts during the checkout", async () => {
     await using scene = await openScene(files);
     const { user, repository } = scene;
     const before = await user.git("for-each-ref");
@@ -251,8 +254,8 @@ describe("where everything was killed while a worktree was made, the next one ma
     const controller = new AbortController();
     const leasing = leaseWorktree(repository, { ...T1, signal: controller.signal });
     await vi.waitFor(() => expect(existsSync(join(user.path, ".git/here"))).toBe(true), { timeout: 20_000 });
-    controller.abort(new Error("given up"));
-    await expect(leasing).rejects.toThrow("given up");
+    controller.abort(new Error("aborted"));
+    await expect(leasing).rejects.toThrow("aborted");
     expect(await user.git("for-each-ref")).toBe(before);
     expect(await readdir(join(user.path, ".rookery/worktrees"))).toEqual([]);
     expect(await listWorktrees(repository)).toEqual([]);

@@ -1,17 +1,20 @@
-/** Where worktrees are: a folder in the user's checkout that git does not see and that no symlink leads out of. */
+/** The `.rookery/worktrees` folder of the user's checkout. Git ignores it, and no part of its path may be a symbolic link. */
 import { lstat, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { RookeryError } from "../domain/index.ts";
 import { worktreePath } from "./record.ts";
 import type { Repository } from "./repository.ts";
 
-/** Before the id of what is being removed: no task is called so. */
+/** Prefix for a folder that is being removed. A task id cannot start with it. */
 export const REMOVED_PREFIX = ".removed-";
 
 const EXCLUDE_LINE = "/.rookery/";
 
-/** Makes the folder above it. Gives the path, and whether anything is there. */
-export async function makeWorktreeParent(repository: Repository, id: string): Promise<{ path: string; isThere: boolean }> {
+/** Creates the parent folder of a worktree. Returns the path of the worktree and whether that folder exists. */
+export async function makeWorktreeParent(
+  repository: Repository,
+  id: string,
+): Promise<{ path: string; isThere: boolean }> {
   const path = worktreePath(repository, id);
   const above = dirname(path);
   await addToGitExclude(repository);
@@ -21,7 +24,7 @@ export async function makeWorktreeParent(repository: Repository, id: string): Pr
   return { path, isThere: await isPlainFolder(path) };
 }
 
-/** Refuses to go on where something of the way is a symlink: what is written or removed could be anyone's. */
+/** True if the folder exists. Rejects with `input_invalid` if part of its path is a symbolic link, which could lead anywhere. */
 export async function checkWorktreeFolder(repository: Repository, id: string): Promise<boolean> {
   const path = worktreePath(repository, id);
   const above = dirname(path);
@@ -32,7 +35,7 @@ async function isPlainFolder(path: string): Promise<boolean> {
   try {
     const found = await lstat(path);
     if (found.isDirectory()) return true;
-    const what = found.isSymbolicLink() ? "a symbolic link, which is not followed" : "no folder";
+    const what = found.isSymbolicLink() ? "a symbolic link, which Rookery does not follow" : "not a folder";
     throw new RookeryError("input_invalid", `${path} is ${what}; remove it, then try again`);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
@@ -40,7 +43,7 @@ async function isPlainFolder(path: string): Promise<boolean> {
   }
 }
 
-/** Not in `.gitignore`, which is the user's and is committed; what else stands in the file is kept. */
+/** Appends to `.git/info/exclude`, because `.gitignore` is a committed file of the user. */
 async function addToGitExclude({ commonDir }: Repository): Promise<void> {
   const file = join(commonDir, "info", "exclude");
   const text = await readFile(file, "utf8").catch((error: unknown) => {

@@ -1,4 +1,4 @@
-/** Why a worktree has to stay, if it has to: whatever is not certain keeps it. */
+/** Decides whether a worktree can be removed. In doubt, it stays. */
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -11,42 +11,47 @@ import { listSubmodulesWithOwnCommits } from "../nested-repositories.ts";
 import { REMOVED_PREFIX } from "../worktree-folder.ts";
 import type { Worktree } from "../record.ts";
 import type { Repository } from "../repository.ts";
-import type { ExaminedWorktree, ExaminedTask } from "./examine.ts";
+import type { ExaminedWorktree, ExaminedTask } from "./examined.ts";
 import { readMergedState } from "./merged.ts";
 
-/** Another pool, with a log of its own, may have made it just now. */
+/** Minimum idle time of a worktree without a task: another pool with its own log may have just created it. */
 const ORPHAN_MS = 24 * 60 * 60 * 1000;
 
-/** What is found out of it; without a `why` it may go. */
+/** Without a `why`, the worktree can be removed. */
 type WorktreeAssessment = Partial<ExaminedWorktree>;
 
-/** From what is cheap to know to what is not. */
+/** Runs the cheap checks first. */
 export async function assessWorktree(
   repository: Repository,
   worktree: Worktree,
   task: ExaminedTask | undefined,
-  { linked, touched, signal }: { linked: LinkedWorktree | undefined; touched: number; signal?: AbortSignal | undefined },
+  {
+    linked,
+    touched,
+    signal,
+  }: { linked: LinkedWorktree | undefined; touched: number; signal?: AbortSignal | undefined },
 ): Promise<WorktreeAssessment> {
-  if (task?.inUse === true) return { why: "its task is not over" };
+  if (task?.inUse === true) return { why: "its task has not finished" };
   if (isPartlyRemoved(worktree, linked)) return assessRemoved(repository, worktree, task, signal);
-  if (linked?.pointsBack !== true) return { why: "its folder is not where it was; look for it, or remove the task" };
+  if (linked?.pointsBack !== true) return { why: "its folder is missing; restore it, or remove the task" };
   if (linked.lock !== undefined) return { why: `it is locked${linked.lock === "" ? "" : `: ${linked.lock}`}` };
   if (task === undefined && Date.now() - touched < ORPHAN_MS) {
-    return { why: "no task here knows it, but it was used within a day" };
+    return { why: "no task owns it, but it was used in the last 24 hours" };
   }
-  const underWay = await findOperation(linked);
-  if (underWay !== undefined) return { why: `git is in the middle of something there (${underWay})` };
+  const operation = await findOperation(linked);
+  if (operation !== undefined) return { why: `a git operation is in progress there (${operation})` };
   const { files, headCommit } = await readWorktreeStatus(worktree, repository, { signal });
   const uncommitted = files.length + (await hiddenChanges(repository, worktree, signal)).length;
   if (uncommitted > 0) return { uncommitted, why: `${countWithVerb(uncommitted, "file")} not committed` };
   const merged = await assessCommits(repository, worktree, task, headCommit, signal);
   if (merged.why !== undefined) return merged;
   const inSubmodules = await listSubmodulesWithOwnCommits(repository, worktree);
-  if (inSubmodules.length > 0) return { why: `its submodules have commits of their own: ${inSubmodules.join(", ")}` };
+  if (inSubmodules.length > 0)
+    return { why: `its submodules have commits found nowhere else: ${inSubmodules.join(", ")}` };
   const ignored = await findIgnoredLoss(worktree, repository, signal);
   if (ignored.length === 0) return merged;
-  const why = `${countWithVerb(ignored.length, "ignored file")} nowhere else: ${joinFirstNames(ignored)}`;
-  return { uncommitted: ignored.length, why: `${why}; to give that up: rookery task remove ${worktree.id} --force` };
+  const why = `${countWithVerb(ignored.length, "ignored file")} found nowhere else: ${joinFirstNames(ignored)}`;
+  return { uncommitted: ignored.length, why: `${why}; to discard: rookery task remove ${worktree.id} --force` };
 }
 
 async function assessCommits(
@@ -61,7 +66,7 @@ async function assessCommits(
   return { unmerged, why: `${countWithVerb(unmerged, "commit")} not merged into ${into}` };
 }
 
-/** Someone was killed while they removed it: its files were looked at, and are gone or put aside. */
+/** True if a removal was interrupted after its checks: the folder is already deleted or renamed. */
 function isPartlyRemoved({ id, path }: Worktree, linked: LinkedWorktree | undefined): boolean {
   const aside = join(dirname(path), `${REMOVED_PREFIX}${id}`);
   return !existsSync(path) && (linked === undefined || existsSync(aside));

@@ -1,18 +1,18 @@
-/** Removes what was found to be clean, merged and unused: the oldest first, until the rest keeps to the quota. */
+/** Removes clean, merged and unused worktrees, oldest first, until the rest fits the quota. */
 import { messageOf, type CollectReport } from "../../domain/index.ts";
 import { removeWorktree } from "../remove.ts";
 import type { Repository } from "../repository.ts";
-import type { ExaminedWorktree } from "./examine.ts";
+import type { ExaminedWorktree } from "./examined.ts";
 
 export interface CollectOptions {
   readonly dryRun: boolean;
-  /** Bytes that all together may have; everything that may go goes where it is 0 or not said. */
+  /** Bytes that all worktrees together may use. Default: 0, which removes every worktree that can be removed. */
   readonly quota?: number | undefined;
   onProgress?(text: string): void;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** One that cannot be removed after all is kept, and says why; so is one that has got something to lose meanwhile. */
+/** Reports a worktree as kept if its removal fails, or if it has unsaved work by now. */
 export async function collectWorktrees(
   repository: Repository,
   examined: readonly ExaminedWorktree[],
@@ -20,14 +20,14 @@ export async function collectWorktrees(
 ): Promise<CollectReport> {
   const { dryRun, quota = 0, signal } = options;
   const total = examined.reduce((sum, { bytes }) => sum + bytes, 0);
-  const mayGo = examined.filter(({ why }) => why === undefined).sort((a, b) => a.lastUsed - b.lastUsed);
+  const removable = examined.filter(({ why }) => why === undefined).sort((a, b) => a.lastUsed - b.lastUsed);
   const removed: ReportEntry[] = [];
   const kept: (ReportEntry & { why: string })[] = [];
   let freed = 0;
-  for (const one of mayGo) {
+  for (const one of removable) {
     signal?.throwIfAborted();
     if (quota > 0 && total - freed <= quota) {
-      kept.push({ ...toReportEntry(one), why: "it could go, but there is room" });
+      kept.push({ ...toReportEntry(one), why: "it could be removed, but the quota is not used up" });
       continue;
     }
     const why = dryRun ? undefined : await tryRemove(repository, one, options);
@@ -50,10 +50,14 @@ function toReportEntry({ id, path, bytes }: ExaminedWorktree): ReportEntry {
   return { id, path, bytes };
 }
 
-/** Why it could not be, if it could not. It is looked at once more, since someone may have worked in it meanwhile. */
-async function tryRemove(repository: Repository, one: ExaminedWorktree, options: CollectOptions): Promise<string | undefined> {
+/** Returns why the removal failed, or undefined. The removal checks again, since someone may have used the worktree. */
+async function tryRemove(
+  repository: Repository,
+  one: ExaminedWorktree,
+  options: CollectOptions,
+): Promise<string | undefined> {
   const { worktree, into, mergedTip } = one;
-  if (worktree === undefined) return "it was not looked at";
+  if (worktree === undefined) return "it was not examined";
   options.onProgress?.(`removing ${one.path}`);
   try {
     await removeWorktree(repository, worktree, { force: false, into, mergedTip });

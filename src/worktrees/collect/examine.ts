@@ -1,4 +1,4 @@
-/** Looks at every worktree of ours, whoever left it, and says why it has to stay, if it has to. */
+/** Examines every Rookery worktree of a repository and finds out whether it can be removed. */
 import { lstat, readdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { messageOf } from "../../domain/index.ts";
@@ -8,43 +8,9 @@ import { listWorktrees, worktreePath, type Worktree } from "../record.ts";
 import type { Repository } from "../repository.ts";
 import { measureDiskUsage } from "../size.ts";
 import { assessWorktree } from "./assess.ts";
+import type { ExaminedTask, ExaminedWorktree } from "./examined.ts";
 
-/** What its log says of it. */
-export interface ExaminedTask {
-  readonly id: string;
-  readonly branch: string;
-  readonly base: string;
-  readonly into?: string | undefined;
-  /** Does it run, wait, or merge? */
-  readonly inUse: boolean;
-  readonly endedAt?: string | undefined;
-  /** What its branch was when it was merged, and what that became: a squash or a rebase leaves no other trace. */
-  readonly mergedTip?: string | undefined;
-  readonly mergedAs?: string | undefined;
-}
-
-export interface ExaminedWorktree {
-  readonly id: string;
-  readonly path: string;
-  readonly bytes: number;
-  /** Files. */
-  readonly uncommitted: number;
-  /** Commits. */
-  readonly unmerged: number;
-  readonly inUse: boolean;
-  /** No task knows it. */
-  readonly orphan: boolean;
-  /** When it was last of use, in milliseconds. */
-  readonly lastUsed: number;
-  /** Why it is kept; undefined where it may go. */
-  readonly why?: string | undefined;
-  /** Of one that may go. */
-  readonly worktree?: Worktree | undefined;
-  readonly into?: string | undefined;
-  readonly mergedTip?: string | undefined;
-}
-
-/** Changes nothing. One that cannot be looked at is kept, and says why. */
+/** Changes nothing. A worktree that cannot be examined is reported as kept. */
 export async function examineWorktrees(
   repository: Repository,
   tasks: readonly ExaminedTask[],
@@ -85,7 +51,7 @@ async function examineOne(
     return { ...basis, ...(await assessWorktree(repository, worktree, task, { linked, touched, signal })) };
   } catch (error) {
     signal?.throwIfAborted();
-    return { ...basis, why: `it could not be looked at: ${messageOf(error)}` };
+    return { ...basis, why: `it could not be examined: ${messageOf(error)}` };
   }
 }
 
@@ -100,17 +66,20 @@ async function readLastTouched(path: string, linked: LinkedWorktree | undefined)
   return Math.max(...(await Promise.all(times)));
 }
 
-/** Folders beside the worktrees that we did not make: they may hold anything, and are only reported. */
-async function listUnknownFolders(repository: Repository, known: ReadonlySet<string>): Promise<readonly ExaminedWorktree[]> {
+/** Lists other folders next to the worktrees. They may contain anything, so they are only reported. */
+async function listUnknownFolders(
+  repository: Repository,
+  known: ReadonlySet<string>,
+): Promise<readonly ExaminedWorktree[]> {
   const folder = dirname(worktreePath(repository, "x"));
   const isOurs = await lstat(folder).then(
     (found) => found.isDirectory(),
     () => false,
   );
   const names = isOurs ? await readdir(folder) : [];
-  const strange = names.sort().map((name) => ({ id: name, path: join(folder, name) }));
+  const folders = names.sort().map((name) => ({ id: name, path: join(folder, name) }));
   return Promise.all(
-    strange
+    folders
       .filter(({ id, path }) => !known.has(path) && !known.has(join(folder, id.replace(REMOVED_PREFIX, ""))))
       .map(async ({ id, path }) => ({
         id,
@@ -121,7 +90,7 @@ async function listUnknownFolders(repository: Repository, known: ReadonlySet<str
         inUse: false,
         orphan: true,
         lastUsed: await readLastTouched(path, undefined),
-        why: "it is no worktree of Rookery's; look at it, and remove it by hand",
+        why: "it is not a Rookery worktree; check it and remove it by hand",
       })),
   );
 }

@@ -1,3 +1,4 @@
-/** Cleaning up: what of the worktrees may go, why the rest stays, and how much that leaves on the disk. */
+/** Garbage collection of worktrees: decides which can be removed, reports why the others stay, and removes them. */
 export { collectWorktrees, type CollectOptions } from "./collect.ts";
-export { examineWorktrees, type ExaminedWorktree, type ExaminedTask } from "./examine.ts";
+export { examineWorktrees } from "./examine.ts";
+export type { ExaminedTask, ExaminedWorktree } from "./examined.ts";

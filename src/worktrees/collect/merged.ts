@@ -1,15 +1,15 @@
-/** Is everything of a branch in another one? Only what is known for sure counts. */
+/** Checks whether a branch is fully merged into another one. In doubt, it is not. */
 import { mergeTrees, readTreeId } from "../merge/trees.ts";
 import { wasPublished } from "../merge/merge.ts";
 import type { Worktree } from "../record.ts";
 import type { Repository } from "../repository.ts";
 
 export interface MergedState {
-  /** How many commits are not. */
+  /** Number of commits that are not merged. */
   readonly unmerged: number;
-  /** What it would be merged into: a branch, or the commit it began from. */
+  /** The target: a branch, or the base commit. */
   readonly into: string;
-  /** The commit up to which all is merged, where that cannot be seen from the history. */
+  /** The commit up to which everything is merged, if the history does not show it. */
   readonly mergedTip?: string | undefined;
 }
 
@@ -17,12 +17,16 @@ export interface RecordedMerge {
   readonly into?: string | undefined;
   readonly mergedTip?: string | undefined;
   readonly mergedAs?: string | undefined;
-  /** What is checked out in the worktree, which may not be its branch. */
+  /** The commit that is checked out in the worktree. It may not be on the worktree's branch. */
   readonly headCommit: string;
   readonly signal?: AbortSignal | undefined;
 }
 
-export async function readMergedState(repository: Repository, worktree: Worktree, claimed: RecordedMerge): Promise<MergedState> {
+export async function readMergedState(
+  repository: Repository,
+  worktree: Worktree,
+  claimed: RecordedMerge,
+): Promise<MergedState> {
   const { signal } = claimed;
   const targets = await readBranchTips(repository, [claimed.into, worktree.base]);
   const into = targets[0]?.name ?? worktree.baseCommit.slice(0, 10);
@@ -51,15 +55,18 @@ async function readBranchTips(repository: Repository, names: readonly (string | 
   });
 }
 
-/** What the log says was merged does not count once the branch was set back to before it. */
-async function trustedTip(repository: Repository, { into, mergedTip, mergedAs }: RecordedMerge): Promise<string | undefined> {
+/** Returns `mergedTip` if the target branch still contains the recorded merge. It may have been reset since. */
+async function trustedTip(
+  repository: Repository,
+  { into, mergedTip, mergedAs }: RecordedMerge,
+): Promise<string | undefined> {
   if (mergedTip === undefined || mergedAs === undefined || into === undefined) return undefined;
   return (await wasPublished(repository, { into, commit: mergedAs })) ? mergedTip : undefined;
 }
 
 /**
- * Whoever squashed or rebased it by hand left no trace but the files: merging it once more would change none. One whose
- * commits undo each other looks the same, and is kept.
+ * True if merging `head` again would change no file: a squash or rebase by hand leaves no other trace. False for a branch
+ * whose commits cancel out, which looks the same.
  */
 async function isContained(
   repository: Repository,

@@ -1,13 +1,13 @@
-/** The two branches of a merge, as they are now. */
+/** Reads the current commits of the two branches of a merge. */
 import { RookeryError } from "../../domain/index.ts";
 import type { Repository } from "../repository.ts";
 
 export interface Branches {
-  /** The commit of what is merged. */
+  /** Commit of the branch that is merged. */
   readonly branch: string;
-  /** The commit of what it goes into. */
+  /** Commit of the target branch. */
   readonly into: string;
-  /** What is moved: a branch that stands for another one is left as it is, and that one moved. */
+  /** Ref of the target branch. If the branch is a symbolic ref, this is the ref it points to. */
   readonly ref: string;
 }
 
@@ -16,7 +16,7 @@ export interface BranchNames {
   readonly into: string;
 }
 
-/** Rejects with `input_invalid` for what cannot be or is no branch, `base_not_found` for one that is not there. */
+/** Rejects with `input_invalid` if a name is invalid or not a branch, and with `base_not_found` if it does not exist. */
 export async function readBranches(
   repository: Repository,
   names: BranchNames,
@@ -36,16 +36,20 @@ export async function readBranches(
   return { branch: branch[0], into: into[0], ref: into[1] || `refs/heads/${names.into}` };
 }
 
-/** Git lets a branch begin with a dash in some places and takes it for an option in others. */
+/** Also rejects a leading dash, which some git commands accept and others parse as an option. */
 async function checkBranchRef(repository: Repository, name: string): Promise<void> {
   const harmless = name.length <= 1_000 && !name.startsWith("-") && !name.includes("\0");
   const allowed = harmless && (await repository.gitTry(["check-ref-format", `refs/heads/${name}`])).code === 0;
-  if (!allowed) throw new RookeryError("input_invalid", `${quoteName(name)} cannot be the name of a branch`);
+  if (!allowed)
+    throw new RookeryError(
+      "input_invalid",
+      `${quoteName(name)} is not a valid branch name; see: git help check-ref-format`,
+    );
 }
 
 async function branchNotFound(repository: Repository, name: string): Promise<RookeryError> {
-  await repository.resolve(name); // rejects with the names that are near
-  return new RookeryError("input_invalid", `${quoteName(name)} is no branch, so nothing can be merged; name a branch`);
+  await repository.resolve(name); // rejects with suggestions if nothing has this name
+  return new RookeryError("input_invalid", `${quoteName(name)} is not a branch, so it cannot be merged; name a branch`);
 }
 
 function quoteName(name: string): string {

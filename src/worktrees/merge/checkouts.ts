@@ -1,11 +1,11 @@
-/** Where a branch is checked out, or is about to be moved by a rebase that is under way. */
+/** Finds the checkout of a branch, and rebases in progress that will move it. */
 import { existsSync } from "node:fs";
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { RookeryError } from "../../domain/index.ts";
 import type { Repository } from "../repository.ts";
 
-/** The folder, if there is one. Rejects with `checkout_dirty` where the branch cannot be moved without harm. */
+/** Returns the folder, if any. Rejects with `checkout_dirty` during a rebase of the branch, or if it is checked out twice. */
 export async function findBranchCheckout(
   repository: Repository,
   ref: string,
@@ -16,36 +16,36 @@ export async function findBranchCheckout(
   if (rebasing !== undefined) {
     throw new RookeryError(
       "checkout_dirty",
-      `a rebase of ${branch} is under way, as ${rebasing} says; finish it or give it up, then merge again`,
+      `a rebase of ${branch} is in progress (${rebasing} exists); finish or abort it, then merge again`,
     );
   }
   if (folders.length > 1) {
     throw new RookeryError(
       "checkout_dirty",
-      `${branch} is checked out in ${folders.join(" and ")}; leave it in all but one, then merge again`,
+      `${branch} is checked out in ${folders.join(" and ")}; keep it in only one of them, then merge again`,
     );
   }
   return folders[0];
 }
 
-/** One whose folder was deleted by hand has no files to bring along. */
+/** Skips worktrees whose folder was deleted. */
 async function listCheckouts(repository: Repository, ref: string, signal?: AbortSignal): Promise<readonly string[]> {
   const text = await repository.git(["worktree", "list", "--porcelain", "-z"], { signal });
   return text.split("\0\0").flatMap((entry, at) => {
     const lines = entry.split("\0");
     const listed = lines.find((line) => line.startsWith("worktree "))?.slice("worktree ".length);
-    // The main checkout comes first; where its `.git` is elsewhere, git names that place instead (2.39).
+    // The main checkout comes first. If its `.git` is a file, git 2.39 lists the git folder instead.
     const path = at === 0 ? repository.root : listed;
     return path !== undefined && lines.includes(`branch ${ref}`) && existsSync(path) ? [path] : [];
   });
 }
 
-/** While it lasts, the branch counts as checked out nowhere; at its end it is set to what the rebase made. */
+/** Returns the state file of a rebase of the branch. During a rebase git lists the branch as not checked out, and moves it at the end. */
 async function findRebase({ commonDir }: Repository, ref: string): Promise<string | undefined> {
   const linked = await readdir(join(commonDir, "worktrees")).catch(() => []);
   const folders = [commonDir, ...linked.map((name) => join(commonDir, "worktrees", name))];
   const files = folders.flatMap((folder) =>
-    ["rebase-merge", "rebase-apply"].map((way) => join(folder, way, "head-name")),
+    ["rebase-merge", "rebase-apply"].map((name) => join(folder, name, "head-name")),
   );
   for (const file of files) {
     const name = await readFile(file, "utf8").catch(() => undefined);

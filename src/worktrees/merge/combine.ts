@@ -1,4 +1,4 @@
-/** Makes the commit that a merge would leave, as an object that nothing points to yet. */
+/** Creates the commit of a merge as an unreferenced object. */
 import type { MergeHow } from "../../domain/index.ts";
 import type { Repository } from "../repository.ts";
 import type { Branches } from "./branches.ts";
@@ -9,7 +9,7 @@ import { mergeTrees, readTreeId } from "./trees.ts";
 export interface CombineOptions {
   readonly how: MergeHow;
   readonly message: string;
-  /** A checkout of what is merged into, if there is one. */
+  /** A checkout of the target branch, if there is one. */
   readonly cwd?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -21,7 +21,11 @@ export type CombineResult = { readonly commits: number } & (
   | { readonly outcome: "failed"; readonly message: string }
 );
 
-export async function combineBranches(repository: Repository, branches: Branches, options: CombineOptions): Promise<CombineResult> {
+export async function combineBranches(
+  repository: Repository,
+  branches: Branches,
+  options: CombineOptions,
+): Promise<CombineResult> {
   const { branch, into } = branches;
   const { signal } = options;
   const counted = await repository.git(["rev-list", "--count", branch, `^${into}`], { signal });
@@ -32,12 +36,18 @@ export async function combineBranches(repository: Repository, branches: Branches
   }
   const committer = await readCommitter(repository, signal);
   const how = { ...options, committer, commits };
-  return options.how === "rebase" ? combineByRebase(repository, branches, how) : combineByMerge(repository, branches, how);
+  return options.how === "rebase"
+    ? combineByRebase(repository, branches, how)
+    : combineByMerge(repository, branches, how);
 }
 
 type CommitOptions = CombineOptions & { readonly committer: string; readonly commits: number };
 
-async function combineByMerge(repository: Repository, { branch, into }: Branches, making: CommitOptions): Promise<CombineResult> {
+async function combineByMerge(
+  repository: Repository,
+  { branch, into }: Branches,
+  making: CommitOptions,
+): Promise<CombineResult> {
   const { commits, committer, how, message, signal } = making;
   const result = await mergeTrees(repository, into, branch, making);
   if ("conflicts" in result) return toConflictResult(result.conflicts, commits);
@@ -51,19 +61,23 @@ async function combineByMerge(repository: Repository, { branch, into }: Branches
   };
 }
 
-async function combineByRebase(repository: Repository, branches: Branches, making: CommitOptions): Promise<CombineResult> {
+async function combineByRebase(
+  repository: Repository,
+  branches: Branches,
+  making: CommitOptions,
+): Promise<CombineResult> {
   const { commits } = making;
   const result = await replayCommits(repository, branches, making);
   if ("conflicts" in result) return toConflictResult(result.conflicts, commits, result.at);
   if (result.merges && !(await matchesMerge(repository, branches, making, result.tree))) {
-    const message = "what its merge commits changed would be lost by replaying the others; merge or squash it instead";
+    const message = "a rebase would lose changes that the branch made in merge commits; merge or squash it instead";
     return { outcome: "failed", commits, message };
   }
   if (result.replayed === 0) return { outcome: "nothing", commits };
   return { outcome: "merged", commits, commit: result.commit };
 }
 
-/** Merge commits are not replayed; nothing is missing if a merge of the branch gives the same files. */
+/** True if a merge gives the same files. A replay skips merge commits, and this shows that nothing is missing. */
 async function matchesMerge(repository: Repository, { branch, into }: Branches, making: CommitOptions, tree: string) {
   const whole = await mergeTrees(repository, into, branch, making);
   return "tree" in whole && whole.tree === tree;

@@ -1,18 +1,22 @@
-/** Commits as objects alone: written without an index, a checkout or a hook, and never signed, since that may ask. */
+/** Writes commit objects without an index, a checkout or hooks. Never signs them, because signing may prompt. */
 import { trimEndOf } from "../../stdx/index.ts";
 import type { Repository } from "../repository.ts";
 
 export interface CommitContent {
   readonly tree: string;
   readonly parents: readonly string[];
-  /** As git has it in a commit: name, address and date. Whoever commits if not said. */
+  /** Name, email and date in git's format. Default: the committer. */
   readonly author?: string | undefined;
   readonly committer: string;
   readonly message: string;
 }
 
-/** Gives its name. */
-export async function writeCommit(repository: Repository, commit: CommitContent, signal?: AbortSignal): Promise<string> {
+/** Returns the commit id. */
+export async function writeCommit(
+  repository: Repository,
+  commit: CommitContent,
+  signal?: AbortSignal,
+): Promise<string> {
   const { tree, parents, committer, author = committer, message } = commit;
   const head = [
     `tree ${tree}`,
@@ -25,7 +29,7 @@ export async function writeCommit(repository: Repository, commit: CommitContent,
   return repository.git(["hash-object", "-t", "commit", "-w", "--stdin"], { input, signal });
 }
 
-/** Who commits, and when: now. */
+/** Returns the committer with the current time, in git's format. */
 export async function readCommitter(repository: Repository, signal?: AbortSignal): Promise<string> {
   return repository.git(["var", "GIT_COMMITTER_IDENT"], { signal });
 }

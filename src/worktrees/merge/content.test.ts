@@ -12,7 +12,7 @@ function mergeTask({ repository }: Scene, how: MergeHow) {
   return mergeBranch(repository, { branch: "task", into: "main", how, message: "Merge", marker: MARKER });
 }
 
-/** Both sides do something, each on its own; the user is on `main`. */
+/** Commits different changes on both branches. `main` is checked out. */
 async function diverge(files: Record<string, string>, ofTask: Change, ofMain: Change): Promise<Scene> {
   const scene = await openScene(files);
   const { user } = scene;
@@ -29,37 +29,37 @@ async function diverge(files: Record<string, string>, ofTask: Change, ofMain: Ch
   return scene;
 }
 
-describe("both sides change the same", () => {
+describe("reports a conflict for", () => {
   const odd = ' -spaced "ünï"\ttab ';
   const cases: Record<
     string,
     [files: Record<string, string>, task: Change, main: Change, conflicts: readonly string[]]
   > = {
-    "a name that is hard to quote": [
+    "a file name with quotes, spaces and Unicode": [
       { [odd]: "1\n" },
       ({ user }) => user.write(odd, "2\n"),
       ({ user }) => user.write(odd, "3\n"),
       [odd],
     ],
-    "renamed on one side and deleted on the other": [
+    "a file renamed on one side and deleted on the other": [
       { "a.txt": lines() },
       ({ user }) => user.git("mv", "a.txt", "b.txt"),
       ({ user }) => user.git("rm", "--quiet", "a.txt"),
       ["b.txt"],
     ],
-    "changed on one side and deleted on the other": [
+    "a file changed on one side and deleted on the other": [
       { "a.txt": lines() },
       ({ user }) => user.write("a.txt", lines({ 3: "x" })),
       ({ user }) => user.git("rm", "--quiet", "a.txt"),
       ["a.txt"],
     ],
-    "added on both": [
+    "a file added on both sides": [
       {},
       ({ user }) => user.write("a.txt", "1\n"),
       ({ user }) => user.write("a.txt", "2\n"),
       ["a.txt"],
     ],
-    "what is not text": [
+    "a binary file": [
       { "a.bin": "a\0b" },
       ({ user }) => user.write("a.bin", "a\0c"),
       ({ user }) => user.write("a.bin", "a\0d"),
@@ -78,21 +78,23 @@ describe("both sides change the same", () => {
     const before = await readUserState(scene);
     for (const how of ["merge", "squash", "rebase"] as const) {
       expect(await mergeTask(scene, how)).toMatchObject({ outcome: "conflicts", conflicts });
-      expect(await predictBranchMerge(scene.repository, { branch: "task", into: "main", how })).toMatchObject({ conflicts });
+      expect(await predictBranchMerge(scene.repository, { branch: "task", into: "main", how })).toMatchObject({
+        conflicts,
+      });
     }
     expect(await readUserState(scene)).toEqual(before);
   });
 });
 
-/** A commit of a submodule, as the tree has it; its folder stays empty. */
+/** Adds a gitlink to the index. Its folder stays empty. */
 async function gitlink({ user }: Scene, commit: string): Promise<void> {
   await mkdir(join(user.path, "sub"), { recursive: true });
   await user.git("update-index", "--add", "--cacheinfo", `160000,${commit},sub`);
 }
 
 describe("a rebase", () => {
-  it("keeps who wrote each commit, when and in which words, and does not change the branch", async () => {
-    await using scene = await diverge({ "a.txt": "a\n" }, aliens, ({ user }) => user.write("b.txt", "b\n"));
+  it("keeps author, date and message of each commit and does not change the branch", async () => {
+    await using scene = await diverge({ "a.txt": "a\n" }, commitAsZoe, ({ user }) => user.write("b.txt", "b\n"));
     const { user } = scene;
     const task = await user.git("rev-parse", "task");
     const what = ["log", "--format=%an|%ae|%aI|%B", "--max-count=2"];
@@ -105,7 +107,7 @@ describe("a rebase", () => {
     await expectConsistent(scene);
   });
 
-  it("moves the branch forward to the very commits where nothing came in between", async () => {
+  it("fast-forwards to the same commits if the target has not moved", async () => {
     await using scene = await openScene();
     await scene.user.git("checkout", "--quiet", "-b", "task");
     await commitChange(scene, "b.txt", "b\n", "Add b");
@@ -114,20 +116,20 @@ describe("a rebase", () => {
     expect(await mergeTask(scene, "rebase")).toMatchObject({ outcome: "merged", commit });
   });
 
-  it("leaves out what is there already", async () => {
+  it("skips commits that the target already has", async () => {
     await using scene = await openScene({ "a.txt": lines() });
     const { user } = scene;
     await user.git("checkout", "--quiet", "-b", "task");
     await commitChange(scene, "b.txt", "b\n", "Add b");
     await commitChange(scene, "c.txt", "c\n", "Add c");
     await user.git("checkout", "--quiet", "main");
-    await commitChange(scene, "a.txt", lines({ 1: "x" }), "Go on");
+    await commitChange(scene, "a.txt", lines({ 1: "x" }), "Advance main");
     await user.git("cherry-pick", "task~1");
     expect(await mergeTask(scene, "rebase")).toMatchObject({ outcome: "merged", commits: 2 });
-    expect(await user.git("log", "--format=%s", "--max-count=3")).toBe("Add c\nAdd b\nGo on");
+    expect(await user.git("log", "--format=%s", "--max-count=3")).toBe("Add c\nAdd b\nAdvance main");
   });
 
-  it("is refused where what a merge commit changed would be lost, and is done where nothing would", async () => {
+  it("fails only if changes of a merge commit would be lost", async () => {
     for (const evil of [true, false]) {
       await using scene = await diverge(
         { "a.txt": "a\n" },
@@ -141,9 +143,13 @@ describe("a rebase", () => {
       await user.git("add", "--all");
       await user.git("commit", "--quiet", "--message=Catch up");
       await user.git("checkout", "--quiet", "main");
-      await commitChange(scene, "d.txt", "d\n", "Go on");
+      await commitChange(scene, "d.txt", "d\n", "Advance main");
       const report = await mergeTask(scene, "rebase");
-      if (evil) expect(report).toMatchObject({ outcome: "failed", message: expect.stringContaining("lost") as string });
+      if (evil)
+        expect(report).toMatchObject({
+          outcome: "failed",
+          message: expect.stringContaining("would lose changes") as string,
+        });
       else expect(report).toMatchObject({ outcome: "merged" });
       if (evil) expect(await mergeTask(scene, "squash")).toMatchObject({ outcome: "merged" });
       expect(await user.git("ls-files")).toBe(
@@ -153,7 +159,7 @@ describe("a rebase", () => {
   });
 });
 
-async function aliens({ user }: Scene): Promise<void> {
+async function commitAsZoe({ user }: Scene): Promise<void> {
   await user.write("z.txt", "z\n");
   await user.git("add", "--all");
   const who = ["--author=Zoë <zoe@rookery.invalid>", "--date=2001-02-03T04:05:06+05:00"];
@@ -161,7 +167,7 @@ async function aliens({ user }: Scene): Promise<void> {
   await user.write("y.txt", "y\n");
 }
 
-it("what the files of the branch say of how they are merged holds", async () => {
+it("uses the merge attributes of the branch", async () => {
   const files = { "list.txt": "1\n", ".gitattributes": "list.txt merge=union\n" };
   for (const how of ["merge", "squash", "rebase"] as const) {
     await using scene = await diverge(
@@ -174,7 +180,7 @@ it("what the files of the branch say of how they are merged holds", async () => 
   }
 });
 
-it("lines that end otherwise in the checkout come out of a merge as they went in", async () => {
+it("keeps line endings that differ in the checkout", async () => {
   await using scene = await diverge(
     { "a.txt": "1\r\n2\r\n", "b.txt": "b\n" },
     ({ user }) => user.write("b.txt", "b, by the task\n"),

@@ -19,7 +19,7 @@ const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const children = new Set<ChildProcessWithoutNullStreams>();
 let folder = "";
 
-/** Node 20 runs no TypeScript. */
+/** Node.js 20 cannot run TypeScript, so the child program is built first. */
 beforeAll(async () => {
   const cache = join(ROOT, "node_modules", ".cache");
   mkdirSync(cache, { recursive: true });
@@ -36,14 +36,14 @@ afterAll(() => {
 
 function startChild(scene: Scene, options: Omit<ChildOptions, "path">, path = "") {
   const env = { ...scene.env, PATH: `${path}${scene.env["PATH"] ?? ""}` };
-  const given = JSON.stringify({ ...options, path: scene.user.path } satisfies ChildOptions);
-  const child = spawn(process.execPath, [join(folder, "child.mjs"), given], { env });
+  const argument = JSON.stringify({ ...options, path: scene.user.path } satisfies ChildOptions);
+  const child = spawn(process.execPath, [join(folder, "child.mjs"), argument], { env });
   children.add(child);
   child.stderr.pipe(process.stderr);
-  const said = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const output = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
-    async said(name: string): Promise<string> {
-      const next = await said.next();
+    async readMessage(name: string): Promise<string> {
+      const next = await output.next();
       const line = next.done === true ? {} : (JSON.parse(next.value) as ChildMessage);
       expect(Object.keys(line)).toEqual([name]);
       return String(Object.values(line)[0]);
@@ -58,7 +58,14 @@ function startChild(scene: Scene, options: Omit<ChildOptions, "path">, path = ""
 }
 
 function mergeHere({ repository }: Scene, how: MergeHow, more: Partial<MergeOptions> = {}) {
-  return mergeBranch(repository, { branch: "task", into: "main", how, message: "Merge task x", marker: MARKER, ...more });
+  return mergeBranch(repository, {
+    branch: "task",
+    into: "main",
+    how,
+    message: "Merge task x",
+    marker: MARKER,
+    ...more,
+  });
 }
 
 async function expectMergedOnce(scene: Scene, how: MergeHow, before: string): Promise<void> {
@@ -71,13 +78,13 @@ async function expectMergedOnce(scene: Scene, how: MergeHow, before: string): Pr
 }
 
 describe.each(["merge", "squash", "rebase"] as const)("a %s whose process is killed", (how) => {
-  it("before it is published has changed nothing, and is done by the next one", async () => {
+  it("before publishing changes nothing, and the next run merges", async () => {
     await using scene = await openMergeScene();
     const before = await readUserState(scene);
     const main = await scene.user.git("rev-parse", "main");
     const child = startChild(scene, { how, stopAt: "prepared" });
-    await child.said("marker");
-    const commit = await child.said("prepared");
+    await child.readMessage("marker");
+    const commit = await child.readMessage("prepared");
     await child.kill();
     expect(await readUserState(scene)).toEqual(before);
     expect(await wasPublished(scene.repository, { into: "main", commit })).toBe(false);
@@ -85,52 +92,49 @@ describe.each(["merge", "squash", "rebase"] as const)("a %s whose process is kil
     await expectMergedOnce(scene, how, main);
   });
 
-  it("after it was published is known to be done", async () => {
+  it("after publishing counts as merged", async () => {
     await using scene = await openMergeScene();
     const main = await scene.user.git("rev-parse", "main");
     const child = startChild(scene, { how, stopAt: "merged" });
-    await child.said("marker");
-    const commit = await child.said("prepared");
-    expect(await child.said("merged")).toBe(commit);
+    await child.readMessage("marker");
+    const commit = await child.readMessage("prepared");
+    expect(await child.readMessage("merged")).toBe(commit);
     await child.kill();
     expect(await wasPublished(scene.repository, { into: "main", commit })).toBe(true);
     expect(await mergeHere(scene, how, { earlier: commit })).toMatchObject({ outcome: "merged", commit });
     await expectMergedOnce(scene, how, main);
   });
 
-  it.each(["main", "other"])(
-    "while git publishes it is published nevertheless, and not twice, with %s checked out",
-    async (on) => {
-      await using scene = await openMergeScene();
-      await using place = await temporaryFolder();
-      const { user, repository } = scene;
-      await user.git("checkout", "--quiet", on);
-      const main = await user.git("rev-parse", "main");
-      const held = holdGit(place.path);
-      const child = startChild(scene, { how }, `${place.path}:`);
-      const marker = await child.said("marker");
-      const commit = await child.said("prepared");
-      await held.reached();
-      await child.kill();
-      await killMarked(marker); // as whoever starts next does
-      expect(await wasPublished(repository, { into: "main", commit })).toBe(false);
-      const report = await mergeHere(scene, how, {
-        earlier: commit,
-        onPrepared: async () => {
-          await held.letGo();
-          await vi.waitFor(
-            async () => expect(await wasPublished(repository, { into: "main", commit })).toBe(true),
-            9_000,
-          );
-        },
-      });
-      expect(report).toMatchObject({ outcome: "merged", commit });
-      await expectMergedOnce(scene, how, main);
-    },
-  );
+  it.each(["main", "other"])("while git publishes is published exactly once, with %s checked out", async (on) => {
+    await using scene = await openMergeScene();
+    await using place = await temporaryFolder();
+    const { user, repository } = scene;
+    await user.git("checkout", "--quiet", on);
+    const main = await user.git("rev-parse", "main");
+    const held = holdGit(place.path);
+    const child = startChild(scene, { how }, `${place.path}:`);
+    const marker = await child.readMessage("marker");
+    const commit = await child.readMessage("prepared");
+    await held.reached();
+    await child.kill();
+    await killMarked(marker); // like the next process that starts
+    expect(await wasPublished(repository, { into: "main", commit })).toBe(false);
+    const report = await mergeHere(scene, how, {
+      earlier: commit,
+      onPrepared: async () => {
+        await held.resume();
+        await vi.waitFor(
+          async () => expect(await wasPublished(repository, { into: "main", commit })).toBe(true),
+          9_000,
+        );
+      },
+    });
+    expect(report).toMatchObject({ outcome: "merged", commit });
+    await expectMergedOnce(scene, how, main);
+  });
 });
 
-it("a temporary checkout is swept once its owner was killed, and not before", async () => {
+it("removes a temporary checkout only after its owner is dead", async () => {
   await using scene = await openMergeScene();
   await using place = await temporaryFolder();
   const { user, repository } = scene;
@@ -139,7 +143,7 @@ it("a temporary checkout is swept once its owner was killed, and not before", as
   execFileSync("mkfifo", [pipe, join(place.path, "never")]);
   const gate = `mkdir -p deep/er; chmod 500 deep; echo here > ${pipe}; read x < ${join(place.path, "never")}`;
   const child = startChild(scene, { how: "merge", gate });
-  const marker = await child.said("marker");
+  const marker = await child.readMessage("marker");
   await readFile(pipe);
   expect(await sweepMerges(repository)).toBe(0);
   expect(await readdir(join(user.path, ".rookery", "merging"))).toEqual([`${marker}-1`]);
@@ -151,7 +155,7 @@ it("a temporary checkout is swept once its owner was killed, and not before", as
   await expectConsistent(scene);
 });
 
-/** A git in front of the real one, which stops before it publishes until it is let go. */
+/** Installs a git that pauses before it publishes until `resume` is called. */
 function holdGit(folder: string) {
   const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
   const [reached, go] = [join(folder, "reached"), join(folder, "go")];
@@ -164,5 +168,5 @@ function holdGit(folder: string) {
     `exec '${real}' "$@"`,
   ];
   writeFileSync(join(folder, "git"), script.join("\n"), { mode: 0o755 });
-  return { reached: () => readFile(reached), letGo: () => writeFile(go, "go\n") };
+  return { reached: () => readFile(reached), resume: () => writeFile(go, "go\n") };
 }

@@ -1,11 +1,11 @@
-/** Looks whether the user has changed what a merge would have to write, before anything long is begun. */
+/** Checks whether a merge would overwrite local changes, before a slow gate runs. */
 import type { RookeryError } from "../../domain/index.ts";
 import { STATUS_FLAGS } from "../status.ts";
 import { displayName, readNames } from "../byte-names.ts";
 import type { Repository } from "../repository.ts";
 import { checkoutDirtyError, type Publication } from "./publish.ts";
 
-/** It is git that decides when the branch is moved: it knows of ignored files too. */
+/** Returns `checkout_dirty` if it would. Git checks again when the branch moves, including ignored files. */
 export async function findLocalChanges(
   repository: Repository,
   { checkout, ref, from, to, signal }: Publication & { checkout: string; signal?: AbortSignal | undefined },

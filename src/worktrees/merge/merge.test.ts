@@ -15,8 +15,8 @@ function mergeTask(scene: Scene, how: MergeHow, more: Partial<MergeOptions> = {}
   return mergeBranch(scene.repository, options);
 }
 
-/** What `main` has gained, the newest first, as parents and subject. */
-async function gained({ user }: Scene, since: string): Promise<readonly string[]> {
+/** Lists the new commits of `main`, newest first, as number of parents and subject. */
+async function listNewCommits({ user }: Scene, since: string): Promise<readonly string[]> {
   const text = await user.git("log", "--first-parent", "--format=%p|%s", `${since}..main`);
   return text.split("\n").map((line) => {
     const [parents = "", subject = ""] = line.split("|");
@@ -24,24 +24,24 @@ async function gained({ user }: Scene, since: string): Promise<readonly string[]
   });
 }
 
-const GAINED: Record<MergeHow, readonly string[]> = {
+const NEW_COMMITS: Record<MergeHow, readonly string[]> = {
   merge: [`2 ${MESSAGE.split("\n")[0]}`],
   squash: [`1 ${MESSAGE.split("\n")[0]}`],
   rebase: ["1 Say it twice", "1 Say it once"],
 };
 
 describe.each(HOWS)("%s", (how) => {
-  it("brings a branch into one that is checked out, and that checkout along", async () => {
+  it("merges into a checked-out branch and updates its checkout", async () => {
     await using scene = await openMergeScene();
     const { user, repository } = scene;
     const before = await user.git("rev-parse", "main");
-    const foreseen = await readUserState(scene).then(async (state) => {
+    const predicted = await readUserState(scene).then(async (state) => {
       const report = await predictBranchMerge(repository, { branch: "task", into: "main", how });
       expect(await readUserState(scene)).toEqual(state);
       return report;
     });
-    expect(foreseen).toMatchObject({ outcome: "merged", how, into: "main", dryRun: true, commits: 2, conflicts: [] });
-    expect(foreseen).toMatchObject({ commit: undefined });
+    expect(predicted).toMatchObject({ outcome: "merged", how, into: "main", dryRun: true, commits: 2, conflicts: [] });
+    expect(predicted).toMatchObject({ commit: undefined });
     const prepared: string[] = [];
     const report = await mergeTask(scene, how, {
       onPrepared: async (commit) => {
@@ -59,48 +59,51 @@ describe.each(HOWS)("%s", (how) => {
       commits: 2,
     });
     expect(prepared).toEqual([report.commit]);
-    expect(await gained(scene, before)).toEqual(GAINED[how]);
+    expect(await listNewCommits(scene, before)).toEqual(NEW_COMMITS[how]);
     expect(await user.read("a.txt")).toBe(lines({ 2: "by the task" }));
-    expect([await user.read("new.txt"), await user.read("c.txt")]).toEqual(["new\n", "c, gone on\n"]);
+    expect([await user.read("new.txt"), await user.read("c.txt")]).toEqual(["new\n", "c, changed\n"]);
     expect(await user.git("status", "--porcelain")).toBe("");
     expect(await wasPublished(repository, { into: "main", commit: report.commit! })).toBe(true);
     await expectConsistent(scene);
   });
 
-  it("leaves everything alone where both sides changed the same, and says where", async () => {
+  it("changes nothing on a conflict and names the files", async () => {
     await using scene = await openMergeScene();
     const { repository } = scene;
     await commitChange(scene, "a.txt", lines({ 2: "by someone else" }), "Say it differently");
     const before = await readUserState(scene);
-    const report = await mergeTask(scene, how, { onPrepared: () => Promise.reject(new Error("it is not prepared")) });
+    const report = await mergeTask(scene, how, { onPrepared: () => Promise.reject(new Error("must not prepare")) });
     expect(report).toMatchObject({ outcome: "conflicts", conflicts: ["a.txt"], commits: 2, dryRun: false });
     expect(report.message).toContain("a.txt");
-    const foreseen = await predictBranchMerge(repository, { branch: "task", into: "main", how });
-    expect(foreseen).toEqual({ ...report, dryRun: true });
+    const predicted = await predictBranchMerge(repository, { branch: "task", into: "main", how });
+    expect(predicted).toEqual({ ...report, dryRun: true });
     expect(await readUserState(scene)).toEqual(before);
     await expectConsistent(scene);
   });
 
-  it("tries the result with the gate, and leaves everything alone where that does not pass", async () => {
+  it("runs the gate on the result and changes nothing if it fails", async () => {
     await using scene = await openMergeScene();
     const before = await readUserState(scene);
-    let said = "";
+    let output = "";
     const gate = {
       command: "cat a.txt c.txt new.txt; git log -1 --format=%s; exit 7",
       timeoutMs: 20_000,
       env: scene.env,
-      onOutput: (text: string) => void (said += text),
+      onOutput: (text: string) => void (output += text),
     };
-    const report = await mergeTask(scene, how, { gate, onPrepared: () => Promise.reject(new Error("not prepared")) });
+    const report = await mergeTask(scene, how, {
+      gate,
+      onPrepared: () => Promise.reject(new Error("must not prepare")),
+    });
     expect(report).toMatchObject({ outcome: "gate_failed", commits: 2 });
     expect(report.commit).toBeUndefined();
-    expect(report.message).toContain("exited with 7");
-    expect(said).toBe(`${lines({ 2: "by the task" })}c, gone on\nnew\n${GAINED[how][0]!.slice(2)}\n`);
+    expect(report.message).toContain("failed with exit code 7");
+    expect(output).toBe(`${lines({ 2: "by the task" })}c, changed\nnew\n${NEW_COMMITS[how][0]!.slice(2)}\n`);
     expect(await readUserState(scene)).toEqual(before);
     await expectConsistent(scene);
   });
 
-  it("goes on once the gate has passed", async () => {
+  it("merges if the gate passes", async () => {
     await using scene = await openMergeScene();
     const gate = { command: "echo trash > trash; rm a.txt; test -f new.txt", timeoutMs: 20_000, env: scene.env };
     const report = await mergeTask(scene, how, { gate: { ...gate, onOutput: () => undefined } });
@@ -110,7 +113,7 @@ describe.each(HOWS)("%s", (how) => {
     await expectConsistent(scene);
   });
 
-  it("keeps what the user has changed, staged and made elsewhere", async () => {
+  it("keeps the user's changed, staged and untracked files", async () => {
     await using scene = await openMergeScene();
     const { user } = scene;
     await user.write("b.txt", "being written\n");
@@ -129,9 +132,9 @@ describe.each(HOWS)("%s", (how) => {
     await expectConsistent(scene);
   });
 
-  // All three are published alike, so one of them shows every way to be refused.
+  // All three publish the same way, so one of them covers every case.
   it.each(how === "merge" ? ["changed", "staged", "deleted", "untracked", "ignored"] : ["changed"])(
-    "is refused where it would write over a file that the user has %s, and changes nothing",
+    "is rejected without changes if it would overwrite a file that the user has %s",
     async (what) => {
       await using scene = await openMergeScene();
       const { user, repository } = scene;
@@ -141,11 +144,15 @@ describe.each(HOWS)("%s", (how) => {
       if (what === "staged") await user.git("add", file);
       if (what === "ignored") await writeFile(join(user.path, ".git", "info", "exclude"), "new.txt\n");
       const before = await readUserState(scene);
-      await expectRejection(mergeTask(scene, how), "checkout_dirty", new RegExp(`${user.path}.*write over ${file};.*stash`));
+      await expectRejection(
+        mergeTask(scene, how),
+        "checkout_dirty",
+        new RegExp(`${user.path}.*overwrite ${file};.*stash`),
+      );
       expect(await readUserState(scene)).toEqual(before);
       if (what !== "ignored") {
-        const foreseen = await predictBranchMerge(repository, { branch: "task", into: "main", how });
-        expect(foreseen).toMatchObject({ outcome: "merged", message: expect.stringContaining(file) as string });
+        const predicted = await predictBranchMerge(repository, { branch: "task", into: "main", how });
+        expect(predicted).toMatchObject({ outcome: "merged", message: expect.stringContaining(file) as string });
         const gate = {
           command: "touch ../../../gate-ran",
           timeoutMs: 20_000,
@@ -159,7 +166,7 @@ describe.each(HOWS)("%s", (how) => {
     },
   );
 
-  it("moves a branch that is not checked out, and touches no file", async () => {
+  it("moves a branch that is not checked out without changing files", async () => {
     await using scene = await openMergeScene();
     const { user } = scene;
     await user.git("checkout", "--quiet", "other");
@@ -168,14 +175,14 @@ describe.each(HOWS)("%s", (how) => {
     const main = await user.git("rev-parse", "main");
     const report = await mergeTask(scene, how);
     expect(report).toMatchObject({ outcome: "merged", commit: await user.git("rev-parse", "main") });
-    expect(await gained(scene, main)).toEqual(GAINED[how]);
+    expect(await listNewCommits(scene, main)).toEqual(NEW_COMMITS[how]);
     expect(await user.git("show", "main:new.txt")).toBe("new");
     const after = await readUserState(scene);
     expect({ ...after, "the branches": "" }).toEqual({ ...before, "the branches": "" });
     await expectConsistent(scene);
   });
 
-  it("brings another worktree along that has the branch", async () => {
+  it("updates another worktree that has the branch", async () => {
     await using scene = await openMergeScene();
     await using place = await temporaryFolder();
     const { user } = scene;
@@ -189,7 +196,7 @@ describe.each(HOWS)("%s", (how) => {
     await expectConsistent(scene);
   });
 
-  it("begins again where the branch moved meanwhile", async () => {
+  it("retries if the target branch moves during the merge", async () => {
     await using scene = await openMergeScene();
     const { user } = scene;
     const before = await user.git("rev-parse", "main");
@@ -197,18 +204,18 @@ describe.each(HOWS)("%s", (how) => {
     const report = await mergeTask(scene, how, {
       onPrepared: async (commit) => {
         prepared.push(commit);
-        if (prepared.length === 1) await commitChange(scene, "b.txt", "b, gone on\n", "Go on meanwhile");
+        if (prepared.length === 1) await commitChange(scene, "b.txt", "b, changed\n", "Concurrent change");
       },
     });
     expect(report).toMatchObject({ outcome: "merged", commit: prepared[1] });
     expect(prepared).toHaveLength(2);
-    expect(await gained(scene, before)).toEqual([...GAINED[how], "1 Go on meanwhile"]);
-    expect([await user.read("b.txt"), await user.read("new.txt")]).toEqual(["b, gone on\n", "new\n"]);
+    expect(await listNewCommits(scene, before)).toEqual([...NEW_COMMITS[how], "1 Concurrent change"]);
+    expect([await user.read("b.txt"), await user.read("new.txt")]).toEqual(["b, changed\n", "new\n"]);
     expect(await user.git("status", "--porcelain")).toBe("");
     await expectConsistent(scene);
   });
 
-  it("gives up on a branch that never rests, whether or not it is checked out", async () => {
+  it("fails after five attempts if the target branch keeps moving", async () => {
     for (const on of how === "merge" ? ["main", "other"] : ["other"]) {
       await using scene = await openMergeScene();
       const { user } = scene;
@@ -231,14 +238,16 @@ describe.each(HOWS)("%s", (how) => {
     }
   });
 
-  it("has nothing to do the second time", async () => {
+  it("reports nothing to do the second time", async () => {
     await using scene = await openMergeScene();
     const { repository } = scene;
     await mergeTask(scene, how);
     const before = await readUserState(scene);
     if (how === "merge") expect(await mergeTask(scene, how)).toMatchObject({ outcome: "nothing", commits: 0 });
     else expect(await mergeTask(scene, how)).toMatchObject({ outcome: "nothing", commits: 2 });
-    expect(await predictBranchMerge(repository, { branch: "task", into: "main", how })).toMatchObject({ outcome: "nothing" });
+    expect(await predictBranchMerge(repository, { branch: "task", into: "main", how })).toMatchObject({
+      outcome: "nothing",
+    });
     expect(await readUserState(scene)).toEqual(before);
   });
 

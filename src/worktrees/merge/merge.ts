@@ -1,6 +1,6 @@
-/** Merges a branch into another one: made first, tried by a gate, then published at once, or not at all. */
+/** Merges a branch into another one: prepares the commit, runs the gate on it, then moves the branch in one step. */
 import type { MergeHow, MergeReport } from "../../domain/index.ts";
-import type { Env } from "../git.ts";
+import type { EnvironmentVariables } from "../../stdx/index.ts";
 import type { Repository } from "../repository.ts";
 import { runCommand } from "../run-command.ts";
 import { readBranches, type Branches } from "./branches.ts";
@@ -14,49 +14,49 @@ export interface MergeOptions {
   readonly branch: string;
   readonly into: string;
   readonly how: MergeHow;
-  /** Of the commit that is made; those that a rebase replays keep theirs. */
+  /** Message of the new commit. Commits that a rebase replays keep theirs. */
   readonly message: string;
   readonly gate?: MergeGate | undefined;
-  /** Whose temporary checkouts these are. */
+  /** Identifies the owner of temporary checkouts and processes. */
   readonly marker: string;
-  /** Awaited before the branch is moved: whoever dies after it finds out with `wasPublished` how far it came. */
+  /** Awaited before the branch moves. After a crash, `wasPublished` tells whether this commit was published. */
   onPrepared?(commit: string): Promise<void>;
-  /** What was prepared for the same merge by someone who died: if it was published after all, that was it. */
+  /** Commit that an interrupted run prepared for the same merge. If it was published, the merge is done. */
   readonly earlier?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A command that must pass on the result; it runs in a checkout of that. */
+/** A command that must succeed in a checkout of the merged commit. */
 export interface MergeGate {
   readonly command: string;
   readonly timeoutMs: number;
-  readonly env: Env;
+  readonly env: EnvironmentVariables;
   onOutput(text: string): void;
 }
 
-/** How often it is made anew because the branch moved meanwhile. */
+/** Attempts if the target branch keeps moving. */
 const MAX_ATTEMPTS = 5;
 
 type Report = Omit<MergeReport, "how" | "into" | "dryRun">;
 
 /**
- * To be called in the queue. Rejects with `base_not_found`, `input_invalid`, `identity_missing`, `checkout_dirty`,
- * `repository_locked`, `disk_full`; the branch is as it was then, and its checkout too.
+ * Call it inside `runInMergeQueue`. Rejects with `base_not_found`, `input_invalid`, `identity_missing`, `checkout_dirty`,
+ * `repository_locked` or `disk_full`, and then changes neither the branch nor its checkout.
  */
 export async function mergeBranch(repository: Repository, options: MergeOptions): Promise<MergeReport> {
   const { how, into, signal } = options;
   await repository.requireIdentity();
-  for (let tries = 1; tries <= MAX_ATTEMPTS; tries += 1) {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     signal?.throwIfAborted();
     const branches = await readBranches(repository, options, signal);
     const report = (await findEarlierMerge(repository, options)) ?? (await attemptMerge(repository, branches, options));
     if (report !== undefined) return { ...report, how, into, dryRun: false };
   }
-  const message = `${into} moved ${MAX_ATTEMPTS} times while it was merged into; try again when it is quieter`;
+  const message = `${into} moved ${MAX_ATTEMPTS} times during the merge; try again later`;
   return { outcome: "failed", how, into, dryRun: false, conflicts: [], commits: 0, message };
 }
 
-/** Has the branch this commit? */
+/** True if the branch `into` contains the commit. */
 export async function wasPublished(
   repository: Repository,
   { into, commit }: { readonly into: string; readonly commit: string },
@@ -70,8 +70,12 @@ async function findEarlierMerge(repository: Repository, { into, earlier }: Merge
   return { outcome: "merged", commit: earlier, conflicts: [], commits: 0 };
 }
 
-/** Undefined where the branch moved meanwhile. */
-async function attemptMerge(repository: Repository, branches: Branches, options: MergeOptions): Promise<Report | undefined> {
+/** Returns undefined if the target branch moved in the meantime. */
+async function attemptMerge(
+  repository: Repository,
+  branches: Branches,
+  options: MergeOptions,
+): Promise<Report | undefined> {
   const { how, message, gate, signal } = options;
   const checkout = await findBranchCheckout(repository, branches.ref, signal);
   const combined = await combineBranches(repository, branches, { how, message, cwd: checkout, signal });
@@ -90,7 +94,7 @@ async function attemptMerge(repository: Repository, branches: Branches, options:
   return { outcome: "merged", commit, conflicts: [], commits };
 }
 
-/** Why the gate does not let it through, if it does not. */
+/** Returns why the gate failed, or undefined if it passed. */
 async function runGate(
   repository: Repository,
   commit: string,
@@ -111,10 +115,10 @@ async function runGate(
   signal?.throwIfAborted();
   if (ran.exitCode === 0 && !ran.timedOut) return undefined;
   const how = ran.timedOut
-    ? `did not end within ${Math.round(timeoutMs / 1000)} seconds`
+    ? `did not finish within ${Math.round(timeoutMs / 1000)} seconds`
     : ran.exitCode === null
       ? "was killed"
-      : `exited with ${ran.exitCode}`;
-  const said = ran.tail.trim();
-  return `the gate \`${command}\` ${how}${said === "" ? "" : `: ${said}`}`;
+      : `failed with exit code ${ran.exitCode}`;
+  const output = ran.tail.trim();
+  return `the gate \`${command}\` ${how}${output === "" ? "" : `: ${output}`}`;
 }

@@ -1,4 +1,4 @@
-/** Says what a merge would do, and does nothing. */
+/** Predicts the result of a merge without performing it. */
 import type { MergeHow, MergeReport } from "../../domain/index.ts";
 import type { Repository } from "../repository.ts";
 import { readBranches } from "./branches.ts";
@@ -14,8 +14,8 @@ export interface PredictOptions {
 }
 
 /**
- * The only trace of it are a few objects that nothing refers to, which git removes in time. A message beside `merged` says
- * what stands in the way in a checkout. Rejects as `merge` does.
+ * Leaves only a few unreferenced objects, which git removes later. A `message` with the outcome `merged` names the local
+ * changes that the merge would overwrite. Rejects with the same errors as `mergeBranch`.
  */
 export async function predictBranchMerge(repository: Repository, options: PredictOptions): Promise<MergeReport> {
   const { how, into, signal } = options;
@@ -26,6 +26,11 @@ export async function predictBranchMerge(repository: Repository, options: Predic
   const combined = await combineBranches(repository, branches, { how, message, cwd: checkout, signal });
   const report = { conflicts: [], ...combined, how, into, dryRun: true, commit: undefined };
   if (combined.outcome !== "merged" || checkout === undefined) return report;
-  const dirty = await findLocalChanges(repository, { checkout, ref: branches.ref, from: branches.into, to: combined.commit });
+  const dirty = await findLocalChanges(repository, {
+    checkout,
+    ref: branches.ref,
+    from: branches.into,
+    to: combined.commit,
+  });
   return dirty === undefined ? report : { ...report, message: dirty.message };
 }

@@ -1,23 +1,25 @@
-/** Moves a branch to what was made of it, if it is still what that was made from, and brings its checkout along. */
+/** Moves a branch to a prepared commit if the branch has not changed, and updates its checkout. */
 import { RookeryError } from "../../domain/index.ts";
 import { toGitError } from "../failure.ts";
-import type { GitResult } from "../git.ts";
+import type { GitResult } from "../git-result.ts";
 import type { Repository } from "../repository.ts";
 import { findBranchCheckout } from "./checkouts.ts";
 
 export interface Publication {
   /** `refs/heads/…`. */
   readonly ref: string;
+  /** The commit that the branch must point to. */
   readonly from: string;
+  /** The new commit. */
   readonly to: string;
 }
 
 /**
- * `moved`: the branch is something else meanwhile, and nothing was changed. Rejects with `checkout_dirty` where files
- * would have to change that the user has changed too; nothing was changed then either.
+ * Returns `moved`, without changes, if the branch points to another commit by now. Rejects with `checkout_dirty`, without
+ * changes, if the checkout has local changes to the same files.
  *
- * One process of git does all of it. It carries no owner's marker, and no signal ends it: whoever comes after a killed
- * owner would otherwise end it half-way, and so leave a checkout between two states.
+ * A single git process does the update. It has no owner marker and ignores the abort signal: killing it halfway would leave
+ * the checkout between two states.
  */
 export async function publishMerge(repository: Repository, publication: Publication): Promise<"published" | "moved"> {
   const { ref, from, to } = publication;
@@ -40,12 +42,12 @@ export async function readCommitId(repository: Repository, ref: string): Promise
 }
 
 /**
- * Checks everything before it writes anything. Ignored files are the user's too. What the user's own settings may add to
- * a merge (options of the branch, stashing what is not committed, signatures, submodules) is taken away.
+ * Arguments for a fast-forward that checks everything before it writes, and that does not overwrite ignored files. Overrides
+ * the user's merge settings: options of the branch, autostash, signatures and submodules.
  */
 function fastForwardArguments(ref: string, commit: string): readonly string[] {
-  const ofBranch = `${ref.replace(/^refs\/heads\//, "branch.")}.mergeOptions`;
-  const own = ofBranch.includes("=") ? [] : ["-c", `${ofBranch}=`]; // git cannot be told of a name with that in it
+  const key = `${ref.replace(/^refs\/heads\//, "branch.")}.mergeOptions`;
+  const own = key.includes("=") ? [] : ["-c", `${key}=`]; // `git -c` cannot express a key that contains `=`
   const settings = [...own, "-c", "submodule.recurse=false", "-c", "merge.verifySignatures=false"];
   const how = ["--ff-only", "--no-squash", "--no-overwrite-ignore", "--no-autostash", "--no-stat", "--quiet"];
   return [...settings, "merge", ...how, commit];
@@ -67,16 +69,16 @@ async function toPublishError(
   return /not concluded your|unmerged files|unfinished/.test(result.stderr)
     ? new RookeryError(
         "checkout_dirty",
-        `something is under way in ${checkout}, so it was left alone: ${failure.message}`,
+        `a git operation is in progress in ${checkout}, so nothing was merged: ${failure.message}`,
       )
     : failure;
 }
 
-/** In the moment between looking at it and git's own look. */
+/** The user switched branches between the check and the update. */
 function checkoutSwitchedError(checkout: string, ref: string): RookeryError {
   return new RookeryError(
     "checkout_dirty",
-    `${checkout} was switched from ${ref} while it was merged into; see git reflog there, then merge again`,
+    `${checkout} switched away from ${ref} during the merge; check git reflog there, then merge again`,
   );
 }
 
@@ -85,7 +87,7 @@ export function checkoutDirtyError(checkout: string, ref: string, files: readonl
   const more = files.length > MAX_NAMES ? ` and ${files.length - MAX_NAMES} more` : "";
   return new RookeryError(
     "checkout_dirty",
-    `${branch} is checked out in ${checkout}, where this merge would write over ${files.slice(0, MAX_NAMES).join(", ")}${more}; ` +
-      "commit, stash or move that away, then merge again",
+    `${branch} is checked out in ${checkout}, and this merge would overwrite ${files.slice(0, MAX_NAMES).join(", ")}${more}; ` +
+      "commit, stash or move these files, then merge again",
   );
 }

@@ -10,25 +10,25 @@ import { runInMergeQueue } from "./index.ts";
 
 const LOCK = "rookery-merge.lock";
 
-it("merges go one at a time, in the order they came, although some fail", async () => {
+it("runs merges one at a time, in order, even if some fail", async () => {
   await using folder = await temporaryFolder();
   const here = { commonDir: folder.path };
-  const told: string[] = [];
+  const log: string[] = [];
   const one = (name: string, fails = false) =>
     runInMergeQueue(here, async () => {
-      told.push(`${name} begins`);
+      log.push(`${name} begins`);
       await Promise.resolve();
-      told.push(`${name} ends`);
+      log.push(`${name} ends`);
       if (fails) throw new Error(name);
       return name;
     });
   const all = await Promise.allSettled([one("a"), one("b", true), one("c")]);
   expect(all.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
-  expect(told).toEqual(["a begins", "a ends", "b begins", "b ends", "c begins", "c ends"]);
+  expect(log).toEqual(["a begins", "a ends", "b begins", "b ends", "c begins", "c ends"]);
   expect(existsSync(join(folder.path, LOCK))).toBe(false);
 });
 
-it("repositories do not wait for each other", async () => {
+it("does not make repositories wait for each other", async () => {
   await using one = await temporaryFolder();
   await using other = await temporaryFolder();
   const held = deferred();
@@ -38,28 +38,28 @@ it("repositories do not wait for each other", async () => {
   await first;
 });
 
-it("who gives up leaves at once, and lets nobody in too early", async () => {
+it("stops waiting at once on abort without letting the next merge start early", async () => {
   await using folder = await temporaryFolder();
   const here = { commonDir: folder.path };
   const held = deferred();
-  const told: string[] = [];
+  const log: string[] = [];
   const first = runInMergeQueue(here, async () => {
     await held.promise;
-    told.push("first");
+    log.push("first");
   });
   const own = new AbortController();
-  const second = runInMergeQueue(here, async () => void told.push("second"), { signal: own.signal });
-  const third = runInMergeQueue(here, async () => void told.push("third"));
-  own.abort(new Error("enough"));
-  await expect(second).rejects.toThrow("enough");
+  const second = runInMergeQueue(here, async () => void log.push("second"), { signal: own.signal });
+  const third = runInMergeQueue(here, async () => void log.push("third"));
+  own.abort(new Error("aborted"));
+  await expect(second).rejects.toThrow("aborted");
   await vi.waitFor(() => expect(existsSync(join(folder.path, LOCK))).toBe(true));
-  expect(told).toEqual([]);
+  expect(log).toEqual([]);
   held.resolve();
   await Promise.all([first, third]);
-  expect(told).toEqual(["first", "third"]);
+  expect(log).toEqual(["first", "third"]);
 });
 
-it("another process's merge is waited for, and a dead one's is not", async () => {
+it("waits for the merge of a live process but not of a dead one", async () => {
   await using folder = await temporaryFolder();
   const here = { commonDir: folder.path };
   const lock = join(folder.path, LOCK);
@@ -71,15 +71,15 @@ it("another process's merge is waited for, and a dead one's is not", async () =>
   await writeFile(lock, living);
   const own = new AbortController();
   const waits = runInMergeQueue(here, async () => "through", { signal: own.signal });
-  own.abort(new Error("enough"));
-  await expect(waits).rejects.toThrow("enough");
+  own.abort(new Error("aborted"));
+  await expect(waits).rejects.toThrow("aborted");
   expect(await readFile(lock, "utf8")).toBe(living);
   await writeFile(lock, "1.long-gone.dead");
   expect(await runInMergeQueue(here, async () => "through")).toBe("through");
   expect(existsSync(lock)).toBe(false);
 });
 
-it("more than a thousand do not wait", async () => {
+it("rejects a merge with repository_locked if 1000 are waiting", async () => {
   await using folder = await temporaryFolder();
   const here = { commonDir: folder.path };
   const held = deferred();
@@ -90,9 +90,9 @@ it("more than a thousand do not wait", async () => {
   await expectRejection(
     runInMergeQueue(here, () => held.promise),
     "repository_locked",
-    /1000 merges wait/,
+    /1000 merges are already waiting/,
   );
-  own.abort(new Error("enough"));
+  own.abort(new Error("aborted"));
   expect((await Promise.allSettled(rest)).every(({ status }) => status === "rejected")).toBe(true);
   held.resolve();
   await first;

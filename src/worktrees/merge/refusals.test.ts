@@ -13,8 +13,8 @@ function mergeTask({ repository }: Pick<Scene, "repository">, more: Partial<Merg
   return mergeBranch(repository, { ...options, ...more });
 }
 
-describe("what is merged, and into what", () => {
-  it("is refused where it cannot be or is no branch, on either side", async () => {
+describe("the branches of a merge", () => {
+  it("are rejected if either name is invalid or not a branch", async () => {
     await using scene = await openMergeScene();
     await scene.user.git("tag", "v1");
     const before = await readUserState(scene);
@@ -32,28 +32,32 @@ describe("what is merged, and into what", () => {
     ];
     const cases = [
       ...[...impossible, "x.lock", "", "x".repeat(5_000)].map(
-        (name) => [name, "input_invalid", /cannot be the/] as const,
+        (name) => [name, "input_invalid", /not a valid branch name/] as const,
       ),
       ["mian", "base_not_found", /did you mean main/],
-      ["HEAD", "input_invalid", /no branch/],
-      ["v1", "input_invalid", /"v1" is no branch.*name a branch/],
+      ["HEAD", "input_invalid", /not a branch/],
+      ["v1", "input_invalid", /"v1" is not a branch.*name a branch/],
     ] as const;
-    for (const [name, code, words] of cases) {
-      await expectRejection(mergeTask(scene, { into: name }), code, words);
-      await expectRejection(mergeTask(scene, { branch: name }), code, words);
-      await expectRejection(predictBranchMerge(scene.repository, { branch: "task", into: name, how: "merge" }), code, words);
+    for (const [name, code, message] of cases) {
+      await expectRejection(mergeTask(scene, { into: name }), code, message);
+      await expectRejection(mergeTask(scene, { branch: name }), code, message);
+      await expectRejection(
+        predictBranchMerge(scene.repository, { branch: "task", into: name, how: "merge" }),
+        code,
+        message,
+      );
     }
     expect(await readUserState(scene)).toEqual(before);
   });
 
-  it("a commit is no branch, and no branch is merged into itself", async () => {
+  it("cannot be a commit, or the same branch twice", async () => {
     await using scene = await openMergeScene();
     const commit = await scene.user.git("rev-parse", "main");
-    await expectRejection(mergeTask(scene, { into: commit }), "input_invalid", /no branch/);
+    await expectRejection(mergeTask(scene, { into: commit }), "input_invalid", /not a branch/);
     await expectRejection(mergeTask(scene, { into: "task" }), "input_invalid", /into itself/);
   });
 
-  it("branches may have names that look like something else", async () => {
+  it("may have names with shell and git syntax", async () => {
     await using scene = await openMergeScene();
     const { user } = scene;
     for (const name of ["ünï/côde", "$(touch${IFS}hacked)", "a;b|c&d", "refs/heads/main", "main'\"`"]) {
@@ -65,7 +69,7 @@ describe("what is merged, and into what", () => {
     await expectConsistent(scene);
   });
 
-  it("a branch that stands for another one moves that one", async () => {
+  it("follow a symbolic ref to the branch it points to", async () => {
     await using scene = await openMergeScene();
     await scene.user.git("symbolic-ref", "refs/heads/trunk", "refs/heads/main");
     expect(await mergeTask(scene, { into: "trunk" })).toMatchObject({ outcome: "merged" });
@@ -74,7 +78,7 @@ describe("what is merged, and into what", () => {
     expect(await scene.user.read("new.txt")).toBe("new\n");
   });
 
-  it("branches that have nothing in common are left alone", async () => {
+  it("must have a common ancestor", async () => {
     await using scene = await openMergeScene();
     const tree = await scene.user.git("rev-parse", "main^{tree}");
     await scene.user.git("branch", "alien", await scene.user.git("commit-tree", tree, "-m", "from elsewhere"));
@@ -84,7 +88,7 @@ describe("what is merged, and into what", () => {
     }
   });
 
-  it("nobody merges whom git does not know", async () => {
+  it("need a committer identity", async () => {
     await using user = await temporaryRepository({ "a.txt": "a" });
     await user.git("branch", "task");
     await user.git("config", "--unset", "user.email");
@@ -93,8 +97,8 @@ describe("what is merged, and into what", () => {
   });
 });
 
-describe("a checkout that is busy", () => {
-  it("is left alone while a merge, a rebase or a pick is under way in it", async () => {
+describe("a checkout that is in use", () => {
+  it("is not changed during a merge, rebase or cherry-pick", async () => {
     for (const doing of [["merge"], ["rebase"], ["cherry-pick"]]) {
       await using scene = await openMergeScene();
       const { user } = scene;
@@ -105,22 +109,22 @@ describe("a checkout that is busy", () => {
       await user.git("checkout", "--quiet", "main");
       await expect(user.git(...doing, "clash")).rejects.toThrow(/failed/);
       const before = await readUserState(scene);
-      await expectRejection(mergeTask(scene), "checkout_dirty", /under way/);
+      await expectRejection(mergeTask(scene), "checkout_dirty", /in progress/);
       expect(await readUserState(scene)).toEqual(before);
     }
   });
 
-  it("is left alone where the branch is checked out twice", async () => {
+  it("is not changed if the branch is checked out twice", async () => {
     await using scene = await openMergeScene();
     await using place = await temporaryFolder();
     const second = join(place.path, "second");
     await scene.user.git("worktree", "add", "--quiet", "--force", second, "main");
     const before = await readUserState(scene);
-    await expectRejection(mergeTask(scene), "checkout_dirty", /second.*all but one/);
+    await expectRejection(mergeTask(scene), "checkout_dirty", /second.*only one/);
     expect(await readUserState(scene)).toEqual(before);
   });
 
-  it("does not count once its folder was deleted", async () => {
+  it("is ignored if its folder was deleted", async () => {
     await using scene = await openMergeScene();
     await using place = await temporaryFolder();
     await scene.user.git("checkout", "--quiet", "other");
@@ -130,7 +134,7 @@ describe("a checkout that is busy", () => {
     expect(await mergeTask(scene)).toMatchObject({ outcome: "merged" });
   });
 
-  it("is waited for while its index is locked, and named where that does not end", async () => {
+  it("is rejected with repository_locked if its index stays locked", async () => {
     await using scene = await openScene({ "a.txt": "a\n" });
     const { user, env } = scene;
     await user.git("checkout", "--quiet", "-b", "task");
@@ -146,66 +150,66 @@ describe("a checkout that is busy", () => {
 });
 
 describe("the gate", () => {
-  it("that hangs is ended, and nothing is merged", async () => {
+  it("is killed after its timeout, and nothing is merged", async () => {
     await using scene = await openMergeScene();
     const before = await readUserState(scene);
     const gate = { command: "echo begun; sleep 600", timeoutMs: 300, env: scene.env, onOutput: () => undefined };
     const report = await mergeTask(scene, { gate });
     expect(report).toMatchObject({
       outcome: "gate_failed",
-      message: expect.stringMatching(/not end.*begun/) as string,
+      message: expect.stringMatching(/not finish.*begun/) as string,
     });
     expect(await readUserState(scene)).toEqual(before);
     await expectConsistent(scene);
   });
 
-  it("is given up with the merge, and what it had is removed", async () => {
+  it("is killed when the merge is aborted, and its checkout is removed", async () => {
     await using scene = await openMergeScene();
     const before = await readUserState(scene);
     const own = new AbortController();
     const gate = { command: "echo begun; sleep 600", timeoutMs: 60_000, env: scene.env };
     const merging = mergeTask(scene, {
-      gate: { ...gate, onOutput: () => own.abort(new Error("enough")) },
+      gate: { ...gate, onOutput: () => own.abort(new Error("aborted")) },
       signal: own.signal,
     });
-    await expect(merging).rejects.toThrow("enough");
+    await expect(merging).rejects.toThrow("aborted");
     expect(await readUserState(scene)).toEqual(before);
     await expectConsistent(scene);
   });
 
-  it("does not write through a link in place of the folder of temporary checkouts", async () => {
+  it("does not follow a symbolic link in place of the folder of temporary checkouts", async () => {
     for (const link of [".rookery", ".rookery/merging"]) {
       await using scene = await openMergeScene();
       await using elsewhere = await temporaryFolder();
       if (link !== ".rookery") await mkdir(join(scene.user.path, ".rookery"));
       await symlink(elsewhere.path, join(scene.user.path, link));
       const gate = { command: "true", timeoutMs: 60_000, env: scene.env, onOutput: () => undefined };
-      await expectRejection(mergeTask(scene, { gate }), "worktree_missing", /not a folder of its own/);
+      await expectRejection(mergeTask(scene, { gate }), "worktree_missing", /not a regular folder/);
       expect(await readdir(elsewhere.path)).toEqual([]);
     }
   });
 });
 
-it("a merge that is given up before it is published has changed nothing", async () => {
+it("changes nothing if the merge is aborted before it is published", async () => {
   await using scene = await openMergeScene();
   const before = await readUserState(scene);
   const own = new AbortController();
-  const prepared = async (): Promise<void> => own.abort(new Error("enough"));
-  await expect(mergeTask(scene, { onPrepared: prepared, signal: own.signal })).rejects.toThrow("enough");
-  await expect(mergeTask(scene, { signal: own.signal })).rejects.toThrow("enough");
+  const prepared = async (): Promise<void> => own.abort(new Error("aborted"));
+  await expect(mergeTask(scene, { onPrepared: prepared, signal: own.signal })).rejects.toThrow("aborted");
+  await expect(mergeTask(scene, { signal: own.signal })).rejects.toThrow("aborted");
   expect(await readUserState(scene)).toEqual(before);
 });
 
 it.each<[string, (scene: Scene) => Promise<string>]>([
   [
-    "git keeps its own elsewhere",
+    "its git folder is elsewhere",
     async ({ user }) => {
       await user.git("init", "--quiet", "--separate-git-dir", join(user.path, "../", `${basename(user.path)}.git`));
       return user.path;
     },
   ],
   [
-    "it is a submodule of another",
+    "it is a submodule",
     async ({ user }) => {
       const above = join(user.path, "above");
       await user.git("init", "--quiet", above);
@@ -213,7 +217,7 @@ it.each<[string, (scene: Scene) => Promise<string>]>([
       return join(above, "sub");
     },
   ],
-])("a checkout is brought along although %s", async (_, make) => {
+])("updates a checkout even if %s", async (_, make) => {
   await using scene = await openMergeScene();
   const path = await make(scene);
   const who = Object.fromEntries(
@@ -231,10 +235,10 @@ it.each<[string, (scene: Scene) => Promise<string>]>([
   await rm(`${scene.user.path}.git`, { recursive: true, force: true });
 });
 
-it("what the user adds to every merge of a branch changes nothing", async () => {
+it("ignores the user's merge options of a branch", async () => {
   await using scene = await openMergeScene();
   await scene.user.git("config", "branch.main.mergeOptions", "-s ours --no-ff");
   expect(await mergeTask(scene)).toMatchObject({ outcome: "merged" });
   expect(await scene.user.read("new.txt")).toBe("new\n");
-  expect(await scene.user.git("log", "--first-parent", "--format=%s")).toBe("Merge\nGo on\nInitial commit");
+  expect(await scene.user.git("log", "--first-parent", "--format=%s")).toBe("Merge\nChange c\nInitial commit");
 });

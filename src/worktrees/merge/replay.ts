@@ -1,4 +1,4 @@
-/** Replays a branch's commits upon another one, as a rebase does, but as objects alone. */
+/** Replays the commits of a branch onto another one, like a rebase, but only as objects. */
 import { RookeryError } from "../../domain/index.ts";
 import type { Repository } from "../repository.ts";
 import type { Branches } from "./branches.ts";
@@ -17,10 +17,10 @@ interface PickedCommit {
   readonly message: string;
 }
 
-/** Each takes three processes. */
+/** Each commit needs three git processes. */
 const MAX_REPLAYED = 2_000;
 
-/** Commits that are there already, or change nothing any more, are left out. */
+/** Skips commits that the target already has and commits that no longer change anything. */
 export async function replayCommits(
   repository: Repository,
   branches: Pick<Branches, "branch" | "into">,
@@ -38,7 +38,7 @@ export async function replayCommits(
       replayed += 1;
       continue;
     }
-    // What is there by now, as if it had been made upon the commit's parent: that is then where both sides come from.
+    // Commit the current tree on top of this commit's parent, so the parent is the merge base of both sides.
     const parents = one.parent === undefined ? [] : [one.parent];
     const here = { tree: head.tree, parents, committer, message: "" };
     const side = await writeCommit(repository, here, signal);
@@ -55,7 +55,7 @@ export async function replayCommits(
 
 const FIELDS = ["%H", "%T", "%P", "%an <%ae> %ad", "%B"];
 
-/** Oldest first, without merges and without what `into` has under another name. */
+/** Oldest first, without merge commits and without commits whose changes `into` already has. */
 async function listCommitsToReplay(
   repository: Repository,
   { branch, into }: Pick<Branches, "branch" | "into">,
@@ -67,7 +67,7 @@ async function listCommitsToReplay(
   if (count > MAX_REPLAYED) {
     throw new RookeryError(
       "input_invalid",
-      `the branch has ${count} commits to replay, more than ${MAX_REPLAYED}; merge or squash it instead`,
+      `the branch has ${count} commits to replay, and the limit is ${MAX_REPLAYED}; merge or squash it instead`,
     );
   }
   const text = await repository.git(["log", ...how, `--format=${FIELDS.join("%x00")}`, ...which], { signal });

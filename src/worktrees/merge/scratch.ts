@@ -1,4 +1,4 @@
-/** A checkout for the time of a merge: beside those of tasks, of no branch, and gone afterwards whatever happens. */
+/** Temporary checkouts for merge gates, in `.rookery/merging`. Each has a detached HEAD and is removed after the merge. */
 import { lstat, mkdir, readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { RookeryError } from "../../domain/index.ts";
@@ -14,7 +14,7 @@ export interface ScratchCheckout extends AsyncDisposable {
 
 let checkoutCount = 0;
 
-/** The marker names whoever owns it, in the name of the folder. */
+/** Creates a checkout of `commit`. The folder name contains the marker of its owner. */
 export async function openScratchCheckout(
   repository: Repository,
   { commit, marker, signal }: { commit: string; marker: string; signal?: AbortSignal | undefined },
@@ -36,7 +36,7 @@ export async function openScratchCheckout(
   return { path, [Symbol.asyncDispose]: close };
 }
 
-/** Removes what killed owners left; gives how many there were. */
+/** Removes the checkouts of dead owners. Returns how many. */
 export async function sweepMerges(repository: Repository): Promise<number> {
   const folder = join(repository.root, ".rookery", "merging");
   if (!(await isFolder(folder))) return 0;
@@ -45,7 +45,7 @@ export async function sweepMerges(repository: Repository): Promise<number> {
   for (const name of names) {
     const path = join(folder, name);
     const owner = name.replace(/-\d+$/, "");
-    const state = parseOwnerText(owner) === undefined ? "alive" : judgeOwner(owner); // what is not ours stays
+    const state = parseOwnerText(owner) === undefined ? "alive" : judgeOwner(owner); // keep folders that Rookery did not create
     if (state !== "dead" && !(state === "unknown" && (await isAbandoned(path)))) continue;
     await discard(repository, path);
     removed += 1;
@@ -53,7 +53,7 @@ export async function sweepMerges(repository: Repository): Promise<number> {
   return removed;
 }
 
-/** No merge takes that long, so its owner, which cannot be judged from here, does not come again. */
+/** No merge takes this long. An older checkout is abandoned even if its owner cannot be checked from here. */
 const ABANDONED_MS = 24 * 60 * 60 * 1_000;
 
 async function isAbandoned(path: string): Promise<boolean> {
@@ -61,7 +61,7 @@ async function isAbandoned(path: string): Promise<boolean> {
   return found !== undefined && Date.now() - found.mtimeMs > ABANDONED_MS;
 }
 
-/** Nothing is written through a link that a repository may have brought. */
+/** Rejects with `worktree_missing` if the folder is a symbolic link, which could come from the repository. */
 async function makeMergingFolder({ root }: Repository): Promise<string> {
   const folders = [join(root, ".rookery"), join(root, ".rookery", "merging")];
   for (const folder of folders) {
@@ -69,7 +69,7 @@ async function makeMergingFolder({ root }: Repository): Promise<string> {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     });
     if (await isFolder(folder)) continue;
-    throw new RookeryError("worktree_missing", `${folder} is not a folder of its own; remove it, then try again`);
+    throw new RookeryError("worktree_missing", `${folder} is not a regular folder; remove it, then try again`);
   }
   return join(root, ".rookery", "merging");
 }
@@ -81,7 +81,7 @@ async function isFolder(path: string): Promise<boolean> {
   );
 }
 
-/** The files, and what git keeps of it; not with `git worktree remove`, which fails at one that was only half made. */
+/** Removes the files and git's record. `git worktree remove` would fail for an incomplete checkout. */
 async function discard(repository: Repository, path: string): Promise<void> {
   await removeTree(path);
   for (const linked of await listLinkedWorktrees(repository)) {

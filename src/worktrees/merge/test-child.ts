@@ -1,4 +1,4 @@
-/** Merges in a process of its own, as it is told, and says how far it is; to be killed there. */
+/** Test program that runs one merge and reports its progress, so that a test can kill it at a given point. */
 import { ownIdentity } from "../../stdx/index.ts";
 import type { MergeHow } from "../../domain/index.ts";
 import { openRepository } from "../repository.ts";
@@ -8,7 +8,7 @@ export interface ChildOptions {
   readonly path: string;
   readonly how: MergeHow;
   readonly gate?: string;
-  /** Where it is to wait for ever. */
+  /** Step after which it waits forever. */
   readonly stopAt?: "prepared" | "merged";
 }
 
@@ -17,9 +17,9 @@ export type ChildMessage = { readonly marker: string } | { readonly prepared: st
 const { path, how, gate, stopAt } = JSON.parse(process.argv[2] ?? "") as ChildOptions;
 const { pid, startTime } = ownIdentity();
 const marker = `${pid}.${startTime}.child`;
-report({ marker });
+reportProgress({ marker });
 const repository = await openRepository(path, { env: process.env, marker });
-const report = await mergeBranch(repository, {
+const result = await mergeBranch(repository, {
   branch: "task",
   into: "main",
   how,
@@ -29,15 +29,15 @@ const report = await mergeBranch(repository, {
     gate: { command: gate, timeoutMs: 60_000, env: process.env, onOutput: () => undefined },
   }),
   onPrepared: async (commit) => {
-    report({ prepared: commit });
+    reportProgress({ prepared: commit });
     if (stopAt === "prepared") await waitForever();
   },
 });
-report({ merged: report.commit ?? report.outcome });
+reportProgress({ merged: result.commit ?? result.outcome });
 await waitForever();
 
-function report(what: ChildMessage): void {
-  process.stdout.write(`${JSON.stringify(what)}\n`);
+function reportProgress(message: ChildMessage): void {
+  process.stdout.write(`${JSON.stringify(message)}\n`);
 }
 
 function waitForever(): Promise<never> {

@@ -1,4 +1,4 @@
-/** A repository with a branch to merge, in whatever state its user left it; and what must be the same afterwards. */
+/** A test repository with a branch to merge, and checks of the user's state before and after. */
 import { createHash } from "node:crypto";
 import { lstat, readFile, readdir, readlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,8 +12,8 @@ export function lines(changes: Readonly<Record<number, string>> = {}): string {
 }
 
 /**
- * `main` and `task` have each gone on by themselves: `task` by two commits, to `a.txt` and `new.txt`. The user is on
- * `main`, where nothing is changed, and there is `other` to be on.
+ * `main` and `task` have diverged: `task` has two commits, to `a.txt` and `new.txt`. `main` is checked out and clean. A third
+ * branch is `other`.
  */
 export async function openMergeScene(): Promise<Scene> {
   const scene = await openScene({ "a.txt": lines(), "b.txt": "b\n", "c.txt": "c\n" });
@@ -22,14 +22,14 @@ export async function openMergeScene(): Promise<Scene> {
     "reset refs/heads/other\nfrom refs/heads/main\n",
     formatImportCommit("task", "Say it once", "a.txt", lines({ 2: "by the task" }), "refs/heads/main"),
     formatImportCommit("task", "Say it twice\n\nWith a body.", "new.txt", "new\n"),
-    formatImportCommit("main", "Go on", "c.txt", "c, gone on\n", "refs/heads/main^0"),
+    formatImportCommit("main", "Change c", "c.txt", "c, changed\n", "refs/heads/main^0"),
   ];
   await repository.git(["fast-import", "--quiet"], { input: stream.join("\n") });
   await user.git("reset", "--quiet", "--hard");
   return scene;
 }
 
-/** In the language of `git fast-import`, which makes many at once. */
+/** Formats a commit for `git fast-import`, which creates many at once. */
 function formatImportCommit(branch: string, message: string, file: string, text: string, from?: string): string {
   const data = (bytes: string): string => `data ${Buffer.byteLength(bytes)}\n${bytes}`;
   const who = "A Task <task@rookery.invalid> 1735700000 +0200";
@@ -50,7 +50,7 @@ export async function commitChange({ user }: Scene, file: string, text: string, 
   await user.git("commit", "--quiet", `--message=${message}`);
 }
 
-/** All that is the user's: every file, the index, what is checked out, and where each branch is. */
+/** Everything that belongs to the user: every file, the index, HEAD and all branches. */
 export async function readUserState({ user }: Scene): Promise<Record<string, string>> {
   const state: Record<string, string> = {};
   await readFiles(user.path, "", state);
@@ -60,10 +60,10 @@ export async function readUserState({ user }: Scene): Promise<Record<string, str
   return state;
 }
 
-/** Nothing is broken, half-made or left over. */
+/** Expects an intact repository without temporary checkouts or locks. */
 export async function expectConsistent({ user }: Scene): Promise<void> {
-  const said = await user.git("fsck", "--strict", "--no-dangling", "--no-progress");
-  expect(said).toBe("");
+  const problems = await user.git("fsck", "--strict", "--no-dangling", "--no-progress");
+  expect(problems).toBe("");
   const listed = await user.git("worktree", "list", "--porcelain");
   expect(listed).not.toContain("merging");
   expect(await readdir(join(user.path, ".rookery", "merging")).catch(() => [])).toEqual([]);

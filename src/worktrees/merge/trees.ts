@@ -1,4 +1,4 @@
-/** Merges two commits into a tree, as objects alone: no checkout is read but for its attributes, and none is written. */
+/** Merges two commits into a tree object without a checkout. Writes only objects. */
 import { RookeryError } from "../../domain/index.ts";
 import { toGitError } from "../failure.ts";
 import { displayName, splitNames } from "../byte-names.ts";
@@ -7,8 +7,8 @@ import type { Repository } from "../repository.ts";
 export type MergedTree = { readonly tree: string } | { readonly conflicts: readonly string[] };
 
 /**
- * `cwd` is a checkout of what is merged into, where there is one: git 2.39 takes attributes, such as `merge=union`, from
- * the files there and from nowhere else.
+ * `cwd` is a checkout of the target branch, if there is one: git 2.39 reads attributes such as `merge=union` only from
+ * files there. Rejects with `git_failed` if git is older than 2.38.
  */
 export async function mergeTrees(
   repository: Repository,
@@ -21,7 +21,7 @@ export async function mergeTrees(
   const [tree = "", ...files] = splitNames(result.bytes);
   if (result.code === 0) return { tree };
   if (result.code === 1 && tree !== "") return { conflicts: [...new Set(files)].sort().map(displayName) };
-  if (result.code === 129) throw new RookeryError("git_failed", "merging needs git 2.38 or newer; install it");
+  if (result.code === 129) throw new RookeryError("git_failed", "merging requires git 2.38 or later; upgrade git");
   throw await toGitError(cwd ?? repository.root, args, result);
 }
 
