@@ -102,10 +102,6 @@ it("detects an import that the table of layers does not allow", () => {
   expect(arrows("session/turn-context.ts")).toContainEqual({ from: "session", to: "effects" });
 });
 
-/** Exported names that still have two definitions, and layers that still have import cycles. Only remove entries. */
-const KNOWN_DUPLICATES: readonly string[] = ["Lease"];
-const LAYERS_WITH_CYCLES: readonly string[] = ["worktrees"];
-
 /** Includes the contract suites, unlike `files`. */
 const sources = readdirSync(SRC, { recursive: true, encoding: "utf8" }).filter(
   (file) => file.endsWith(".ts") && !file.endsWith(".test.ts") && !basename(file).startsWith("test-"),
@@ -118,13 +114,12 @@ it("defines each exported name once", () => {
       definitions.set(name, (definitions.get(name) ?? new Set()).add(file));
     }
   }
-  const duplicates = [...definitions].filter(([name, where]) => where.size > 1 && !KNOWN_DUPLICATES.includes(name));
+  const duplicates = [...definitions].filter(([, where]) => where.size > 1);
   expect(duplicates.map(([name, where]) => `${name}: ${[...where].join(", ")}`)).toEqual([]);
 });
 
 it("has no import cycle between files, including type imports", () => {
-  const isKnown = (cycle: readonly string[]) => cycle.every((file) => LAYERS_WITH_CYCLES.includes(layerOf(file)));
-  expect(findCycles(sources, importedFiles).filter((cycle) => !isKnown(cycle))).toEqual([]);
+  expect(findCycles(sources, importedFiles)).toEqual([]);
 });
 
 it("detects exported names and import cycles", () => {
