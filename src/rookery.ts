@@ -4,17 +4,6 @@ import { homeFolder, loadConfig, resolveAgent, userDefaults, type Config } from 
 import { childEnvironment, withoutRookerySecrets } from "./domain/child-environment.ts";
 import {
   RookeryError,
-  checkArgument,
-  functionArgument,
-  integerArgument,
-  listArgument,
-  numberArgument,
-  objectArgument,
-  oneOfArgument,
-  optionalArgument,
-  signalArgument,
-  textArgument,
-  type ArgumentCheck,
   type Budget,
   type FeedEvent,
   type InputPart,
@@ -39,10 +28,16 @@ import { prepareWith, requireFolder, type AgentOverrides, type SharedServices } 
 import {
   DEFAULT_LEASE_TIMING,
   answerRequest,
+  checkConnectOptions,
+  checkFollowQuery,
   checkForkOptions,
   checkOpenOptions,
   checkRemoteServerSpec,
+  checkRookeryOptions,
+  checkRunTasksOptions,
+  checkServersQuery,
   checkServerSpecs,
+  checkTellOptions,
   checkText,
   closeStoredSession,
   createSession,
@@ -116,41 +111,6 @@ export interface ServersFound extends Pick<Config, "root" | "trust"> {
   readonly specs: readonly McpServerSpec[];
 }
 
-const text = optionalArgument(textArgument);
-const signal = optionalArgument(signalArgument);
-const positive: ArgumentCheck = (value) =>
-  numberArgument(value) ?? ((value as number) > 0 ? undefined : "expected a number above 0");
-const ANY_OBJECT = objectArgument({});
-const TELL_OPTIONS = objectArgument({ deliver: optionalArgument(oneOfArgument("steer", "follow_up")) });
-const OPEN_OPTIONS = objectArgument({
-  env: optionalArgument(variablesArgument),
-  home: text,
-  cwd: text,
-  store: optionalArgument(objectArgument({ append: functionArgument, read: functionArgument })),
-  clock: optionalArgument(objectArgument({ now: functionArgument, awake: optionalArgument(functionArgument) })),
-  leaseTiming: optionalArgument(objectArgument({ ttlMs: positive, renewMs: positive })),
-  plugins: optionalArgument(listArgument(functionArgument)),
-});
-const FOLLOW_QUERY = objectArgument({ session: text, task: text, after: optionalArgument(integerArgument), signal });
-const RUN_OPTIONS = objectArgument({ only: text, signal, onProblem: optionalArgument(functionArgument) });
-const SERVERS_QUERY = objectArgument({
-  cwd: text,
-  agent: text,
-  untrusted: optionalArgument(oneOfArgument("refuse", "leave_out")),
-});
-const CONNECT_OPTIONS = objectArgument({
-  cwd: text,
-  desk: optionalArgument(ANY_OBJECT),
-  bounds: optionalArgument(ANY_OBJECT),
-});
-
-function variablesArgument(value: unknown): string | undefined {
-  const values = ANY_OBJECT(value) === undefined ? Object.entries(value as object) : undefined;
-  if (values === undefined) return "expected an object";
-  const wrong = values.find(([, one]) => one !== undefined && typeof one !== "string");
-  return wrong === undefined ? undefined : `${wrong[0]}: expected a string`;
-}
-
 /** Default of `defaults.max_running`. */
 const DEFAULT_MAX_RUNNING = 4;
 /** How long the value from the user's configuration file is cached. */
@@ -189,7 +149,7 @@ export class Rookery implements AsyncDisposable {
 
   /** Opens the store and ends the child processes of killed Rookery processes. Rejects with a `store_*` error. */
   static async open(options: RookeryOptions = {}): Promise<Rookery> {
-    checkArgument(options, OPEN_OPTIONS, "the options of Rookery.open");
+    checkRookeryOptions(options);
     const { env = process.env, cwd, clock = systemClock, plugins = [] } = options;
     const { leaseTiming = DEFAULT_LEASE_TIMING } = options;
     const home = options.home ?? homeFolder(env);
@@ -249,7 +209,7 @@ export class Rookery implements AsyncDisposable {
     after?: number;
     signal?: AbortSignal;
   }): AsyncIterable<SessionEvent> | AsyncIterable<FeedEvent> {
-    checkArgument(query, FOLLOW_QUERY, "the query");
+    checkFollowQuery(query);
     const { session = "", task, after = 0, signal } = query;
     if (task !== undefined) return this.#pool.follow({ task, after, signal });
     return this.store.follow({ sessionId: session, after, signal });
@@ -270,7 +230,7 @@ export class Rookery implements AsyncDisposable {
    * for the next process that runs tasks.
    */
   async runTasks(given: Partial<RunTasks> = {}): Promise<void> {
-    checkArgument(given, RUN_OPTIONS, "the options of runTasks");
+    checkRunTasksOptions(given);
     const { signal, ...options } = given;
     const stop = new AbortController();
     const end = () => stop.abort();
@@ -303,7 +263,7 @@ export class Rookery implements AsyncDisposable {
     input: string | readonly InputPart[],
     options: { deliver?: Deliver } = {},
   ): Promise<string> {
-    checkArgument(options, TELL_OPTIONS, "the options of the input");
+    checkTellOptions(options);
     return queueStoredInput(this.store, { sessionId, input, ...options, clock: this.#clock });
   }
 
@@ -341,7 +301,7 @@ export class Rookery implements AsyncDisposable {
 
   /** Returns the MCP servers declared for a folder without starting them. */
   async declaredServers(query: ServersQuery = {}): Promise<ServersFound> {
-    checkArgument(query, SERVERS_QUERY, "the query");
+    checkServersQuery(query);
     const { cwd = ".", agent, untrusted = "refuse" } = query;
     const folder = this.#resolveFolder(cwd);
     await requireFolder(folder);
@@ -360,7 +320,7 @@ export class Rookery implements AsyncDisposable {
     options: { cwd?: string; desk?: BetweenTurnsContext; bounds?: Partial<Bounds> } = {},
   ): Promise<McpServers> {
     checkServerSpecs(specs);
-    checkArgument(options, CONNECT_OPTIONS, "the options of connectServers");
+    checkConnectOptions(options);
     const { cwd = ".", desk, bounds } = options;
     const { openServers } = await import("./mcp/index.ts");
     const servers = openServers({

@@ -17,6 +17,7 @@ export {
   checkServerSpecs,
   checkText,
 } from "./parameters.ts";
+export * from "./rookery-parameters.ts";
 export { MAX_MESSAGES } from "./conversation.ts";
 export type { Answer, ReplacedMessage } from "./method-types.ts";
 export type { Turn } from "./turn-events.ts";

@@ -1,0 +1,79 @@
+/** Validates the arguments of `Rookery.open` and of the methods of `Rookery`. Each function throws `input_invalid`. */
+import {
+  checkArgument,
+  functionArgument,
+  integerArgument,
+  listArgument,
+  numberArgument,
+  objectArgument,
+  oneOfArgument,
+  optionalArgument,
+  signalArgument,
+  textArgument,
+  type ArgumentCheck,
+} from "../domain/index.ts";
+
+const text = optionalArgument(textArgument);
+const signal = optionalArgument(signalArgument);
+const anyObject = objectArgument({});
+const positive: ArgumentCheck = (value) =>
+  numberArgument(value) ?? ((value as number) > 0 ? undefined : "expected a number above 0");
+
+const ROOKERY_OPTIONS = objectArgument({
+  env: optionalArgument(variablesArgument),
+  home: text,
+  cwd: text,
+  store: optionalArgument(objectArgument({ append: functionArgument, read: functionArgument })),
+  clock: optionalArgument(objectArgument({ now: functionArgument, awake: optionalArgument(functionArgument) })),
+  leaseTiming: optionalArgument(objectArgument({ ttlMs: positive, renewMs: positive })),
+  plugins: optionalArgument(listArgument(functionArgument)),
+});
+
+export function checkRookeryOptions(options: unknown): void {
+  checkArgument(options, ROOKERY_OPTIONS, "the options of Rookery.open");
+}
+
+const TELL_OPTIONS = objectArgument({ deliver: optionalArgument(oneOfArgument("steer", "follow_up")) });
+
+export function checkTellOptions(options: unknown): void {
+  checkArgument(options, TELL_OPTIONS, "the options of the input");
+}
+
+const FOLLOW_QUERY = objectArgument({ session: text, task: text, after: optionalArgument(integerArgument), signal });
+
+export function checkFollowQuery(query: unknown): void {
+  checkArgument(query, FOLLOW_QUERY, "the query");
+}
+
+const RUN_TASKS_OPTIONS = objectArgument({ only: text, signal, onProblem: optionalArgument(functionArgument) });
+
+export function checkRunTasksOptions(options: unknown): void {
+  checkArgument(options, RUN_TASKS_OPTIONS, "the options of runTasks");
+}
+
+const SERVERS_QUERY = objectArgument({
+  cwd: text,
+  agent: text,
+  untrusted: optionalArgument(oneOfArgument("refuse", "leave_out")),
+});
+
+export function checkServersQuery(query: unknown): void {
+  checkArgument(query, SERVERS_QUERY, "the query");
+}
+
+const CONNECT_OPTIONS = objectArgument({
+  cwd: text,
+  desk: optionalArgument(anyObject),
+  bounds: optionalArgument(anyObject),
+});
+
+export function checkConnectOptions(options: unknown): void {
+  checkArgument(options, CONNECT_OPTIONS, "the options of connectServers");
+}
+
+function variablesArgument(value: unknown): string | undefined {
+  const values = anyObject(value) === undefined ? Object.entries(value as object) : undefined;
+  if (values === undefined) return "expected an object";
+  const wrong = values.find(([, one]) => one !== undefined && typeof one !== "string");
+  return wrong === undefined ? undefined : `${wrong[0]}: expected a string`;
+}
