@@ -1,4 +1,4 @@
-/** Values that plain JavaScript may return or throw in place of what was promised: see `hostile-returns.test.ts`. */
+/** Values that plain JavaScript may return or throw in place of what was promised: see `hostile-returns.slow.test.ts`. */
 
 const LONG = 3_000_000;
 
