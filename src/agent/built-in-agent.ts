@@ -1,21 +1,11 @@
 /** Opens the built-in agent of one session: a model, its tools and its instructions. */
-import type { AgentConnection, Capabilities } from "../domain/index.ts";
+import { ALL_CAPABILITIES, type AgentConnection, type Capabilities } from "../domain/index.ts";
 import { interpretTurn } from "./interpreter.ts";
 import { RETRY_LIMITS } from "./retry.ts";
 import type { BuiltInAgentOptions } from "./turn-agent.ts";
 
-const CAPABILITIES: Capabilities = {
-  resume: true,
-  fork: true,
-  permissions: true,
-  questions: true,
-  mcp: true,
-  models: true,
-  modes: false,
-  interrupt: true,
-  usage: true,
-  cost: false, // computed from prices
-};
+/** Rookery computes the cost from prices. */
+const CAPABILITIES: Capabilities = { ...ALL_CAPABILITIES, modes: false, cost: false };
 
 export function openBuiltInAgent(agent: BuiltInAgentOptions): AgentConnection {
   let heard = 0;
