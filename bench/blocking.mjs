@@ -49,7 +49,7 @@ function prepared(events, deltas) {
 
 function longDeletion({ events }) {
   return measured({ prepare: prepared(events) }, (server, look) =>
-    look(`with ${events.toLocaleString("en")} events in one session, which is deleted`, () =>
+    look(`with ${events.toLocaleString("en")} events in one session: delete it`, () =>
       server.remove(`sessions/${LONG}`),
     ),
   );
@@ -65,16 +65,16 @@ function longLog({ events }) {
         [after, last] = [events.at(-1).seq, head];
       }
     };
-    await look(`with ${events.toLocaleString("en")} events in one session, which is listed and shown`, async () => {
+    await look(`with ${events.toLocaleString("en")} events in one session: list and show it`, async () => {
       for (let time = 0; time < 10; time += 1) await Promise.all([server.get("sessions"), server.get(path)]);
     });
-    await look("which is opened and prompted", () => prompt(server, LONG));
-    await look("which is prompted again", () => prompt(server, LONG));
-    await look("which is read in pages", readAll);
-    await look("which is streamed", () => streamed(server, path, events));
+    await look("open and prompt it", () => prompt(server, LONG));
+    await look("prompt it again", () => prompt(server, LONG));
+    await look("read it in pages", readAll);
+    await look("stream it", () => streamed(server, path, events));
     let fork;
-    await look("which is forked", async () => ({ id: fork } = await server.post(`${path}/fork`, {})));
-    await look("which is deleted, its fork too", () => Promise.all([path, `sessions/${fork}`].map(server.remove)));
+    await look("fork it", async () => ({ id: fork } = await server.post(`${path}/fork`, {})));
+    await look("delete it and its fork", () => Promise.all([path, `sessions/${fork}`].map(server.remove)));
   });
 }
 
@@ -83,16 +83,16 @@ function shortTurns({ events }) {
   return measured({ prepare: prepared(events, 1) }, async (server, look) => {
     await lookAtControl(server, look);
     const n = events.toLocaleString("en");
-    await look(`with ${n} events in turns of four, which are opened and prompted`, () => prompt(server, LONG));
-    await look("which are prompted again", () => prompt(server, LONG));
+    await look(`with ${n} events in turns of four: open and prompt the session`, () => prompt(server, LONG));
+    await look("prompt it again", () => prompt(server, LONG));
   });
 }
 
 /** A session with an empty log: the cost of the first prompt and of later ones. */
 async function lookAtControl(server, look) {
   const { id } = await server.openSession();
-  await look("control: an empty session is prompted first", () => prompt(server, id));
-  await look("control: which is prompted again", () => prompt(server, id));
+  await look("control: prompt an empty session", () => prompt(server, id));
+  await look("control: prompt it again", () => prompt(server, id));
 }
 
 async function prompt(server, id) {
@@ -117,13 +117,11 @@ function manySessions({ count }) {
   return measured({}, async (server, look) => {
     const n = count.toLocaleString("en");
     const ids = [];
-    await look(`while ${n} sessions are opened`, () =>
-      together(count, async () => void ids.push((await server.openSession()).id)),
-    );
-    await look(`with ${n} sessions, which are listed`, () => together(16, () => server.get("sessions?limit=1000")));
-    await look("of which 100 are shown", () => together(100, (index) => server.get(`sessions/${ids[index * 5]}`)));
-    await look("of which one is prompted", () => server.post(`sessions/${ids[0]}/turns`, { input: "go" }));
-    await look("of which 100 are deleted", () => together(100, () => server.remove(`sessions/${ids.pop()}`)));
+    await look(`open ${n} sessions`, () => together(count, async () => void ids.push((await server.openSession()).id)));
+    await look(`with ${n} sessions: list them`, () => together(16, () => server.get("sessions?limit=1000")));
+    await look("show 100 of them", () => together(100, (index) => server.get(`sessions/${ids[index * 5]}`)));
+    await look("prompt one of them", () => server.post(`sessions/${ids[0]}/turns`, { input: "go" }));
+    await look("delete 100 of them", () => together(100, () => server.remove(`sessions/${ids.pop()}`)));
   });
 }
 
@@ -133,10 +131,10 @@ async function manyTasks({ count }) {
   const measuring = measured({ toml }, async (server, look) => {
     const n = count.toLocaleString("en");
     const give = (index) => ({ id: `task-${index}`, prompt: "hold", cwd: repository.path, permissions: "all" });
-    await look(`while ${n} tasks are given`, () => together(count, (index) => server.post("tasks", give(index))));
-    await look(`with ${n} queued tasks, which are listed`, () => together(16, () => server.get("tasks?limit=1000")));
-    await look("and which wait", () => sleep(IDLE_MS));
-    await look("of which 100 are stopped", () =>
+    await look(`create ${n} tasks`, () => together(count, (index) => server.post("tasks", give(index))));
+    await look(`with ${n} queued tasks: list them`, () => together(16, () => server.get("tasks?limit=1000")));
+    await look("let them wait", () => sleep(IDLE_MS));
+    await look("stop 100 of them", () =>
       together(100, (index) => server.post(`tasks/task-${count - 1 - index}/stop`, {})),
     );
   });
@@ -163,16 +161,16 @@ async function measured({ prepare = async () => undefined, toml = "" }, work) {
         const [wait, { longest, worked, waited }] = [await knocking.longest(), await server.loop()];
         const target = (value) => (judged ? { target: `≤ ${MOST_MS} ms`, ok: value <= MOST_MS } : {});
         rows.push({
-          name: `${name} (${(took / 1000).toFixed(1)} s): another waits`,
+          name: `${name} (${(took / 1000).toFixed(1)} s): slowest health check`,
           value: wait,
           unit: "ms",
           ...target(wait),
         });
         rows.push({ name: "    in CPU time", value: waited, unit: "ms", ...target(waited) });
-        rows.push({ name: "  the event loop is held", value: longest, unit: "ms" });
+        rows.push({ name: "  longest event loop delay", value: longest, unit: "ms" });
         rows.push({ name: "    in CPU time", value: worked, unit: "ms", ...target(worked) });
       };
-      await look("floor: nothing happens", () => sleep(IDLE_MS), false);
+      await look("baseline: idle server", () => sleep(IDLE_MS), false);
       try {
         await work(server, look);
       } finally {

@@ -16,7 +16,7 @@ import { CALL_TOOL, type AgentTools, type PreparedCall, type RunnableCall } from
 /** Name of the server as the program sees it. */
 export const OFFERED_NAME = "rookery";
 
-/** Renames a server of the client that uses our name: programs are told to allow all calls of our server. */
+/** Renames a server of the client that uses our name: programs allow all calls of our server. */
 export function reserveServerName<Spec extends { readonly name: string }>(spec: Spec): Spec {
   return spec.name === OFFERED_NAME ? { ...spec, name: `client-${OFFERED_NAME}` } : spec;
 }

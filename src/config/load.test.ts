@@ -222,7 +222,7 @@ describe("rejects a special file without blocking", () => {
     await expect(load()).rejects.toThrow(`${join(repo, name)} is not a file`);
   });
 
-  it.skipIf(!existsSync("/proc/kallsyms"))("nor read without end where it hides its size", async () => {
+  it.skipIf(!existsSync("/proc/kallsyms"))("if it is endless and reports no size", async () => {
     await symlink("/proc/kallsyms", join(repo, ".mcp.json"));
     await expect(load()).rejects.toThrow(/\.mcp\.json is too large: at most \d+ bytes/);
   });

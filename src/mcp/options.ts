@@ -12,7 +12,7 @@ export interface ServersOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly marker: string;
   readonly authorizer?: ((spec: RemoteServerSpec) => Authorizer) | undefined;
-  /** Must ask for permission itself. Default: servers are told that sampling is not supported. */
+  /** Must ask for permission itself. Default: clients do not announce sampling. */
   readonly sample?: ((request: SamplingRequest, context: SamplingContext) => Promise<SamplingReply>) | undefined;
   /** The version that is sent to servers. */
   readonly version?: string | undefined;

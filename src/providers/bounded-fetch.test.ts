@@ -22,7 +22,7 @@ describe.each(WIRES)("over %s", (wire) => {
         retry: undefined,
         message: expect.stringContaining("an event larger than 16 MB, so Rookery closed the connection: check that"),
       });
-      expect(await endless.taken).toBeLessThan(RESPONSE_LIMITS.event + 16 * MB); // bytes in socket buffers
+      expect(await endless.bytesSent).toBeLessThan(RESPONSE_LIMITS.event + 16 * MB); // bytes in socket buffers
     },
   );
 
@@ -34,7 +34,7 @@ describe.each(WIRES)("over %s", (wire) => {
   ])("classifies an error %i with an endless body by its status", async (status, code) => {
     await using endless = await startEndlessServer(status, '{"error":{"message":"', X);
     await expect(requestReply(openTestModel(wire, endless.url))).rejects.toMatchObject({ code });
-    expect(await endless.taken).toBeLessThan(16 * MB);
+    expect(await endless.bytesSent).toBeLessThan(16 * MB);
   });
 
   it("stops reading a reply without end at the limit and does not retry", { timeout: 30 * SECONDS }, async () => {
@@ -45,7 +45,7 @@ describe.each(WIRES)("over %s", (wire) => {
       retry: undefined,
       message: expect.stringContaining(`the reply is longer than ${MAX_REPLY_CHARACTERS} characters and was cut off`),
     });
-    expect(await endless.taken).toBeLessThan(MAX_REPLY_CHARACTERS + 16 * MB); // bytes in socket buffers
+    expect(await endless.bytesSent).toBeLessThan(MAX_REPLY_CHARACTERS + 16 * MB); // bytes in socket buffers
   });
 
   it("aborts a request during a reply without end", { timeout: 30 * SECONDS }, async () => {
@@ -62,16 +62,16 @@ describe.each(WIRES)("over %s", (wire) => {
     };
     await expect(reading()).rejects.toThrow("enough");
     expect(parts).toBeLessThan(10);
-    expect(await endless.taken).toBeLessThan(MAX_REPLY_CHARACTERS);
+    expect(await endless.bytesSent).toBeLessThan(MAX_REPLY_CHARACTERS);
   });
 
   it("aborts a request during a line without end", async () => {
     await using endless = await startEndlessServer(200, 'data: {"text":"', "x");
     const giveUp = new AbortController();
     const reply = requestReply(openTestModel(wire, endless.url), [user("Go")], { signal: giveUp.signal });
-    void endless.asked.then(() => giveUp.abort(new Error("enough")));
+    void endless.requested.then(() => giveUp.abort(new Error("enough")));
     await expect(reply).rejects.toThrow("enough");
-    await endless.taken;
+    await endless.bytesSent;
   });
 });
 

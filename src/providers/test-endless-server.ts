@@ -6,16 +6,16 @@ import type { WireName } from "./test-models.ts";
 
 export interface EndlessServer extends AsyncDisposable {
   readonly url: string;
-  /** The request has come. */
-  readonly asked: Promise<void>;
-  /** How many bytes the client took before it went away. */
-  readonly taken: Promise<number>;
+  /** Resolves when the first request arrives. */
+  readonly requested: Promise<void>;
+  /** Resolves when the client disconnects, with the number of bytes sent. */
+  readonly bytesSent: Promise<number>;
 }
 
 /**
- * Answers with the head, then repeats the chunk for as long as the client takes it.
+ * Sends `head`, then repeats `chunk` until the client disconnects.
  *
- * @param pauseMs between two chunks, so that no limit is reached. Default: none.
+ * @param pauseMs Pause between chunks, to stay below size limits. Default: none.
  */
 export async function startEndlessServer(
   status: number,
@@ -24,36 +24,36 @@ export async function startEndlessServer(
   { pauseMs }: { readonly pauseMs?: number } = {},
 ): Promise<EndlessServer> {
   let settle: (bytes: number) => void;
-  const taken = new Promise<number>((resolve) => (settle = resolve));
+  const bytesSent = new Promise<number>((resolve) => (settle = resolve));
   let arrive: () => void;
-  const asked = new Promise<void>((resolve) => (arrive = resolve));
+  const requested = new Promise<void>((resolve) => (arrive = resolve));
   const server = createServer((request, response: ServerResponse) => {
     request.resume();
     arrive();
     response.writeHead(status, { "content-type": status === 200 ? "text/event-stream" : "application/json" });
     response.write(head);
     let sent = 0;
-    const trickle = (): void => {
+    const sendSlowly = (): void => {
       if (response.destroyed) return;
       sent += chunk.length;
       response.write(chunk);
-      setTimeout(trickle, pauseMs);
+      setTimeout(sendSlowly, pauseMs);
     };
-    const more = (): void => {
-      for (let isTaken = true; isTaken && !response.destroyed; sent += chunk.length) isTaken = response.write(chunk);
+    const sendAll = (): void => {
+      for (let hasRoom = true; hasRoom && !response.destroyed; sent += chunk.length) hasRoom = response.write(chunk);
     };
-    response.on("drain", () => setImmediate(pauseMs === undefined ? more : () => undefined));
+    response.on("drain", () => setImmediate(pauseMs === undefined ? sendAll : () => undefined));
     response.on("error", () => undefined);
     response.once("close", () => settle(sent));
-    if (pauseMs === undefined) more();
-    else trickle();
+    if (pauseMs === undefined) sendAll();
+    else sendSlowly();
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
-    taken,
+    requested,
+    bytesSent,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -61,17 +61,17 @@ export async function startEndlessServer(
   };
 }
 
-/** Of a chunk or a piece of text. */
+/** 64 KiB of text for chunks. */
 export const X = "x".repeat(64 * 1024);
 const USAGE = { input_tokens: 1, output_tokens: 1 };
 const event = (data: unknown): string => `data: ${JSON.stringify(data)}\n\n`;
 
-/** What comes before the first piece of a text, and a piece, as each kind of API sends them. */
+/** Returns the start of a text reply and one text delta in the format of the API. */
 export function endlessReply(wire: WireName, text = X): { readonly head: string; readonly delta: string } {
-  return repliesOf(text)[wire];
+  return formatReplies(text)[wire];
 }
 
-const repliesOf = (text: string): Record<WireName, { readonly head: string; readonly delta: string }> => ({
+const formatReplies = (text: string): Record<WireName, { readonly head: string; readonly delta: string }> => ({
   anthropic: {
     head:
       event({ type: "message_start", message: { id: "m", model: "m", role: "assistant", content: [], usage: USAGE } }) +

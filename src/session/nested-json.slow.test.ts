@@ -1,4 +1,4 @@
-/** JSON that nests deeply, from models, MCP servers and people: a turn or a call fails at most, and the session goes on. */
+/** Tests deeply nested JSON from models, MCP servers and users: at most one turn or call fails, and the session stays usable. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -9,37 +9,37 @@ import { call, calls, say, temporaryFolder, type Reply, type Script } from "../t
 import { openWorld } from "./test-scene.ts";
 
 const IS_SLOW_RUN = process.env["ROOKERY_SLOW"] === "1";
-/** The limits are at 500, 1,000 and, in `JSON.stringify`, at some thousands; the last one is 5 MB of text. */
+/** The limits are 500 and 1,000 levels, and several thousand in `JSON.stringify`. The last depth gives 5 MB of text. */
 const DEPTHS = IS_SLOW_RUN ? [600, 1_500, 4_000, 50_000, 2_500_000] : [50_000];
 const lists = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
 const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
 const DEEP = DEPTHS.flatMap((depth): [string, string][] => [
-  [`${depth} lists`, lists(depth)],
-  ...(depth > 1_000_000 || !IS_SLOW_RUN ? [] : [[`${depth} objects`, objects(depth)] as [string, string]]),
+  [`${depth} nested lists`, lists(depth)],
+  ...(depth > 1_000_000 || !IS_SLOW_RUN ? [] : [[`${depth} nested objects`, objects(depth)] as [string, string]]),
 ]);
 
 const unhandled: unknown[] = [];
-const note = (reason: unknown) => void unhandled.push(reason);
-beforeAll(() => void process.on("unhandledRejection", note));
-afterAll(() => void process.off("unhandledRejection", note));
+const recordRejection = (reason: unknown) => void unhandled.push(reason);
+beforeAll(() => void process.on("unhandledRejection", recordRejection));
+afterAll(() => void process.off("unhandledRejection", recordRejection));
 
-async function openDeepWorld(script: Script) {
+async function openStoredWorld(script: Script) {
   const folder = await temporaryFolder();
   const world = await openWorld(script, await openSqliteStore({ path: join(folder.path, "log.db") }));
   world.owned.use(folder);
   return world;
 }
 
-/** The model makes the call in every turn whose prompt does not say "talk". */
-const callingIf = (reply: Reply): Script => {
+/** Makes the model call the tool in every turn whose prompt does not contain "talk". */
+const callUnlessTalk = (reply: Reply): Script => {
   return ({ messages, lastUserText }) =>
     messages.at(-1)?.toolResults.length === 0 && !lastUserText.includes("talk") ? reply : say("Hello.");
 };
 
-describe.each(DEEP)("%s", { timeout: 180_000 }, (_, deep) => {
+describe.each(DEEP)("accepts or rejects %s", { timeout: 180_000 }, (_, deep) => {
   it.each(WIRES)("in the arguments of a call over %s", async (wire) => {
     const written = `{"path":${deep}}`;
-    await using w = await openDeepWorld(callingIf(calls([{ name: "read", input: {}, written }])));
+    await using w = await openStoredWorld(callUnlessTalk(calls([{ name: "read", input: {}, written }])));
     await w.configure(`[agents.deep]\nbackend = "api"\nmodel = "${WIRE_MODELS[wire]}"\nretries = 0\n`);
     await using rookery = await w.open();
     const session = await rookery.openSession({ agent: "deep", baseUrl: w.model.url, apiKey: "f", permissions: "all" });
@@ -52,12 +52,12 @@ describe.each(DEEP)("%s", { timeout: 180_000 }, (_, deep) => {
   });
 
   it.each(Object.keys(PLACES))("in %s of an MCP server", async (place) => {
-    await using w = await openDeepWorld(callingIf(call("deep__echo", { text: "a" })));
+    await using w = await openStoredWorld(callUnlessTalk(call("deep__echo", { text: "a" })));
     await using rookery = await w.open();
     const session = await rookery.openSession({
       permissions: "all",
       attended: false,
-      mcpServers: [deepServer(place, deep)],
+      mcpServers: [createDeepServer(place, deep)],
     });
     expect((await session.prompt("call it").outcome).status).toMatch(/^(done|failed)$/);
     expect(await session.prompt("talk").outcome).toMatchObject({ status: "done" });
@@ -69,7 +69,7 @@ describe.each(DEEP)("%s", { timeout: 180_000 }, (_, deep) => {
   });
 
   it("in the answer to a question", async () => {
-    await using w = await openDeepWorld(callingIf(call("ask", { question: "Which?" })));
+    await using w = await openStoredWorld(callUnlessTalk(call("ask", { question: "Which?" })));
     await using rookery = await w.open();
     const session = await rookery.openSession({ permissions: "all" });
     const turn = session.prompt("call it");
@@ -90,7 +90,7 @@ describe.each(DEEP)("%s", { timeout: 180_000 }, (_, deep) => {
   });
 
   it("in .mcp.json", async () => {
-    await using w = await openDeepWorld(() => say("Hello."));
+    await using w = await openStoredWorld(() => say("Hello."));
     await using rookery = await w.open();
     for (const text of [deep, `{"mcpServers":${deep}}`, `{"mcpServers":{"a":{"command":"true","args":${deep}}}}`]) {
       await writeFile(join(w.options.cwd, ".mcp.json"), text);
@@ -105,8 +105,8 @@ describe.each(DEEP)("%s", { timeout: 180_000 }, (_, deep) => {
 const SCHEMA = { type: "object", properties: { text: { type: "string" } } };
 const TOOL = { name: "echo", inputSchema: SCHEMA };
 
-/** What the server says in place of its usual answer to a method, or beside it; `DEEP` is replaced. */
-const PLACES: Readonly<Record<string, readonly [method: string, result: object, beside?: object]>> = {
+/** The result of a method, or an extra message, with `DEEP` in place of the nested JSON. */
+const PLACES: Readonly<Record<string, readonly [method: string, result: object, extra?: object]>> = {
   "the structured content": ["tools/call", { content: [], structuredContent: { a: "DEEP" } }],
   "the content": ["tools/call", { content: "DEEP" }],
   "a block of content": ["tools/call", { content: ["DEEP", { type: "resource", resource: "DEEP" }] }],
@@ -135,7 +135,7 @@ const PLACES: Readonly<Record<string, readonly [method: string, result: object, 
       params: { message: "m", requestedSchema: { ...SCHEMA, properties: { a: "DEEP" } } },
     },
   ],
-  "a request for a sample": [
+  "a sampling request": [
     "",
     {},
     {
@@ -160,15 +160,15 @@ const RESULTS: Readonly<Record<string, object>> = {
   "tools/call": { content: [{ type: "text", text: "hi" }] },
 };
 
-function deepServer(place: string, deep: string): InProcessServerSpec {
-  const [changed, changedResult, beside] = PLACES[place] ?? ["", {}];
+function createDeepServer(place: string, deep: string): InProcessServerSpec {
+  const [changed, changedResult, extra] = PLACES[place] ?? ["", {}];
   const withDeep = (message: object) =>
     JSON.parse(JSON.stringify({ jsonrpc: "2.0", ...message }).replaceAll('"DEEP"', () => deep)) as object;
   const connect = async (transport: McpTransport): Promise<void> => {
     const wire = transport as McpTransport & { onmessage?: (message: { id?: number; method?: string }) => void };
     wire.onmessage = ({ id, method = "" }) => {
       if (id === undefined || method === "") return;
-      if (method === "tools/call" && beside !== undefined) void wire.send(withDeep(beside));
+      if (method === "tools/call" && extra !== undefined) void wire.send(withDeep(extra));
       void wire.send(withDeep({ id, result: method === changed ? changedResult : (RESULTS[method] ?? {}) }));
     };
     await wire.start();

@@ -120,7 +120,7 @@ describe("an attachment", () => {
     "0".repeat(1_000_000),
   ];
 
-  it.each(hashes)("whose hash is malformed is refused with attachment_missing: %.40s", async (hash) => {
+  it.each(hashes)("with a malformed hash is rejected with attachment_missing: %.40s", async (hash) => {
     await using s = await openScene([say("fine")]);
     const input: InputPart[] = [{ type: "blob", hash, mediaType: "image/png" }];
     const expected = { code: expect.stringMatching(/^(attachment_missing|input_invalid)$/) as string };
@@ -131,7 +131,7 @@ describe("an attachment", () => {
     expect(s.model.requests).toHaveLength(1);
   });
 
-  it("that is lost after its input was queued fails that turn, and the next one is done", async () => {
+  it("that is lost after its input was queued fails that turn but not the next one", async () => {
     const store = openMemoryStore();
     let isLost = false;
     const losing = new Proxy(store, {

@@ -112,7 +112,7 @@ export class Runner implements Disposable {
       await this.#parts.recorder.write([{ type: "turn.started", input: [...input], ...queued }], how);
       this.#failedTurns = 0;
     };
-    // The bytes were there when the input was queued, which may be long ago.
+    // The attachment existed when the input was queued, but may be gone by now.
     const check = inputId === undefined ? undefined : () => requireAttachments(this.#parts.store, input);
     return this.#run(turnId, begin, { signal, check });
   }

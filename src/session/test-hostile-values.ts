@@ -1,39 +1,39 @@
-/** Values that plain JavaScript may return or throw in place of what was promised: see `hostile-returns.slow.test.ts`. */
+/** Invalid values that plain JavaScript can return or throw, for `hostile-returns.slow.test.ts`. */
 
-const LONG = 3_000_000;
+const LONG_LENGTH = 3_000_000;
 
 const fail = (): never => {
   throw new Error("a trap");
 };
-const trapped = (): object =>
+const throwingProxy = (): object =>
   new Proxy(
     {},
     { get: fail, has: fail, ownKeys: fail, getOwnPropertyDescriptor: fail, getPrototypeOf: fail, set: fail },
   );
 
-/** "Error" could be the name of a tool. */
-const named = (error: Error): Error => Object.assign(error, { name: "no tool" });
+/** Changes the name of the error, because "Error" could be the name of a tool. */
+const renameError = (error: Error): Error => Object.assign(error, { name: "no tool" });
 
-function cyclic(): object {
+function createCyclic(): object {
   const value: Record<string, unknown> = { list: [] };
   value["self"] = value;
   (value["list"] as unknown[]).push(value);
   return value;
 }
 
-function nested(levels: number): unknown {
+function createNested(levels: number): unknown {
   let value: unknown = [];
   for (let level = 0; level < levels; level += 1) value = level % 2 === 0 ? [value] : { a: value };
   return value;
 }
 
-function sparse(): unknown[] {
+function createSparse(): unknown[] {
   const list: unknown[] = [];
   list[5] = "last";
   return list;
 }
 
-/** An object whose every field throws when it is read. */
+/** Creates an object whose fields throw when they are read. */
 function withThrowingFields(...names: readonly string[]): object {
   return Object.defineProperties({}, Object.fromEntries(names.map((name) => [name, { enumerable: true, get: fail }])));
 }
@@ -46,35 +46,35 @@ export const HOSTILE_VALUES: Readonly<Record<string, () => unknown>> = {
   "a number": () => 5,
   NaN: () => NaN,
   true: () => true,
-  "an empty text": () => "",
-  "a long text": () => "x".repeat(LONG),
-  "half a character": () => "\ud800",
+  "an empty string": () => "",
+  "a long string": () => "x".repeat(LONG_LENGTH),
+  "half a surrogate pair": () => "\ud800",
   "a null character": () => "a\u0000b",
   "a symbol": () => Symbol("s"),
   "a BigInt": () => 5n,
   "a function": () => fail,
   "a date": () => new Date(0),
-  "a date that is none": () => new Date(NaN),
+  "an invalid date": () => new Date(NaN),
   "a map": () => new Map([["a", 1]]),
   "a set": () => new Set([1]),
   bytes: () => new Uint8Array(3),
   "an array": () => [1, "two"],
-  "a sparse array": sparse,
+  "a sparse array": createSparse,
   "an empty object": () => ({}),
   "an object without a prototype": () => Object.create(null) as object,
   "a frozen object": () => Object.freeze({ a: 1 }),
-  "a cyclic object": cyclic,
-  "an object that nests 900 levels deep": () => nested(900),
-  "an object that nests 3,000 levels deep": () => nested(3_000),
-  "an object that nests 100,000 levels deep": () => nested(100_000),
+  "a cyclic object": createCyclic,
+  "an object with 900 levels": () => createNested(900),
+  "an object with 3,000 levels": () => createNested(3_000),
+  "an object with 100,000 levels": () => createNested(100_000),
   "an object whose fields throw": () => withThrowingFields(...FIELDS),
-  "a proxy that throws": trapped,
+  "a proxy that throws": throwingProxy,
   "an object whose toJSON throws": () => ({ toJSON: fail }),
   "an object whose toJSON returns nothing": () => ({ toJSON: () => undefined }),
   "an object whose toString throws": () => ({ toString: fail, valueOf: fail, [Symbol.toPrimitive]: fail }),
-  "an error whose message throws": () => Object.defineProperty(named(new Error("m")), "message", { get: fail }),
-  "an error whose message is no text": () => Object.assign(named(new Error("m")), { message: { a: 1 } }),
-  "an error with a long message": () => named(new Error("x".repeat(LONG))),
+  "an error whose message throws": () => Object.defineProperty(renameError(new Error("m")), "message", { get: fail }),
+  "an error whose message is not a string": () => Object.assign(renameError(new Error("m")), { message: { a: 1 } }),
+  "an error with a long message": () => renameError(new Error("x".repeat(LONG_LENGTH))),
   "a thenable that throws": () => ({ then: fail }),
   "an object with a field __proto__": () => JSON.parse('{"__proto__":{"a":1},"constructor":5}') as unknown,
 };

@@ -5,12 +5,12 @@ import { WorkPerTurn } from "./test-work-per-turn.ts";
 const PIECE_MS = 4;
 const PIECES = 12;
 
-/** Holds the event loop. */
+/** Blocks the event loop. */
 function work(milliseconds: number): void {
   for (const until = performance.now() + milliseconds; performance.now() < until;);
 }
 
-it("lets others have their turn after a few pieces, no matter how much work is under way", async () => {
+it("yields to the event loop after a few pieces, no matter how much work is queued", async () => {
   let [inThisTurn, most, working] = [0, 0, true];
   const look = (): void => {
     inThisTurn = 0;
@@ -42,7 +42,7 @@ it("does a piece that comes alone at once", async () => {
   expect(nextLoopSlice()).toBeUndefined();
 });
 
-it("maps a long list in order, a few pieces in a turn", async () => {
+it("maps a long list in order, a few pieces per turn", async () => {
   using perTurn = new WorkPerTurn();
   const list = Array.from({ length: 1_000 }, (_, index) => index);
   const doubled = await mapInLoopSlices(list, (item) => {
@@ -50,5 +50,5 @@ it("maps a long list in order, a few pieces in a turn", async () => {
     return item * 2;
   });
   expect(doubled).toEqual(list.map((item) => item * 2));
-  expect(perTurn.most).toBeLessThanOrEqual(200);
+  expect(perTurn.max).toBeLessThanOrEqual(200);
 });

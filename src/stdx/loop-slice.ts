@@ -23,14 +23,14 @@ export function nextLoopSlice(): Promise<void> | undefined {
   return new Promise((resolve) => waiting.push(resolve));
 }
 
-/** Mapped between two looks at the time: some microseconds each. */
-const ITEMS_IN_A_PIECE = 100;
+/** Items mapped between two checks of the time. Each takes a few microseconds. */
+const ITEMS_PER_PIECE = 100;
 
-/** `items.map(map)` for a long list, in pieces that let others have their turns. `items` must not change meanwhile. */
+/** Like `items.map(map)`, for a long list, without blocking the event loop. `items` must not change until it resolves. */
 export async function mapInLoopSlices<T, U>(items: readonly T[], map: (item: T) => U): Promise<U[]> {
   const mapped: U[] = [];
   for (const [index, item] of items.entries()) {
-    const slice = index % ITEMS_IN_A_PIECE === 0 ? nextLoopSlice() : undefined;
+    const slice = index % ITEMS_PER_PIECE === 0 ? nextLoopSlice() : undefined;
     if (slice !== undefined) await slice;
     mapped.push(map(item));
   }

@@ -1,14 +1,14 @@
 /** Counts how much work is done in one turn of the event loop. */
 export class WorkPerTurn implements Disposable {
-  /** In the turn that had the most. */
-  most = 0;
+  /** The most work in one turn. */
+  max = 0;
   #inThisTurn = 0;
   #next = setImmediate(() => this.#turn());
 
-  /** One item of work. Takes 0.1 ms, so that it does not depend on the machine how many fit into a slice. */
+  /** Does one item of work. Takes 0.1 ms on every machine, so the number of items per slice is known. */
   work(): void {
     this.#inThisTurn += 1;
-    this.most = Math.max(this.most, this.#inThisTurn);
+    this.max = Math.max(this.max, this.#inThisTurn);
     for (const until = performance.now() + 0.1; performance.now() < until;);
   }
 

@@ -4,7 +4,7 @@ import { fitRange, type EventRange } from "./page.ts";
 const range = { first: 11, last: 1_010 };
 const KB = 1024;
 
-it.each(["oldest_first", "newest_first"] as const)("measures little more than what fits, %s", (order) => {
+it.each(["oldest_first", "newest_first"] as const)("does not measure much more than what fits, %s", (order) => {
   for (const size of [100, 4 * KB, 840 * KB]) {
     let measured = 0;
     const countBytes = ({ first, last }: EventRange): number => {
@@ -20,6 +20,6 @@ it.each(["oldest_first", "newest_first"] as const)("measures little more than wh
   }
 });
 
-it("gives nothing of an empty range", () => {
+it("returns an empty range for an empty range", () => {
   expect(fitRange({ first: 5, last: 4 }, "oldest_first", () => 0)).toEqual({ first: 5, last: 4 });
 });

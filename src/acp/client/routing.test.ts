@@ -161,9 +161,9 @@ describe("an update", () => {
 
   it.each([
     ["no params", undefined],
-    ["params that are no object", "session-1"],
+    ["params that are not an object", "session-1"],
     ["no session", { update: { sessionUpdate: "plan" } }],
-    ["a session that is no text", { sessionId: 1, update: { sessionUpdate: "plan" } }],
+    ["a session id that is not a string", { sessionId: 1, update: { sessionUpdate: "plan" } }],
     ["no update", { sessionId: "session-1" }],
     ["null for an update", { sessionId: "session-1", update: null }],
     ["a text for an update", { sessionId: "session-1", update: "plan" }],

@@ -123,7 +123,7 @@ describe("starting a session fails", () => {
   it.each([
     ["no id", {}],
     ["an empty id", { sessionId: "" }],
-    ["an id that is no text", { sessionId: 7 }],
+    ["an id that is not a string", { sessionId: 7 }],
     ["null", null],
   ])("if the agent answers with %s", async (_what, result) => {
     await using scene = await openScene({ on: { "session/new": [{ answer: { result } }] } });

@@ -205,7 +205,7 @@ describe("a prompt that fails", () => {
   it.each([
     ["null", null],
     ["nothing in it", {}],
-    ["a stop reason that is no text", { stopReason: 1 }],
+    ["a stop reason that is not a string", { stopReason: 1 }],
   ])("is what an answer with %s counts as", async (_what, result) => {
     await using scene = await openScene({ prompts: [{ answer: { result } }, [{ say: "b" }]] });
     const session = await scene.client.session("/project").create();

@@ -84,7 +84,7 @@ describe.each(CHAINS)("through three proxies of %s", (_, open, proxy) => {
     },
   );
 
-  it("ends everything once, whoever cancels at any moment and however slow each hop is", async () => {
+  it("ends everything once, no matter who cancels, when, and how slow each hop is", async () => {
     await fuzz(40, async (random) => {
       const user = new User(random.chance(0.5));
       await using chain = opened(user);

@@ -57,7 +57,7 @@ describe("a request of the peer", () => {
     ["a result that holds itself", () => cycle],
     ["an error whose data holds itself", () => raise(peerError(-32000, "m", cycle))],
     ["an error whose data has a BigInt", () => Promise.reject(peerError(-32000, "m", 1n))],
-    ["a thrown thing that is no text", () => raise(Object.create(null))],
+    ["a thrown value that cannot become a string", () => raise(Object.create(null))],
   ])("is answered with an error if the answer is not serializable: %s", async (_what, answer) => {
     const peer = scene({ request: ({ method }) => (method === "bad" ? answer() : "fine") });
     expect(await peer.ask("bad")).toMatchObject({ error: { code: expect.any(Number), message: expect.any(String) } });
@@ -108,7 +108,7 @@ describe("a request of the peer", () => {
     expect(starts.mock.calls).toEqual([["first"], ["another id"], ["third"]]);
   });
 
-  it("is answered once, in whatever order the handlers finish", async () => {
+  it("is answered once, regardless of the order in which the handlers finish", async () => {
     const random = new Random(1);
     const open: (() => void)[] = [];
     const peer = scene({

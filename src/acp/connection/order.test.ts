@@ -109,11 +109,11 @@ describe("an answer", () => {
     const asked = (async () => {
       seen.push(String(await peer.connection.request("a")));
       await Promise.resolve();
-      seen.push("goes on");
+      seen.push("continues");
     })();
     peer.send({ method: "before" }, { id: 1, result: "answer" }, { method: "after" });
     await asked;
-    expect(await peer.ask("a")).toMatchObject({ result: "before,answer,goes on,after" });
+    expect(await peer.ask("a")).toMatchObject({ result: "before,answer,continues,after" });
   });
 
   it("is delivered in the same order if it is an error", async () => {

@@ -3,7 +3,7 @@ import { PeerError, type RpcErrorObject } from "../index.ts";
 import { scene } from "./test-scene.ts";
 
 describe("a request to the peer", () => {
-  it("resolves with the result, in whatever order the answers come", async () => {
+  it("resolves with the result, regardless of the order of the answers", async () => {
     const peer = scene();
     const asked = [
       peer.connection.request("a", { n: 1 }),

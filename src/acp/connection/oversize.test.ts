@@ -83,7 +83,7 @@ describe("a message that is too large", () => {
     ["no JSON, and looks like an answer", `{"id":one,"result":"${LONG}"}`],
     ["no JSON, and looks like a request", `{"id":one,"method":"a","params":"${LONG}"}`],
     ["a request whose id is none", `{"id":{"a":1},"method":"a","params":"${LONG}"}`],
-    ["a key that is no JSON", `{"\\x":1,"id":1,"result":"${LONG}"}`],
+    ["a key that is not valid JSON", `{"\\x":1,"id":1,"result":"${LONG}"}`],
     ["an answer to nothing", `{"id":99,"result":"${LONG}"}`],
     ["a notification that ends like an answer", `{"method":"a","params":{"text":"${LONG}","id":1}}`],
     ["a string that ends like an answer", `{"method":"a","params":"${LONG}\\"id\\":1}"}`],

@@ -260,7 +260,7 @@ describe.each([
     expect(await scene.client.answerTo(held)).toMatchObject({ result: { sessionId: "session-2" } });
   });
 
-  it("is set up with the client's params, whatever they contain", async () => {
+  it("is set up with the client's params unchanged", async () => {
     const params = { cwd: "/project", sessionId: "stored", extra: { deep: [null] } };
     await using scene = open(
       { sessions: [STORED] },

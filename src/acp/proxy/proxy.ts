@@ -129,7 +129,7 @@ export class Proxy implements AsyncDisposable {
     return own === undefined ? passThrough(request, agent) : relay(request, agent, own);
   }
 
-  /** Marks the sessions that the client knows: their messages belong to the client, whatever the proxy sets up. */
+  /** Marks the sessions that the client knows: their messages belong to the client, even if the proxy sets up another one. */
   #markSessions(request: IncomingRequest): IncomingRequest {
     this.#held.markClientSession(getSessionId(request.params));
     if (!SESSION_SETUP_METHODS.has(request.method)) return request;

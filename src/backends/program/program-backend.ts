@@ -31,7 +31,7 @@ export interface OpenProgramOptions<Server> extends ProgramConnectionOptions<Ser
   readonly resources?: AgentResources | undefined;
 }
 
-/** Rejects with the error of `AgentProgram.start`. A lost session is no error: the first turn reports it. */
+/** Rejects with the error of `AgentProgram.start`. A lost session is not an error; the first turn reports it. */
 export async function openProgram<Server>(options: OpenProgramOptions<Server>): Promise<AgentConnection> {
   await using opening = new DisposeStack();
   const { cwd, marker, saved } = options.context;

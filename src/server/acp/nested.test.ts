@@ -8,21 +8,21 @@ const IS_SLOW_RUN = process.env["ROOKERY_SLOW"] === "1";
 const DEPTHS = IS_SLOW_RUN ? [600, 1_500, 4_000, 50_000, 2_500_000] : [1_500, 50_000];
 
 const unhandled: unknown[] = [];
-const note = (reason: unknown) => void unhandled.push(reason);
-beforeAll(() => void process.on("unhandledRejection", note));
-afterAll(() => void process.off("unhandledRejection", note));
+const recordRejection = (reason: unknown) => void unhandled.push(reason);
+beforeAll(() => void process.on("unhandledRejection", recordRejection));
+afterAll(() => void process.off("unhandledRejection", recordRejection));
 
 it.each(DEPTHS)(
-  "an editor that nests %d levels deep anywhere is answered, and can prompt",
+  "responds to an editor that sends JSON with %d levels in any field, and runs its next prompt",
   { timeout: 180_000 },
   async (depth) => {
     const deep = "[".repeat(depth) + "]".repeat(depth);
-    await using desk = await openAcpScene(({ lastUserText, toolResults }) =>
+    await using scene = await openAcpScene(({ lastUserText, toolResults }) =>
       lastUserText === "ask" && toolResults.length === 0 ? call("bash", { command: "true" }) : say("Hello."),
     );
-    await using rookery = await desk.open();
+    await using rookery = await scene.open();
     const [near, far] = transportPair();
-    const door = serveAcpClient({ rookery, transport: far, env: desk.env, version: "0", cwd: desk.folder });
+    const server = serveAcpClient({ rookery, transport: far, env: scene.env, version: "0", cwd: scene.folder });
     const waiting = new Map<number, (message: Message) => void>();
     let answerPermission = (_: unknown): void => undefined;
     near.start({
@@ -47,15 +47,15 @@ it.each(DEPTHS)(
     };
     const info = { protocolVersion: 1, clientCapabilities: {} };
     await request("initialize", { ...info, _meta: { a: "DEEP" } });
-    const where = { cwd: desk.folder, mcpServers: [] };
-    const created = await request("session/new", { ...where, _meta: { a: "DEEP" } });
-    const opened = created.error === undefined ? created : await request("session/new", where);
+    const folder = { cwd: scene.folder, mcpServers: [] };
+    const created = await request("session/new", { ...folder, _meta: { a: "DEEP" } });
+    const opened = created.error === undefined ? created : await request("session/new", folder);
     const { sessionId } = opened.result as { sessionId: string };
     const text = { type: "text", text: "hi" };
     const requests: readonly [string, object | string][] = [
-      ["session/new", { ...where, mcpServers: "DEEP" }],
-      ["session/new", { ...where, mcpServers: [{ name: "a", command: "true", args: "DEEP", env: "DEEP" }] }],
-      ["session/load", { ...where, sessionId: "DEEP" }],
+      ["session/new", { ...folder, mcpServers: "DEEP" }],
+      ["session/new", { ...folder, mcpServers: [{ name: "a", command: "true", args: "DEEP", env: "DEEP" }] }],
+      ["session/load", { ...folder, sessionId: "DEEP" }],
       ["session/prompt", { sessionId, prompt: "DEEP" }],
       ["session/prompt", { sessionId, prompt: ["DEEP"] }],
       ["session/prompt", { sessionId, prompt: [{ type: "resource", resource: "DEEP" }] }],
@@ -63,7 +63,7 @@ it.each(DEPTHS)(
       ["session/set_mode", { sessionId, modeId: "DEEP" }],
       ["session/set_config_option", { sessionId, configId: "DEEP", value: "DEEP" }],
       ["session/list", { cursor: "DEEP" }],
-      ["session/fork", { ...where, sessionId, _meta: { a: "DEEP" } }],
+      ["session/fork", { ...folder, sessionId, _meta: { a: "DEEP" } }],
       ["unknown", { a: "DEEP" }],
       ["unknown", "DEEP"],
     ];
@@ -85,7 +85,7 @@ it.each(DEPTHS)(
     const { result } = await request("session/prompt", { sessionId, prompt: [text] });
     expect(result).toMatchObject({ stopReason: "end_turn" });
     expect(unhandled.splice(0)).toEqual([]);
-    await door.close();
-    await door.ended;
+    await server.close();
+    await server.ended;
   },
 );

@@ -53,34 +53,30 @@ it(
   isWhole ? 1_200_000 : 60_000,
 );
 
-it(
-  "every field of every body may nest deeply: the request is refused, and the server works",
-  { timeout: 60_000 },
-  async () => {
-    await using scene = await openHttp(() => say("fine"));
-    const id = (await scene.post("/v1/sessions", { agent: "anthropic" })).json.id;
-    const deep = BODIES.flatMap(([method, route, body]) => [
-      ...mutationsOf(body)
-        .filter(({ name }) => name.includes("= deep"))
-        .map(({ name, json }) => ({ method, route, name, json })),
-      { method, route, name: "whole body", json: `${"[".repeat(50_000)}${"]".repeat(50_000)}` },
-    ]);
-    const json = `{"input":${"[".repeat(2_500_000)}${"]".repeat(2_500_000)}}`;
-    deep.push({ method: "POST", route: "/v1/sessions/:id/turns", name: "5 MB", json });
-    const problems: string[] = [];
-    for (const [index, { method, route, name, json }] of deep.entries()) {
-      const path = route.replace(":id", id).replace(":task", "nobody");
-      const init = {
-        body: json,
-        headers: { "content-type": "application/json", "idempotency-key": `deep-${index}` },
-      };
-      const { status } = await scene.call(method, path, undefined, init);
-      if (status < 400 || status >= 500) problems.push(`${method} ${route} ${name}: ${status}`);
-    }
-    expect(problems).toEqual([]);
-    expect(await scene.post(`/v1/sessions/${id}/turns`, { input: "hi" })).toMatchObject({ status: 202 });
-  },
-);
+it("rejects deeply nested JSON in every field of every body and keeps working", { timeout: 60_000 }, async () => {
+  await using scene = await openHttp(() => say("fine"));
+  const id = (await scene.post("/v1/sessions", { agent: "anthropic" })).json.id;
+  const deep = BODIES.flatMap(([method, route, body]) => [
+    ...mutationsOf(body)
+      .filter(({ name }) => name.includes("= deep"))
+      .map(({ name, json }) => ({ method, route, name, json })),
+    { method, route, name: "whole body", json: `${"[".repeat(50_000)}${"]".repeat(50_000)}` },
+  ]);
+  const json = `{"input":${"[".repeat(2_500_000)}${"]".repeat(2_500_000)}}`;
+  deep.push({ method: "POST", route: "/v1/sessions/:id/turns", name: "5 MB", json });
+  const problems: string[] = [];
+  for (const [index, { method, route, name, json }] of deep.entries()) {
+    const path = route.replace(":id", id).replace(":task", "nobody");
+    const init = {
+      body: json,
+      headers: { "content-type": "application/json", "idempotency-key": `deep-${index}` },
+    };
+    const { status } = await scene.call(method, path, undefined, init);
+    if (status < 400 || status >= 500) problems.push(`${method} ${route} ${name}: ${status}`);
+  }
+  expect(problems).toEqual([]);
+  expect(await scene.post(`/v1/sessions/${id}/turns`, { input: "hi" })).toMatchObject({ status: 202 });
+});
 
 async function sendOne(scene: HttpScene, id: string, seed: number): Promise<string | undefined> {
   const random = new Random(seed);

@@ -34,11 +34,11 @@ async function startDaemon(script: string, more?: Readonly<Record<string, string
 }
 
 const REPORT = `open my $f, ">", "daemon.tmp"; print $f "$$\\n"; close $f; rename "daemon.tmp", "daemon"`;
-/** As PostgreSQL, nginx and sshd do: two forks, a session of its own, and a title over what was its environment. */
+/** A daemon like PostgreSQL, nginx or sshd: it forks twice, starts a new session, and overwrites its environment with a title. */
 const RENAMED = `perl -e 'use POSIX "setsid"; $0 = "daemon: " x 4000; fork and exit; setsid; fork and exit;
   open STDIN, "</dev/null"; open STDOUT, ">/dev/null"; open STDERR, ">/dev/null"; ${REPORT}; sleep 300'`;
 const hasPerl = spawnSync("perl", ["-MPOSIX", "-e", "setsid"]).status === 0;
-/** Names that a shell drops, and names to which it gives its own values. */
+/** Variable names that a shell drops, and names whose values it replaces. */
 const ODD_VARIABLES = {
   "BASH_FUNC_greet%%": "() {  echo hello\n}",
   "a.b": "kept",
@@ -51,7 +51,7 @@ const ODD_VARIABLES = {
   PPID: "8",
 };
 const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
-const [isLinux, withPerl] = [process.platform === "linux", hasPerl ? "" : " (skipped: there is no perl here)"];
+const [isLinux, withPerl] = [process.platform === "linux", hasPerl ? "" : " (skipped: perl is not installed)"];
 
 describe.runIf(isLinux)("a daemon that lost its marker", () => {
   it.runIf(hasPerl)(`is found although it overwrote its environment${withPerl}`, async () => {

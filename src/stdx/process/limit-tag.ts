@@ -108,7 +108,7 @@ function ownHardLimit(): typeof hardLimit {
 }
 
 const SHELL_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-/** A shell gives these its own values, and exports them if they were in its environment. */
+/** Variables whose values a shell replaces. It exports them if they were in its environment. */
 const SHELL_VARIABLES: ReadonlySet<string> = new Set(["IFS", "OPTIND", "PPID", "BASHOPTS", "SHELLOPTS"]);
 
 let isBash: boolean | undefined;
@@ -119,12 +119,12 @@ function isShellBash(): boolean {
   return isBash;
 }
 
-/** Of util-linux. It leaves the environment as it is, but unlike a shell it is not on every system. */
+/** Part of util-linux. It does not change the environment, but unlike a shell it is not on every system. */
 const PRLIMIT_PATHS = ["/usr/bin/prlimit", "/bin/prlimit"];
 let prlimit: string | undefined;
 let isSearched = false;
 
-/** Tried once, because a `prlimit` that may not set the limit does not start the program either. */
+/** Tests `prlimit` once: without permission to set the limit, it does not start the program. */
 function findPrlimit(): string | undefined {
   if (isSearched) return prlimit;
   isSearched = true;

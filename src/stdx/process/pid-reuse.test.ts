@@ -1,4 +1,4 @@
-/** In a PID namespace of its own, a test can choose the next pid, and so make the system reuse one at once. */
+/** Tests pid reuse. Inside a separate PID namespace, a test can set the next pid and force an immediate reuse. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,13 +8,13 @@ import { build } from "rolldown";
 import { expect, it } from "vitest";
 
 const NAMESPACE = ["--pid", "--fork", "--kill-child", "--mount-proc"];
-const mayChoosePids =
+const canChoosePids =
   process.platform === "linux" &&
   spawnSync("unshare", [...NAMESPACE, "sh", "-c", "echo 500 > /proc/sys/kernel/ns_last_pid"]).status === 0;
-const reason = mayChoosePids ? "" : " (skipped: this user may not choose pids)";
+const reason = canChoosePids ? "" : " (skipped: no permission to choose pids)";
 
-/** The shell ends, its grandchild leaves the group and keeps the output open, and a stranger gets the shell's pid. */
-const STORY = `
+/** The shell exits, its grandchild leaves the group and keeps the output open, and another process gets the shell's pid. */
+const PROGRAM = `
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -25,23 +25,23 @@ const group = await startGroup("sh", ["-c", "setsid sh -c 'echo $$; exec sleep 3
 const grandchild = Number(String((await once(group.child.stdout, "data"))[0]));
 await group.ended;
 const { pid } = group.identity;
-let stranger;
-for (let attempt = 0; attempt < 50 && stranger?.pid !== pid; attempt += 1) {
-  stranger?.kill("SIGKILL");
+let other;
+for (let attempt = 0; attempt < 50 && other?.pid !== pid; attempt += 1) {
+  other?.kill("SIGKILL");
   writeFileSync("/proc/sys/kernel/ns_last_pid", String(pid - 1));
-  stranger = spawn("sleep", ["300"], { detached: true, env, stdio: "ignore" });
-  await once(stranger, "spawn");
+  other = spawn("sleep", ["300"], { detached: true, env, stdio: "ignore" });
+  await once(other, "spawn");
 }
-const isReused = stranger.pid === pid;
+const isReused = other.pid === pid;
 const heldOutput = isRunning(grandchild);
 const signalled = group.signal("SIGTERM");
 await group.stop();
-console.log(JSON.stringify({ isReused, heldOutput, signalled, strangerRuns: isRunning(pid) }));
+console.log(JSON.stringify({ isReused, heldOutput, signalled, isOtherRunning: isRunning(pid) }));
 process.exit(0);
 `;
 
-it.runIf(mayChoosePids)(
-  `never signals a stranger that got the pid and group id of a reaped shell${reason}`,
+it.runIf(canChoosePids)(
+  `never signals a process that reuses the pid and group id of a reaped shell${reason}`,
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "rookery-reuse-"));
     try {
@@ -52,15 +52,15 @@ it.runIf(mayChoosePids)(
         output: { file: join(folder, "stdx.mjs"), codeSplitting: false },
         logLevel: "silent",
       });
-      writeFileSync(join(folder, "story.mjs"), STORY);
+      writeFileSync(join(folder, "program.mjs"), PROGRAM);
       const options = { encoding: "utf8", env: { PATH: process.env["PATH"] }, timeout: 60_000 } as const;
       const { stdout, stderr } = spawnSync(
         "unshare",
-        [...NAMESPACE, process.execPath, join(folder, "story.mjs")],
+        [...NAMESPACE, process.execPath, join(folder, "program.mjs")],
         options,
       );
       expect([stdout, stderr]).toEqual([expect.stringMatching(/^\{.*\}\n$/), ""]);
-      expect(JSON.parse(stdout)).toEqual({ isReused: true, heldOutput: true, signalled: false, strangerRuns: true });
+      expect(JSON.parse(stdout)).toEqual({ isReused: true, heldOutput: true, signalled: false, isOtherRunning: true });
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }

@@ -21,7 +21,7 @@ export class Database {
   #position = 0;
   #replaced: RookeryError | undefined;
 
-  /** `descriptor` is of the same file, and is closed with the connection. */
+  /** `descriptor` must be for the same file. The connection closes it. */
   constructor(connection: Libsql.Database, path: string, descriptor?: FileDescriptor) {
     this.#connection = connection;
     this.path = path;
@@ -97,7 +97,7 @@ export class Database {
 
   /** After the file is lost, every later call on this connection throws. The caller must open a new one. */
   #refuseIfReplaced(check: (identity: FileIdentity) => void = (identity) => identity.check()): void {
-    if (this.#identity === undefined || this.#replaced !== undefined || !this.#open) return; // the next statement says so
+    if (this.#identity === undefined || this.#replaced !== undefined || !this.#open) return; // the next statement reports it
     try {
       check(this.#identity);
     } catch (error) {
@@ -147,7 +147,7 @@ export class Database {
       return work();
     } catch (error) {
       const failure = toStoreError(error, this.path);
-      if (failure.code === "store_corrupt") this.#refuseIfReplaced(); // which is why it looks damaged
+      if (failure.code === "store_corrupt") this.#refuseIfReplaced(); // a replaced file looks damaged
       throw failure;
     }
   }

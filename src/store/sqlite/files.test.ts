@@ -200,7 +200,7 @@ describe("the file of a SQLite store", () => {
     ["deleted with its folder", "", (path: string) => rmSync(dirname(path), { recursive: true })],
     ["missing its write-ahead log", "-wal", (path: string) => rmSync(`${path}-wal`)],
     ["missing its shared memory", "-shm", (path: string) => rmSync(`${path}-shm`)],
-  ])("that is %s acknowledges no more writes, and can be opened again", async (_, suffix, lose) => {
+  ])("that is %s rejects further writes, and can be opened again", async (_, suffix, lose) => {
     const path = newPath();
     await using store = await openSqliteStore({ path });
     await writeTestSession(store, ["a"]);
@@ -218,7 +218,7 @@ describe("the file of a SQLite store", () => {
     expect((await again.read({ sessionId: "ses_new" })).head).toBe(1);
   });
 
-  it("that is overwritten with an older copy acknowledges no more writes", async () => {
+  it("that is overwritten with an older copy rejects further writes", async () => {
     const path = newPath();
     await using store = await openSqliteStore({ path });
     await writeTestSession(store, ["a"]);
@@ -237,7 +237,7 @@ describe("the file of a SQLite store", () => {
   it.each([
     ["everything in the file", true],
     ["events in the write-ahead log", false],
-  ])("that is overwritten with a larger database acknowledges no more writes, with %s", async (_, isCheckpointed) => {
+  ])("that is overwritten with a larger database rejects further writes, with %s", async (_, isCheckpointed) => {
     const [path, otherPath] = [newPath(), newPath()];
     const other = await openSqliteStore({ path: otherPath });
     await writeTestSession(other, numbered(50));
@@ -254,7 +254,7 @@ describe("the file of a SQLite store", () => {
     expect(readFileSync(path).equals(readFileSync(otherPath))).toBe(true);
   });
 
-  it("of an earlier version gets an id, so that overwriting it is detected", async () => {
+  it("from an earlier version gets an id that reveals an overwrite", async () => {
     const [path, otherPath] = [newPath(), newPath()];
     for (const each of [path, otherPath]) {
       await writeTestSession(await openSqliteStore({ path: each }), ["a"]);

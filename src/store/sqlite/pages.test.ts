@@ -51,7 +51,7 @@ it.each([
   db.close();
 });
 
-it("finds one session or task at once, however much others read", async () => {
+it("finds one session or task at once while others read long logs", async () => {
   await using store = await openSqliteStore({ path: await written(100) });
   const spec = { prompt: "p", title: "t", repository: "/r", agent: "a", provider: "p", priority: 0, retries: 0 };
   const stages = [{ kind: "agent" as const, name: "a", agent: "a", tries: 1 }];

@@ -132,7 +132,7 @@ export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS
   if (fileIdOf(db) === 0) identifyExisting(db);
 }
 
-/** A random number in the header of the file, which tells it from other databases. 0 if it has none. */
+/** A random number in the header of the file, which distinguishes it from other databases. 0 if it has none. */
 export function fileIdOf(db: Database): number {
   return (decodeNumber(db.get("pragma application_id")?.[0]) ?? 0) >>> 0;
 }
@@ -143,7 +143,7 @@ function setFileId(db: Database): void {
   if (fileIdOf(db) === 0) db.exec(`pragma application_id = ${randomInt(1, MAX_FILE_ID)}`);
 }
 
-/** For a file of an earlier version. A file that cannot be written, or is damaged, is used without an id. */
+/** Adds an id to a file from an earlier version. A read-only or damaged file is used without an id. */
 function identifyExisting(db: Database): void {
   try {
     db.transaction(() => setFileId(db));
