@@ -20,6 +20,9 @@ const SILENCE_MS = 800;
 /** A cancelled turn that runs longer than this hangs. */
 const HANG_MS = 40_000;
 
+/** Codes of errors that an agent with changed lines may cause when it starts. */
+const START_ERRORS = /^(agent_\w+|backend_unsupported|model_invalid|provider_auth)$/;
+
 interface Step {
   readonly dir: string;
   readonly line?: string;
@@ -90,7 +93,7 @@ async function playOne(
   try {
     session = await rookery.openSession({ agent: "it", ...options });
   } catch (error) {
-    return isRookeryError(error) && error.code.startsWith("agent_") ? undefined : String(error); // it did not start
+    return isRookeryError(error) && START_ERRORS.test(error.code) ? undefined : String(error); // it did not start
   }
   try {
     const first = session.prompt("Go");

@@ -45,8 +45,8 @@ describe("a client", () => {
 
   it.each([
     ["another version", { protocolVersion: 2 }, /speaks version 2 of the protocol, but this client speaks version 1$/],
-    ["no version", {}, /answered initialize without a protocol version/],
-    ["null", null, /answered initialize without a protocol version/],
+    ["no version", {}, /answered initialize without a valid protocol version/],
+    ["null", null, /answered initialize without a valid protocol version/],
   ])("rejects if the agent answers initialize with %s", async (_what, result, message) => {
     const error = await getRejection(openScene({ on: { initialize: { answer: { result } } } }));
     expect(isRookeryError(error, "backend_unsupported")).toBe(true);

@@ -131,9 +131,9 @@ export class Client implements AsyncDisposable {
     }
     const { peer } = this.connection;
     const message =
-      protocolVersion === undefined
-        ? `${peer} answered initialize without a protocol version`
-        : `${peer} speaks version ${JSON.stringify(protocolVersion)} of the protocol, but this client speaks version ${ACP_PROTOCOL_VERSION}`;
+      typeof protocolVersion === "number"
+        ? `${peer} speaks version ${protocolVersion} of the protocol, but this client speaks version ${ACP_PROTOCOL_VERSION}`
+        : `${peer} answered initialize without a valid protocol version`;
     throw new RookeryError("backend_unsupported", message);
   }
 

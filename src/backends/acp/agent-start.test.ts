@@ -60,6 +60,41 @@ it("reports an agent that did not start in time with its last output, and leaves
   expect(processesMarked(marker)).toEqual([]);
 });
 
+/** Offers a model and a mode, and fails when the client chooses one. */
+const FAILS_AT_CHOICE = `
+const answer = (id, body) => console.log(JSON.stringify({ jsonrpc: "2.0", id, ...body }));
+require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method } = JSON.parse(line);
+  if (method === "initialize") answer(id, { result: { protocolVersion: 1, agentCapabilities: {} } });
+  else if (method === "session/new") answer(id, { result: {
+    sessionId: "s",
+    models: { currentModelId: "m", availableModels: [{ modelId: "n", name: "n" }] },
+    modes: { currentModeId: "m", availableModes: [{ id: "n", name: "n" }] },
+  } });
+  else if (process.argv[1] === "exits") process.exit(3);
+  else answer(id, { error: { code: -32000 - 5, message: "not today" } });
+});`;
+
+it.each([
+  ["exits", "model", /exit code 3/],
+  ["exits", "mode", /exit code 3/],
+  ["refuses", "model", /not today/],
+  ["refuses", "mode", /not today/],
+])("fails with agent_failed if the agent %s when its %s is chosen", async (behavior, choice, message) => {
+  await using home = await temporaryFolder();
+  const command = [process.execPath, "-e", FAILS_AT_CHOICE, behavior];
+  const agent = { name: "a", backend: "acp", model: undefined, permissions: undefined, prompts: [], command } as const;
+  const opened = acpBackend({ env: builtEnvironment({ home: home.path }) }).open({
+    ...{ sessionId: "s", cwd: home.path, nativeId: undefined, marker: `choice-${process.pid}` },
+    agent: { ...agent, [choice]: "n" },
+  });
+  await expect(opened).rejects.toMatchObject({
+    name: "RookeryError",
+    code: "agent_failed",
+    message: expect.stringMatching(message) as string,
+  });
+});
+
 async function open(home: string, script: string) {
   const marker = `starting-${process.pid}-${script.length}`;
   const { command } = await writeAcpAgent(home, { otherwise: [] });

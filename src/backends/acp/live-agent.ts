@@ -123,12 +123,16 @@ async function connectAcpAgent(
       throw toStartError(agent.name, error);
     }),
   );
-  const { session, how, lost } = await openNativeSession(client, options).catch((error: unknown) => {
-    throw toStartError(agent.name, error);
-  });
-  if (agent.model !== undefined) await chooseModel(session, agent.model, how);
-  if (agent.mode !== undefined) await chooseMode(session, agent.mode, how);
-  return { process, client, session, how, lost };
+  const native = await openNativeSession(client, options)
+    .then(async (opened) => {
+      if (agent.model !== undefined) await chooseModel(opened.session, agent.model, opened.how);
+      if (agent.mode !== undefined) await chooseMode(opened.session, agent.mode, opened.how);
+      return opened;
+    })
+    .catch((error: unknown) => {
+      throw toStartError(agent.name, error);
+    });
+  return { process, client, ...native };
 }
 
 /** Resumes, loads or forks the agent's own session if the agent supports that safely; otherwise creates one. */

@@ -82,8 +82,13 @@ export class Names {
     const message = parsed(line);
     if (message === undefined) return this.#text(line);
     const isAnswer = message.method === undefined && this.#ids.has(message.id);
-    const said = this.#value(message);
-    return JSON.stringify(isAnswer ? { ...said, id: this.#ids.get(message.id) } : said);
+    try {
+      const said = this.#value(message);
+      return JSON.stringify(isAnswer ? { ...said, id: this.#ids.get(message.id) } : said);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      return this.#text(line); // a fuzzed line that is nested too deeply to be walked
+    }
   }
 
   #walk(recorded, actual) {
