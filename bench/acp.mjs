@@ -53,7 +53,7 @@ function chained({ count, rounds }) {
     { name: "floor: a round trip without a proxy, p50", value: floor, unit: "ms" },
     { name: "what a chain of five proxies adds, in the client's process", ...atMost(chain - floor, 1, "ms") },
     { name: "what five processes add, each starting the next", value: nested - floor, unit: "ms" },
-    { name: "what five processes and a conductor's add", value: conducted - floor, unit: "ms" },
+    { name: "overhead of five processes and a conductor", value: conducted - floor, unit: "ms" },
   ];
 }
 

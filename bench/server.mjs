@@ -193,7 +193,7 @@ async function withAgent(total, work) {
   });
 }
 
-/** Returns all results of each. */
+/** Measures the subjects alternately, `rounds` times. Returns the results of each subject. */
 export async function inTurns(rounds, subjects, measure) {
   const found = subjects.map(() => []);
   for (let round = 0; round < rounds; round += 1) {

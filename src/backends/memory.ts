@@ -24,7 +24,7 @@ export class ConversationMemory {
     this.#agent = agent;
   }
 
-  /** Whether the input alone is enough. */
+  /** Whether the agent knows the whole conversation, so that the next prompt needs only the new input. */
   get isComplete(): boolean {
     return this.#isTold && !this.#hasMissed;
   }

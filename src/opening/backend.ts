@@ -23,12 +23,12 @@ export interface BackendInputs
   readonly env: EnvironmentVariables;
   /** Names of the variables in the caller's `env` option. */
   readonly callerEnvNames: readonly string[];
-  readonly wanted: AgentResources;
+  readonly resources: AgentResources;
   readonly folders: readonly string[];
 }
 
 export function createBackend(agent: AgentConfig, { baseUrl = agent.baseUrl, ...inputs }: BackendInputs): Backend {
-  const { env, apiKey, prices, providers, wanted, folders } = inputs;
+  const { env, apiKey, prices, providers, resources, folders } = inputs;
   const { effort, context, retries, timeouts } = agent;
   const programEnv = (owner: CredentialOwner) => programEnvironment(agent, inputs, owner);
   switch (agent.backend) {
@@ -42,7 +42,7 @@ export function createBackend(agent: AgentConfig, { baseUrl = agent.baseUrl, ...
         context,
         retries,
         timeouts,
-        resources: wanted,
+        resources,
         folders,
         code: agent.code,
         passEnv: agent.passEnv,
@@ -52,19 +52,19 @@ export function createBackend(agent: AgentConfig, { baseUrl = agent.baseUrl, ...
       const { auth, serve, registry } = agent;
       const commandEnv = childEnvironment(env, { pass: agent.passEnv, keys: keyVariables(providers) });
       const owner = credentialOwner(agentProgramFamily(agent));
-      return acpBackend({ env: programEnv(owner), auth, serve, registry, resources: wanted, commandEnv });
+      return acpBackend({ env: programEnv(owner), auth, serve, registry, resources, commandEnv });
     }
     case "claude-code":
-      return claudeBackend({ env: programEnv("claude"), resources: wanted, pty: agent.pty });
+      return claudeBackend({ env: programEnv("claude"), resources, pty: agent.pty });
     case "codex":
-      return codexBackend({ env: programEnv("codex"), resources: wanted });
+      return codexBackend({ env: programEnv("codex"), resources });
     case "gemini-cli":
-      return geminiBackend({ env: programEnv("gemini"), resources: wanted });
+      return geminiBackend({ env: programEnv("gemini"), resources });
     case "opencode":
-      return opencodeBackend({ env: programEnv("any"), resources: wanted });
+      return opencodeBackend({ env: programEnv("any"), resources });
     case "command": {
       const { pty, resumeCommand, sessionPath, textPath } = agent;
-      return commandBackend({ env: programEnv("none"), resources: wanted, pty, resumeCommand, sessionPath, textPath });
+      return commandBackend({ env: programEnv("none"), resources, pty, resumeCommand, sessionPath, textPath });
     }
   }
 }

@@ -50,14 +50,14 @@ function chooseBackend({ resolved, overrides, firstAgent }: ConnectionRequest, p
   const { prices, providers } = config;
   const serverEnv = childEnvironment(env, { keys: keyVariables(providers) });
   const folders = [...agent.folders, ...(overrides.folders ?? [])];
-  const wanted = { ...tools, plugins, env: serverEnv };
-  if (overrides.toolsOnly === true) return toolsOnlyBackend({ env: serverEnv, resources: wanted, folders });
+  const resources = { ...tools, plugins, env: serverEnv };
+  if (overrides.toolsOnly === true) return toolsOnlyBackend({ env: serverEnv, resources, folders });
   const { baseUrl, apiKey } = agent.name === firstAgent ? overrides : {};
   const callerEnvNames = Object.keys(overrides.env ?? {});
   return createBackend(agent, {
     env,
     callerEnvNames,
-    wanted,
+    resources,
     prices,
     providers,
     folders,

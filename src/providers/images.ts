@@ -43,14 +43,14 @@ export async function loadImages(
   { messages, blob }: Pick<CompletionRequest, "messages" | "blob">,
   limits: ImageLimits | undefined,
 ): Promise<LoadedImages> {
-  const given = new Map<string, Uint8Array>();
-  if (limits === undefined) return given;
+  const included = new Map<string, Uint8Array>();
+  if (limits === undefined) return included;
   const input = messages.findLast(({ role }) => role === "user");
   for (const message of messages) {
     const own = new Map<string, Uint8Array>();
     for (const part of findSupportedImages(message, limits)) {
       if (own.has(part.hash)) continue;
-      const bytes = given.get(part.hash) ?? (await blob(part.hash));
+      const bytes = included.get(part.hash) ?? (await blob(part.hash));
       if (bytes === undefined) continue;
       const problem = findImageProblem(bytes.byteLength, limits, own);
       if (problem === undefined) own.set(part.hash, bytes);
@@ -58,9 +58,9 @@ export async function loadImages(
         throw new RookeryError("input_too_large", `${attachmentName(part)} cannot be sent to the model: ${problem}`);
       }
     }
-    addImages(given, own);
+    addImages(included, own);
   }
-  return given;
+  return included;
 }
 
 export function attachmentName({ name, mediaType }: BlobPart): string {
@@ -68,13 +68,13 @@ export function attachmentName({ name, mediaType }: BlobPart): string {
 }
 
 /** Adds the images of one message, and drops older ones if the limit is exceeded. Never drops the added ones. */
-function addImages(given: Map<string, Uint8Array>, own: LoadedImages): void {
-  const older = Array.from(given.keys()).filter((hash) => !own.has(hash));
-  for (const [hash, bytes] of own) given.set(hash, bytes);
-  if (fits(given, MAX_IMAGES)) return;
+function addImages(included: Map<string, Uint8Array>, own: LoadedImages): void {
+  const older = Array.from(included.keys()).filter((hash) => !own.has(hash));
+  for (const [hash, bytes] of own) included.set(hash, bytes);
+  if (fits(included, MAX_IMAGES)) return;
   for (const hash of older) {
-    if (fits(given, KEPT_IMAGES)) return;
-    given.delete(hash);
+    if (fits(included, KEPT_IMAGES)) return;
+    included.delete(hash);
   }
 }
 

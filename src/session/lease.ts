@@ -71,7 +71,7 @@ export async function isDriven(
   return lease !== undefined && leaseState(lease, { store, clock, timing }) === "held";
 }
 
-/** A lease that this process failed to release has nothing running. */
+/** A lease that this process failed to release counts as expired: nothing runs under it. */
 function leaseState(lease: Lease, query: HolderQuery): HolderState {
   return isAbandonedLease(lease.owner) ? "expired" : holderState(lease, query);
 }

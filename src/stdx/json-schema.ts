@@ -57,7 +57,7 @@ class SchemaCopier {
       kept[key] = this.#copyValue(key, value);
       if (this.#removed === removed) continue;
       if (INVERTING.has(key)) drop(key);
-      // Alternatives that only a pattern told apart would all match, and `oneOf` wants exactly one.
+      // Without its pattern, an alternative may match values of another one, but `oneOf` requires exactly one match.
       if (key !== "oneOf") continue;
       drop(key);
       if (!("anyOf" in schema)) kept.anyOf = kept.oneOf;

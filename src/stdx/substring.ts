@@ -6,10 +6,10 @@
 /** Up to this length the product is small, and the native search is much faster. */
 const MAX_NATIVE_LENGTH = 16;
 
-/** Index of the first occurrence of `wanted` at or after `from`, or -1. */
-export function indexOfText(text: string, wanted: string, from = 0): number {
-  if (wanted.length <= MAX_NATIVE_LENGTH) return text.indexOf(wanted, from);
-  return new Searcher(wanted).indexIn(text, from);
+/** Index of the first occurrence of `needle` at or after `from`, or -1. */
+export function indexOfText(text: string, needle: string, from = 0): number {
+  if (needle.length <= MAX_NATIVE_LENGTH) return text.indexOf(needle, from);
+  return new Searcher(needle).indexIn(text, from);
 }
 
 /** Like `text.split(separator)` for a separator that is not empty. */
@@ -26,15 +26,15 @@ export function splitText(text: string, separator: string): string[] {
 }
 
 class Searcher {
-  readonly #wanted: string;
+  readonly #needle: string;
   /** For each prefix, the length of its longest proper prefix that is also its suffix. */
   readonly #borders: Int32Array;
 
-  constructor(wanted: string) {
-    this.#wanted = wanted;
-    this.#borders = new Int32Array(wanted.length);
-    for (let at = 1, length = 0; at < wanted.length; at += 1) {
-      length = this.#extend(length, wanted.charCodeAt(at));
+  constructor(needle: string) {
+    this.#needle = needle;
+    this.#borders = new Int32Array(needle.length);
+    for (let at = 1, length = 0; at < needle.length; at += 1) {
+      length = this.#extend(length, needle.charCodeAt(at));
       this.#borders[at] = length;
     }
   }
@@ -43,7 +43,7 @@ class Searcher {
     let length = 0;
     for (let at = from; at < text.length; at += 1) {
       length = this.#extend(length, text.charCodeAt(at));
-      if (length === this.#wanted.length) return at + 1 - length;
+      if (length === this.#needle.length) return at + 1 - length;
     }
     return -1;
   }
@@ -51,7 +51,7 @@ class Searcher {
   /** The length of the prefix that ends with `code`, after a prefix of `length` characters. */
   #extend(length: number, code: number): number {
     let kept = length;
-    while (kept > 0 && this.#wanted.charCodeAt(kept) !== code) kept = this.#borders[kept - 1] ?? 0;
-    return this.#wanted.charCodeAt(kept) === code ? kept + 1 : 0;
+    while (kept > 0 && this.#needle.charCodeAt(kept) !== code) kept = this.#borders[kept - 1] ?? 0;
+    return this.#needle.charCodeAt(kept) === code ? kept + 1 : 0;
   }
 }

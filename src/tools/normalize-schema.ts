@@ -15,10 +15,10 @@ const MAX_BRANCHES = 200;
  * require. The result may be less strict than the original, never different: the tool's source still validates
  * arguments against the original schema. Throws `SchemaRefusal` if that is impossible.
  */
-export function normalizeSchema(given: unknown): Schema {
-  if (given === undefined || given === null) return { type: "object", properties: {} };
-  if (!isSchema(given)) throw new SchemaRefusal("its schema is not an object");
-  const schema = mergeBranches(resolveTopLevelRef(given));
+export function normalizeSchema(input: unknown): Schema {
+  if (input === undefined || input === null) return { type: "object", properties: {} };
+  if (!isSchema(input)) throw new SchemaRefusal("its schema is not an object");
+  const schema = mergeBranches(resolveTopLevelRef(input));
   const type = schema["type"];
   const object = type === undefined || type === "object" || (Array.isArray(type) && type.includes("object"));
   if (!object) throw new SchemaRefusal(`its arguments have the type ${JSON.stringify(type)} instead of "object"`);
@@ -34,11 +34,11 @@ export function normalizeSchema(given: unknown): Schema {
 }
 
 /** Resolves a top-level `$ref`, which some generators emit for a schema in `$defs`. */
-function resolveTopLevelRef(given: Schema): Schema {
-  let schema = given;
+function resolveTopLevelRef(input: Schema): Schema {
+  let schema = input;
   for (let hop = 0; typeof schema["$ref"] === "string"; hop += 1) {
     const { $ref, ...beside } = schema;
-    const target = hop < MAX_REFERENCES ? resolvePointer(given, $ref) : undefined;
+    const target = hop < MAX_REFERENCES ? resolvePointer(input, $ref) : undefined;
     if (!isSchema(target)) throw new SchemaRefusal(`its schema has the unsupported reference "${$ref}"`);
     schema = { ...beside, ...target };
   }

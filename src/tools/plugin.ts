@@ -72,10 +72,10 @@ const HOOKS = ["revision", "beforeCall", "afterCall", "turnStarted", "turnEnded"
  * Returns the plugin with its id, version and sources read once, because its getters may throw when they are read again.
  * Throws `plugin_failed` if the value is not a valid plugin. It may come from plain JavaScript.
  */
-export function validatePlugin(given: unknown): Plugin {
+export function validatePlugin(candidate: unknown): Plugin {
   try {
-    checkPlugin(given);
-    const plugin = given as Readonly<Record<keyof Plugin, unknown>>;
+    checkPlugin(candidate);
+    const plugin = candidate as Readonly<Record<keyof Plugin, unknown>>;
     const { id, version, sources = [], onFailure } = plugin;
     const bound = (value: unknown) => (args: unknown[]) =>
       Reflect.apply(value as () => unknown, plugin, args) as unknown;
@@ -100,8 +100,9 @@ export function validatePlugin(given: unknown): Plugin {
   }
 }
 
-function checkPlugin(given: unknown): void {
-  const plugin = (typeof given === "object" ? given : undefined) as { readonly [Key in keyof Plugin]?: unknown } | null;
+function checkPlugin(candidate: unknown): void {
+  const plugin = (typeof candidate === "object" ? candidate : undefined) as
+    { readonly [Key in keyof Plugin]?: unknown } | null;
   const { id, version, sources = [] } = plugin ?? {};
   if (typeof id !== "string" || typeof version !== "string") {
     throw new RookeryError("plugin_failed", "a plugin needs an id and a version; both must be strings");

@@ -26,8 +26,8 @@ const MAX_PROGRESS_LENGTH = 64 * 1024;
 const Locations = z.lazy(() => z.array(Location).max(MAX_LOCATIONS));
 
 /** Returns the description without invalid fields. `fallback` replaces a missing or empty title. */
-export function sanitizeDescription(given: unknown, fallback: string): ToolDescription {
-  const { title, locations } = (given ?? {}) as { readonly title?: unknown; readonly locations?: unknown };
+export function sanitizeDescription(raw: unknown, fallback: string): ToolDescription {
+  const { title, locations } = (raw ?? {}) as { readonly title?: unknown; readonly locations?: unknown };
   const text = typeof title === "string" && title.trim() !== "" ? title : fallback;
   const places = Locations.safeParse(locations).data;
   return { title: text.slice(0, MAX_TITLE_LENGTH).toWellFormed(), ...(places !== undefined && { locations: places }) };
@@ -37,9 +37,9 @@ export function sanitizeDescription(given: unknown, fallback: string): ToolDescr
  * Returns the spec without optional fields of the wrong type. An unknown kind becomes `other`. Only `true` counts as
  * read-only, because a read-only tool runs without permission.
  */
-export function sanitizeSpec(given: ToolSpec): Omit<ToolSpec, "inputSchema"> {
+export function sanitizeSpec(raw: ToolSpec): Omit<ToolSpec, "inputSchema"> {
   const { name, description, kind, readOnly, repeatable, concurrent, timeoutMs, hints, title, outputSchema, defer } =
-    given as { readonly [Key in keyof ToolSpec]: unknown };
+    raw as { readonly [Key in keyof ToolSpec]: unknown };
   return {
     name: name as string,
     description: typeof description === "string" ? description : "",
@@ -118,16 +118,16 @@ const QuestionSchema = z.lazy(() =>
   }),
 );
 
-function validateQuestion(given: unknown): Question {
-  const { data, error } = QuestionSchema.safeParse(given);
+function validateQuestion(raw: unknown): Question {
+  const { data, error } = QuestionSchema.safeParse(raw);
   if (data === undefined) throw new Error(`ask got an invalid question: ${z.prettifyError(error)}`);
   return data.schema === undefined ? data : { ...data, schema: toPlainJson(data.schema, "the schema of the question") };
 }
 
-function validateAskOptions(given: unknown): AskOptions {
-  if (given === undefined) return {};
-  if (!isObject(given)) throw new Error("the options of ask must be an object");
-  const { signal, completed } = given;
+function validateAskOptions(raw: unknown): AskOptions {
+  if (raw === undefined) return {};
+  if (!isObject(raw)) throw new Error("the options of ask must be an object");
+  const { signal, completed } = raw;
   if (signal !== undefined && !(signal instanceof AbortSignal)) throw new Error("signal must be an AbortSignal");
   if (completed !== undefined && !(completed instanceof Promise)) throw new Error("completed must be a promise");
   return { signal, completed: completed as Promise<void> | undefined };

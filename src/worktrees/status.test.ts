@@ -50,7 +50,7 @@ it("reports committed, staged, changed, moved, deleted, binary and new files wit
   await writeFile(at("committed.txt"), "1\n2\n3\n");
   await user.git("-C", worktree.path, "add", "committed.txt");
   await user.git("-C", worktree.path, "commit", "--quiet", "-m", "Add one: with\ttab");
-  await user.git("commit", "--quiet", "--allow-empty", "-m", "Main goes on");
+  await user.git("commit", "--quiet", "--allow-empty", "-m", "Advance main");
   await user.git("-C", worktree.path, "mv", "to move.txt", "möved ✓.txt");
   await writeFile(at("a.txt"), "one\nthree\n");
   await rm(at("gone.txt"));

@@ -125,7 +125,7 @@ describe("a client", () => {
     const noise: Noise[] = [];
     await using scene = await openScene(
       { prompts: [[{ write: "debug: starting\n" }, { send: [1] }, { say: "hi" }]] },
-      { onNoise: (heard) => noise.push(heard) },
+      { onNoise: (line) => noise.push(line) },
     );
     const session = await scene.client.session("/project").create();
     expect(await session.prompt("go").readText()).toBe("hi");

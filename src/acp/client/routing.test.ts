@@ -359,9 +359,9 @@ describe("a request", () => {
 
 describe("a notification", () => {
   it("of an extension goes to its session or to the client", async () => {
-    const heard: string[] = [];
+    const received: string[] = [];
     const hears = (name: string): SessionOptions => ({
-      notification: ({ method }) => void heard.push(`${name} ${method}`),
+      notification: ({ method }) => void received.push(`${name} ${method}`),
     });
     const note = (method: string, params?: object): AcpStep => ({ notify: { method, params } });
     await using scene = await openScene(
@@ -370,15 +370,15 @@ describe("a notification", () => {
     );
     const session = await scene.client.session("/project").serve(hears("session")).create();
     await session.prompt("go").finish();
-    expect(heard).toEqual(["session _a", "client _b", "client _c"]);
+    expect(received).toEqual(["session _a", "client _b", "client _c"]);
   });
 
   it("is handled before the next one, without blocking other messages", async () => {
-    const heard: string[] = [];
+    const received: string[] = [];
     const gate = deferred();
     const notification = async ({ method }: { method: string }): Promise<void> => {
       if (method === "_slow") await gate.promise;
-      heard.push(method);
+      received.push(method);
     };
     const note = (method: string): AcpStep => ({ notify: { method } });
     await using scene = await openScene(
@@ -392,12 +392,12 @@ describe("a notification", () => {
     );
     const session = await scene.client.session("/project").create();
     expect(await session.prompt("go").readText()).toBe("one");
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
     session.prompt("go");
     await stalled(scene);
     expect(scene.taken()).toBeLessThan(4 * 1024 * 1024);
     gate.resolve();
-    await expect.poll(() => heard).toEqual(["_slow", "_next"]);
+    await expect.poll(() => received).toEqual(["_slow", "_next"]);
   });
 
   it("breaks only its session if the handler throws", async () => {

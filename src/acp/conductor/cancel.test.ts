@@ -50,7 +50,11 @@ const CHAINS: readonly (readonly [string, (options: ChainOptions) => Chain, Prox
 
 describe.each(CHAINS)("through three proxies of %s", (_, open, proxy) => {
   const opened = (user: User): Chain =>
-    open({ script: SCRIPT, proxies: [proxy, proxy, proxy], heard: (message, client) => user.heard(message, client) });
+    open({
+      script: SCRIPT,
+      proxies: [proxy, proxy, proxy],
+      onMessage: (message, client) => user.onMessage(message, client),
+    });
 
   for (const point of POINTS) {
     it.each(cancellersAt(point))(`ends once after a cancel by %s with ${point[0]} at any hop`, async (canceller) => {
@@ -131,7 +135,7 @@ class User {
     this.#atOnce = atOnce;
   }
 
-  heard({ id, method, params }: Message, client: LineClient): void {
+  onMessage({ id, method, params }: Message, client: LineClient): void {
     if (method === PERMISSION) {
       this.#asked.add(id);
       if (this.#atOnce)

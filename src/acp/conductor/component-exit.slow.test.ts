@@ -146,7 +146,7 @@ it("answers everything once and leaves no process after any component is killed 
   for (let seed = Date.now() % 1_000_000, last = seed + CASES; seed < last; seed += 1) {
     const random = new Random(Number(process.env["ROOKERY_SEED"] ?? seed));
     await using folder = await temporaryFolder();
-    await using chain = await openProcesses({ folder, script: ASKS, programs: NAMES, heard: allow });
+    await using chain = await openProcesses({ folder, script: ASKS, programs: NAMES, onMessage: allow });
     const victim = random.pick(...NAMES);
     const conversation = converse(chain);
     await eventually("its start", () => chain.pids(victim).length > 0);

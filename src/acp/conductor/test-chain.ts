@@ -25,11 +25,11 @@ export interface Chain extends AsyncDisposable {
 export interface ChainOptions {
   readonly script: AcpScript;
   readonly proxies: readonly ProxyOptions[];
-  readonly heard?: (message: Message, client: LineClient) => void;
+  readonly onMessage?: (message: Message, client: LineClient) => void;
 }
 
 /** Through a conductor whose proxies alternate between the two dialects. */
-export function conducted({ script, proxies, heard }: ChainOptions): Chain {
+export function conducted({ script, proxies, onMessage }: ChainOptions): Chain {
   const [near, far] = transportPair();
   const [toAgent, fromAgent] = [new PassThrough(), new PassThrough()];
   const agent = startAcpAgent({ script, input: toAgent, output: fromAgent });
@@ -45,7 +45,7 @@ export function conducted({ script, proxies, heard }: ChainOptions): Chain {
     proxies: proxies.map(component),
     agent: watched(running("agent", streamTransport(fromAgent, toAgent)), last),
   });
-  const client = new LineClient(near, heard);
+  const client = new LineClient(near, onMessage);
   return {
     client,
     hops: [first, ...between, last],
@@ -59,7 +59,7 @@ export function conducted({ script, proxies, heard }: ChainOptions): Chain {
 }
 
 /** One proxy in front of the other, each on its own byte streams. */
-export function nested({ script, proxies, heard }: ChainOptions): Chain {
+export function nested({ script, proxies, onMessage }: ChainOptions): Chain {
   const pipes = Array.from({ length: proxies.length + 1 }, () => ({ up: new PassThrough(), down: new PassThrough() }));
   const hops = pipes.map((_, place) => new Hop(`hop ${place}`));
   const pipeAt = (place: number): { up: PassThrough; down: PassThrough } => pipes[place] ?? fail();
@@ -76,7 +76,7 @@ export function nested({ script, proxies, heard }: ChainOptions): Chain {
   );
   const { up, down } = pipeAt(proxies.length);
   const agent = startAcpAgent({ script, input: down, output: up });
-  const client = new LineClient(upper(0), heard);
+  const client = new LineClient(upper(0), onMessage);
   return {
     client,
     hops,

@@ -14,14 +14,14 @@ export class LineClient {
   readonly messages: Message[] = [];
   ended = false;
   readonly #transport: Transport;
-  readonly #heard: (message: Message, client: LineClient) => void;
+  readonly #onMessage: (message: Message, client: LineClient) => void;
   readonly #watchers = new Set<() => void>();
   #ids = 0;
 
-  /** `heard` is called for each message. */
-  constructor(transport: Transport, heard: (message: Message, client: LineClient) => void = () => undefined) {
+  /** Calls `onMessage` for each message. */
+  constructor(transport: Transport, onMessage: (message: Message, client: LineClient) => void = () => undefined) {
     this.#transport = transport;
-    this.#heard = heard;
+    this.#onMessage = onMessage;
     transport.start({
       line: (line) => this.#take(JSON.parse(line) as Message),
       oversize: () => undefined,
@@ -107,7 +107,7 @@ export class LineClient {
 
   #take(message: Message): void {
     this.messages.push(message);
-    this.#heard(message, this);
+    this.#onMessage(message, this);
     this.#wake();
   }
 

@@ -35,11 +35,11 @@ export interface ProcessChainOptions {
   readonly programs: readonly Name[];
   /** Replaces the usual command. */
   readonly commands?: Partial<Readonly<Record<Name, readonly string[]>>>;
-  readonly heard?: (message: Message, client: LineClient) => void;
+  readonly onMessage?: (message: Message, client: LineClient) => void;
 }
 
 export async function openProcesses(options: ProcessChainOptions): Promise<ProcessChain> {
-  const { folder, script, programs, commands = {}, heard } = options;
+  const { folder, script, programs, commands = {}, onMessage } = options;
   const run = randomBytes(6).toString("hex");
   const marker = (name: Name): string => `death-${run}-${name}`;
   const env = builtEnvironment({ home: folder.path });
@@ -63,7 +63,7 @@ export async function openProcesses(options: ProcessChainOptions): Promise<Proce
     agent: observed(agent, hops.agent),
     onDeath: (name) => deaths.push(name),
   });
-  const client = new LineClient(near, heard);
+  const client = new LineClient(near, onMessage);
   const pids = (name: Name): number[] => processesMarked(marker(name)).map(({ pid }) => pid);
   return {
     client,

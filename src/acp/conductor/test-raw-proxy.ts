@@ -8,7 +8,7 @@ const PREFIX: Readonly<Record<ProxyDialect, string>> = { official: "proxy", rust
 
 export class RawProxy {
   /** Everything that it received. */
-  readonly heard: Message[] = [];
+  readonly messages: Message[] = [];
   readonly #transport: Transport;
   readonly #prefix: string;
   readonly #asked = new Map<unknown, (answer: Message) => void>();
@@ -27,7 +27,7 @@ export class RawProxy {
   }
 
   get methods(): string[] {
-    return this.heard.flatMap(({ method }) => method ?? []);
+    return this.messages.flatMap(({ method }) => method ?? []);
   }
 
   send(message: Message): void {
@@ -47,7 +47,7 @@ export class RawProxy {
   }
 
   #take(message: Message): void {
-    this.heard.push(message);
+    this.messages.push(message);
     const { id, method, params } = message;
     if (method === undefined) return this.#asked.get(id)?.(message);
     if (method === "$/cancel_request") return;

@@ -203,16 +203,18 @@ describe.each([
   });
 
   it("keeps notifications for its own handler", async () => {
-    const heard: unknown[] = [];
+    const received: unknown[] = [];
     const after = [{ notify: { method: "_ext/told", params: { sessionId: "session-1", n: 1 } } }, { say: "one" }];
     await using scene = open({ on: { "session/new": { after } } }, async (request) => {
-      const { proxyRemaining } = await request.startSession({ notification: ({ params }) => void heard.push(params) });
+      const { proxyRemaining } = await request.startSession({
+        notification: ({ params }) => void received.push(params),
+      });
       await settle();
       proxyRemaining();
     });
     await scene.client.newSession();
     await settle();
-    expect(heard).toEqual([{ sessionId: "session-1", n: 1 }]);
+    expect(received).toEqual([{ sessionId: "session-1", n: 1 }]);
     expect(listReceived(scene)).toEqual(["answer sessionId", "one"]);
   });
 

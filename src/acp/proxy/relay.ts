@@ -31,15 +31,15 @@ export async function passThrough(request: IncomingRequest, to: Port): Promise<u
 
 /**
  * Messages behind the request wait until it is sent on; messages behind the answer wait until the handler is done. A
- * handler that calls `forward` again unblocks them meanwhile.
+ * handler that calls `forward` again unblocks them until that answer arrives.
  */
 export async function relay(request: IncomingRequest, to: Port, handler: ProxyHandler): Promise<unknown> {
   const sent = deferred();
   let holding: Deferred<void> | undefined;
-  const letGo = (): void => holding?.resolve();
+  const releaseHold = (): void => holding?.resolve();
   const forward = async (params: unknown = request.params): Promise<Verbatim> => {
     if (request.signal.aborted) throw requestCancelled(); // nobody waits for it
-    letGo();
+    releaseHold();
     const mine = deferred();
     const response = to.forward(withParams(request, params), {
       signal: request.signal,
@@ -60,7 +60,7 @@ export async function relay(request: IncomingRequest, to: Port, handler: ProxyHa
   } catch (error) {
     request.fail(error);
   } finally {
-    letGo();
+    releaseHold();
   }
   return undefined; // the request is already answered
 }

@@ -84,7 +84,7 @@ describe.each(CARRIERS)("an agent of the official SDK, %s,", (carrier) => {
     expect(completed).toEqual([["elicitation/complete", { elicitationId: "link-1" }]]);
   });
 
-  it("gets its permission request answered by a cancel", async () => {
+  it("gets an answer to its permission request after a cancel", async () => {
     const asked = deferred();
     await using scene = await openScene(carrier, {
       serve: {

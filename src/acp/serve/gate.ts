@@ -10,7 +10,7 @@ export interface GateRequest {
   readonly path?: string;
   readonly command?: readonly string[];
   readonly sessionId: string;
-  /** As they came. */
+  /** The params of the request, unchanged. */
   readonly params: unknown;
   /** Fires when nobody needs the answer. */
   readonly signal: AbortSignal;

@@ -42,7 +42,7 @@ export class ControlRequests {
       return this.#channel.respond(id, answer.refusal);
     const handleCancel = new AbortController();
     this.#openRequests.set(id, handleCancel);
-    void this.#answer(id, handleCancel.signal, () => answer.given(turn, request, handleCancel.signal)).finally(() =>
+    void this.#answer(id, handleCancel.signal, () => answer.decide(turn, request, handleCancel.signal)).finally(() =>
       this.#openRequests.delete(id),
     );
   }
@@ -52,9 +52,9 @@ export class ControlRequests {
   }
 
   /** Answers a request. Claude Code withdraws its open requests itself when a turn is interrupted. */
-  async #answer(id: string, withdrawn: AbortSignal, given: () => Promise<JsonRecord>): Promise<void> {
+  async #answer(id: string, withdrawn: AbortSignal, decide: () => Promise<JsonRecord>): Promise<void> {
     try {
-      const response = await given();
+      const response = await decide();
       if (!withdrawn.aborted) this.#channel.respond(id, response);
     } catch (error) {
       if (!withdrawn.aborted) this.#channel.refuse(id, messageOf(error));
@@ -64,15 +64,15 @@ export class ControlRequests {
 
 interface RequestHandler {
   readonly refusal: JsonRecord;
-  given(turn: ProgramTurn, request: JsonRecord, signal: AbortSignal): Promise<JsonRecord>;
+  decide(turn: ProgramTurn, request: JsonRecord, signal: AbortSignal): Promise<JsonRecord>;
 }
 
 const HANDLERS: Readonly<Record<string, RequestHandler>> = {
-  can_use_tool: { refusal: denyTool(NO_TURN), given: decideToolUse },
-  hook_callback: { refusal: denyHook(NO_TURN), given: decideHook },
+  can_use_tool: { refusal: denyTool(NO_TURN), decide: decideToolUse },
+  hook_callback: { refusal: denyHook(NO_TURN), decide: decideHook },
   elicitation: {
     refusal: { action: "decline" },
-    given: async (turn, request, signal) =>
+    decide: async (turn, request, signal) =>
       toClaudeElicitationResult(await turn.ask(toElicitationQuestion(request), { signal })),
   },
 };

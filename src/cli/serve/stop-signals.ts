@@ -14,14 +14,14 @@ export function watchStopSignals(io: Io): StopSignals {
     if (controller.signal.aborted) process.exit(EXIT.cancelled); // the next start ends the child processes
     controller.abort();
   };
-  const goOn = (): void => undefined; // the server keeps running without a reader of its output
+  const ignoreClosedOutput = (): void => undefined; // the server keeps running without a reader of its output
   for (const name of SIGNALS) process.on(name, stop);
-  io.onOutputClosed.add(goOn);
+  io.onOutputClosed.add(ignoreClosedOutput);
   return {
     signal: controller.signal,
     [Symbol.dispose]() {
       for (const name of SIGNALS) process.off(name, stop);
-      io.onOutputClosed.delete(goOn);
+      io.onOutputClosed.delete(ignoreClosedOutput);
     },
   };
 }

@@ -69,11 +69,11 @@ function formatChild({ id, status, lastOutcome, title = "" }: SessionSummary): s
 function formatSessionStatus(state: SessionState, left: boolean): string {
   const status = sessionStatus(state);
   const until = state.turn?.parkedUntil;
-  const goOn = resumeSessionCommand(state);
+  const resumeCommand = resumeSessionCommand(state);
   if (status === "parked" && until !== undefined) {
-    return `parked until ${formatLocalTime(until)}${left ? `; no process drives it; continue it with: ${goOn}` : ""}`;
+    return `parked until ${formatLocalTime(until)}${left ? `; no process drives it; continue it with: ${resumeCommand}` : ""}`;
   }
-  return left ? `interrupted (was ${status}); continue it with: ${goOn}` : status;
+  return left ? `interrupted (was ${status}); continue it with: ${resumeCommand}` : status;
 }
 
 /** Empty for a session with one agent. */

@@ -30,47 +30,47 @@ export type ExecEvent = z.infer<typeof ExecEvent>;
 export type ExecItem = z.infer<typeof RawExecItem>;
 
 /** `id` replaces the item's own id, which repeats in every turn. Returns undefined for other items. */
-export function convertExecItem(given: ExecItem, id: string): Item | undefined {
-  return Item.safeParse(translateItem({ ...given, id })).data;
+export function convertExecItem(item: ExecItem, id: string): Item | undefined {
+  return Item.safeParse(translateItem({ ...item, id })).data;
 }
 
 /** Returns the entries of a plan. */
-export function readTodos(given: ExecItem): z.infer<typeof Todo>["items"] | undefined {
-  return given.type === "todo_list" ? Todo.safeParse(given).data?.items : undefined;
+export function readTodos(item: ExecItem): z.infer<typeof Todo>["items"] | undefined {
+  return item.type === "todo_list" ? Todo.safeParse(item).data?.items : undefined;
 }
 
 /** Returns the text of a warning, which is an item in `exec`. */
-export function readWarning(given: ExecItem): string | undefined {
-  const { message } = given as { message?: unknown };
-  return given.type === "error" && typeof message === "string" ? message : undefined;
+export function readWarning(item: ExecItem): string | undefined {
+  const { message } = item as { message?: unknown };
+  return item.type === "error" && typeof message === "string" ? message : undefined;
 }
 
-function translateItem(given: ExecItem): unknown {
-  switch (given.type) {
+function translateItem(item: ExecItem): unknown {
+  switch (item.type) {
     case "agent_message":
-      return { ...given, type: "agentMessage" };
+      return { ...item, type: "agentMessage" };
     case "reasoning":
-      return { ...given, summary: [given["text"]] };
+      return { ...item, summary: [item["text"]] };
     case "command_execution":
       return {
-        ...given,
+        ...item,
         type: "commandExecution",
-        aggregatedOutput: given["aggregated_output"],
-        exitCode: given["exit_code"],
+        aggregatedOutput: item["aggregated_output"],
+        exitCode: item["exit_code"],
       };
     case "file_change": {
-      const changes = z.array(Change).safeParse(given["changes"]).data ?? [];
+      const changes = z.array(Change).safeParse(item["changes"]).data ?? [];
       return {
-        ...given,
+        ...item,
         type: "fileChange",
         changes: changes.map(({ path, kind }) => ({ path, kind: { type: kind } })),
       };
     }
     case "mcp_tool_call":
-      return { ...given, type: "mcpToolCall" };
+      return { ...item, type: "mcpToolCall" };
     case "web_search":
-      return { ...given, type: "webSearch" };
+      return { ...item, type: "webSearch" };
     default:
-      return given;
+      return item;
   }
 }
