@@ -7,7 +7,7 @@ import { mutateLine } from "../programs/test-mutations.ts";
 import { Rookery, type OpenSessionOptions } from "../rookery.ts";
 import { isRookeryError } from "../domain/index.ts";
 import type { Session, Turn } from "../session/index.ts";
-import { DisposeStack, processesMarked } from "../stdx/index.ts";
+import { DisposeStack, processesMarked, settlesWithin } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
 import { builtEnvironment, temporaryFolder } from "../testing/index.ts";
 
@@ -17,6 +17,8 @@ const RECORDED = fileURLToPath(new URL("../../test/support/recorded", import.met
 const PLAYED = ["hello", "write", "permission", "deny", "question", "mcp", "usage", "dies"];
 /** After this much silence the changed recording is considered finished. */
 const SILENCE_MS = 800;
+/** A program that has not started by then waits for a line that was changed. Rookery gives it 120 s. */
+const START_MS = 8_000;
 /** A cancelled turn that runs longer than this hangs. */
 const HANG_MS = 40_000;
 
@@ -89,9 +91,18 @@ async function playOne(
   options: OpenSessionOptions,
   markers: Set<string>,
 ): Promise<string | undefined> {
+  const opening = rookery.openSession({ agent: "it", ...options });
+  const settled = opening.then(
+    () => undefined,
+    () => undefined,
+  );
+  if (!(await settlesWithin(START_MS, settled))) {
+    void opening.then((late) => late[Symbol.asyncDispose]()).catch(() => undefined); // closing Rookery ends the start
+    return undefined;
+  }
   let session: Session;
   try {
-    session = await rookery.openSession({ agent: "it", ...options });
+    session = await opening;
   } catch (error) {
     return isRookeryError(error) && START_ERRORS.test(error.code) ? undefined : String(error); // it did not start
   }

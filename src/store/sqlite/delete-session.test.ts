@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import Libsql from "libsql";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { WorkPerTurn } from "../../stdx/test-work-per-turn.ts";
 import { newAppend, numbers, writeTestSession, sessionOpened, outputText, SESSION } from "../contract/scene.ts";
 import { Database, type Row, type Value } from "./database.ts";
 import { openStoreProcesses, type StoreProcesses } from "./fixtures/processes.ts";
@@ -107,17 +108,16 @@ describe("a session deleted from a SQLite store", () => {
       await store.append(newAppend(0, [sessionOpened()], { sessionId }));
       leases.push(await store.acquireLease({ sessionId, owner: "a", now: 0, until: 1 }));
     }
-    const commits = vi.spyOn(Database.prototype, "transaction");
-    let [counted, most] = [0, 0];
-    const count = (): NodeJS.Immediate => {
-      most = Math.max(most, commits.mock.calls.length - counted);
-      counted = commits.mock.calls.length;
-      return setImmediate(() => (next = count()));
+    using perTurn = new WorkPerTurn();
+    const { value: transaction } = Object.getOwnPropertyDescriptor(Database.prototype, "transaction") as {
+      value: Database["transaction"];
     };
-    let next = count();
+    vi.spyOn(Database.prototype, "transaction").mockImplementation(function <T>(this: Database, work: () => T): T {
+      perTurn.work();
+      return transaction.call(this, work) as T;
+    });
     await Promise.all(leases.map((lease) => store.delete(lease)));
-    clearImmediate(next);
-    expect(most).toBeLessThan(100);
+    expect(perTurn.max).toBeLessThan(100);
     expect(await store.list()).toEqual([]);
   });
 
