@@ -317,11 +317,11 @@ export class Rookery implements AsyncDisposable {
   /** Connects to MCP servers without a session, to list and call their tools. The caller closes them. */
   async connectServers(
     specs: readonly McpServerSpec[],
-    options: { cwd?: string; desk?: BetweenTurnsContext; bounds?: Partial<Bounds> } = {},
+    options: { cwd?: string; betweenTurns?: BetweenTurnsContext; bounds?: Partial<Bounds> } = {},
   ): Promise<McpServers> {
     checkServerSpecs(specs);
     checkConnectOptions(options);
-    const { cwd = ".", desk, bounds } = options;
+    const { cwd = ".", betweenTurns, bounds } = options;
     const { openServers } = await import("./mcp/index.ts");
     const servers = openServers({
       servers: specs,
@@ -331,7 +331,7 @@ export class Rookery implements AsyncDisposable {
       authorizer: (spec) => this.authorizer(spec),
       bounds,
     });
-    if (desk !== undefined) servers.attach(desk);
+    if (betweenTurns !== undefined) servers.attach(betweenTurns);
     return servers;
   }
 

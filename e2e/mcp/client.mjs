@@ -38,7 +38,7 @@ const toolContext = {
   ...{ cwd: folder, signal, marker: "conformance", ask, record: async (...bodies) => record(...bodies) },
   ...{ progress() {}, putBlob: async () => "blob", getBlob: async () => undefined },
 };
-const desk = { attended: true, record, ask, permit: async () => ({ allowed: true }) };
+const betweenTurns = { attended: true, record, ask, permit: async () => ({ allowed: true }) };
 
 const authorizers = openAuthorizers({ folder, loginTimeoutMs: 10_000 });
 const servers = openServers({
@@ -49,7 +49,7 @@ const servers = openServers({
   authorizer: (spec) => authorizers.for(spec),
 });
 try {
-  servers.attach(desk);
+  servers.attach(betweenTurns);
   await ready();
   for (const { name } of servers.sources[0].list()) await call(name);
 } finally {

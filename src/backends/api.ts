@@ -60,14 +60,14 @@ async function openApi(context: BackendContext, options: ApiBackendOptions): Pro
     model,
     usageOf: (reply) => createUsageEvent(reply, model.name, price),
     turn: () => equipment.running,
-    desk: () => equipment.desk,
+    betweenTurns: () => equipment.betweenTurns,
   };
   const { servers = [], ...wanted } = options.resources ?? {};
   const { folders, code } = options;
   const coding = createCodingTools({
     env: childEnvironment(options.env, { pass: options.passEnv, keys }),
     folders,
-    record: (body) => equipment.desk?.record(body),
+    record: (body) => equipment.betweenTurns?.record(body),
     readHistory: () => equipment.running?.history(),
   });
   const subagents = openSubagents(context, () => equipment.running);
@@ -111,7 +111,7 @@ async function openApi(context: BackendContext, options: ApiBackendOptions): Pro
       return builtIn.heard;
     },
     tools: sessionTools,
-    attach: (desk) => equipment.attach(desk),
+    attach: (betweenTurns) => equipment.attach(betweenTurns),
     returned: (saved) => equipment.restore(saved), // the built-in agent reads the conversation from the log
     runTurn: (turn) =>
       equipment.turn(turn, async () => {

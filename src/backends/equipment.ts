@@ -65,7 +65,7 @@ export interface Equipment extends AsyncDisposable {
   readonly tools: AgentTools;
   /** The tools as clients of the session see them. */
   readonly sessionTools: SessionTools;
-  attach(desk: BetweenTurnsContext): void;
+  attach(betweenTurns: BetweenTurnsContext): void;
   /** Restores the tool choices and plugin states that another agent of the session saved. */
   restore(saved: NonNullable<EquipmentOptions["saved"]>): Promise<void>;
   /** The running turn, if any. */
@@ -76,7 +76,7 @@ export interface Equipment extends AsyncDisposable {
    */
   arrivedEarly(tool: string): boolean;
   /** Undefined until the session exists. */
-  readonly desk: BetweenTurnsContext | undefined;
+  readonly betweenTurns: BetweenTurnsContext | undefined;
   /** Runs a turn between the plugins' hooks. The first turn waits for the MCP servers. */
   turn<End extends TurnOutcome | LimitReached>(turn: TurnContext, run: () => Promise<End>): Promise<End>;
 }
@@ -123,7 +123,7 @@ export async function openEquipment(options: EquipmentOptions): Promise<Equipmen
       cwd: options.cwd,
       marker: options.marker,
       turn: () => running,
-      desk: () => between,
+      betweenTurns: () => between,
       reported: (tool) => options.reported?.(tool),
       unreported: (tool) => void early.push(tool),
       closing: closing.signal,
@@ -140,13 +140,13 @@ export async function openEquipment(options: EquipmentOptions): Promise<Equipmen
       const at = tool === CALL_TOOL ? 0 : early.indexOf(tool); // the program sees every such call as `call_tool`
       return at !== -1 && early.splice(at, 1).length > 0;
     },
-    get desk() {
+    get betweenTurns() {
       return between;
     },
-    attach: (desk) => {
-      between = desk;
-      said.attach(desk);
-      servers?.attach(desk);
+    attach: (betweenTurns) => {
+      between = betweenTurns;
+      said.attach(betweenTurns);
+      servers?.attach(betweenTurns);
     },
     restore: async ({ toolChoices, pluginStates }) => {
       for (const [tool, enabled] of Object.entries(toolChoices)) tools.choose(tool, enabled);
@@ -287,17 +287,17 @@ function toSessionTools(tools: AgentTools, servers: McpServers | undefined): Omi
 
 /** Buffers events until the session exists. */
 class PendingEvents {
-  #desk: BetweenTurnsContext | undefined;
+  #betweenTurns: BetweenTurnsContext | undefined;
   #waiting: EventBody[] = [];
 
   record(body: EventBody): void {
-    if (this.#desk !== undefined) this.#desk.record(body);
+    if (this.#betweenTurns !== undefined) this.#betweenTurns.record(body);
     else if (this.#waiting.length < MAX_PENDING_EVENTS) this.#waiting.push(body);
   }
 
-  attach(desk: BetweenTurnsContext): void {
-    this.#desk = desk;
-    desk.record(...this.#waiting);
+  attach(betweenTurns: BetweenTurnsContext): void {
+    this.#betweenTurns = betweenTurns;
+    betweenTurns.record(...this.#waiting);
     this.#waiting = [];
   }
 }

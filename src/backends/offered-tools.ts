@@ -28,7 +28,7 @@ export interface OfferedOptions {
   readonly marker: string;
   /** Returns the running turn, if any. It decides about calls; between turns the session does. */
   readonly turn: () => TurnContext | undefined;
-  readonly desk: () => BetweenTurnsContext | undefined;
+  readonly betweenTurns: () => BetweenTurnsContext | undefined;
   /** Returns the id under which the program reported the call, so that the log has it once. */
   readonly reported: (tool: string) => string | undefined;
   /** Called for a call that the program has not reported yet: a later report is a duplicate. */
@@ -118,9 +118,12 @@ type CallServices = Pick<ToolContext, "ask" | "putBlob" | "getBlob" | "record"> 
 
 const NEVER = new AbortController().signal;
 
-function findCallServices({ turn, desk }: Pick<OfferedOptions, "turn" | "desk">): CallServices | undefined {
+function findCallServices({
+  turn,
+  betweenTurns,
+}: Pick<OfferedOptions, "turn" | "betweenTurns">): CallServices | undefined {
   const running = turn();
-  const between = desk();
+  const between = betweenTurns();
   if (running !== undefined) {
     return {
       signal: running.signal,

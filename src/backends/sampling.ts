@@ -15,7 +15,7 @@ export interface Sampler {
   readonly usageOf: (reply: ModelReply) => EventBody;
   /** Returns the running turn, if any. */
   readonly turn: () => TurnContext | undefined;
-  readonly desk: () => BetweenTurnsContext | undefined;
+  readonly betweenTurns: () => BetweenTurnsContext | undefined;
 }
 
 /** Maximum output tokens of one request. */
@@ -23,7 +23,7 @@ const MAX_TOKENS = 16_384;
 const MAX_SHOWN_LENGTH = 4_000;
 
 export async function sample(
-  { model, usageOf, turn, desk }: Sampler,
+  { model, usageOf, turn, betweenTurns }: Sampler,
   request: SamplingRequest,
   { server, signal }: SamplingContext,
 ): Promise<SamplingReply> {
@@ -37,10 +37,10 @@ export async function sample(
     maxTokens: request.maxTokens,
   };
   const permission = { toolId, tool, title, kind: "think" as const, readOnly: false, input };
-  const decision = await ((running ?? desk())?.permit(permission, { signal }) ?? Promise.resolve(NOT_READY));
+  const decision = await ((running ?? betweenTurns())?.permit(permission, { signal }) ?? Promise.resolve(NOT_READY));
   if (!decision.allowed) throw new SamplingRefused(decision.message);
   const record = (...bodies: EventBody[]): void =>
-    running === undefined ? desk()?.record(...bodies) : running.log.record(...bodies);
+    running === undefined ? betweenTurns()?.record(...bodies) : running.log.record(...bodies);
   record({ type: "tool.started", toolId, name: tool, title, kind: "think", input });
   const either = AbortSignal.any([signal, ...(running ? [running.signal] : [])]);
   try {

@@ -1,4 +1,7 @@
-/** Replaces program output that a store would reject, such as values of wrong types or excessive depth. */
+/**
+ * Replaces program output that the event schema would reject, such as values of wrong types or excessive depth. The
+ * size of what passes is limited later, in `session/writable.ts`.
+ */
 import { findDraftProblem, type EventBody } from "../domain/index.ts";
 
 /** `JSON.stringify` fails at some thousands of levels. */

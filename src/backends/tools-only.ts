@@ -18,7 +18,7 @@ export function toolsOnlyBackend({ env, resources = {}, folders }: ToolsOnlyOpti
     async open({ cwd, marker, saved, mcpServers = [] }) {
       const clean = childEnvironment(env);
       const servers = [...(resources.servers ?? []), ...mcpServers];
-      const coding = createCodingTools({ env: clean, folders, record: (body) => equipment.desk?.record(body) });
+      const coding = createCodingTools({ env: clean, folders, record: (body) => equipment.betweenTurns?.record(body) });
       const base = [coding];
       const equipment: Equipment = await openEquipment({ ...resources, servers, cwd, marker, saved, env: clean, base });
       const owned = new DisposeStack();
@@ -28,7 +28,7 @@ export function toolsOnlyBackend({ env, resources = {}, folders }: ToolsOnlyOpti
         resumesTurns: false,
         capabilities: NO_CAPABILITIES,
         tools: equipment.sessionTools,
-        attach: (desk) => equipment.attach(desk),
+        attach: (betweenTurns) => equipment.attach(betweenTurns),
         runTurn: () =>
           Promise.reject(
             new RookeryError(

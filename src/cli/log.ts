@@ -1,9 +1,9 @@
-/** Opens Rookery for commands that only use the log and work in any directory. */
+/** Opens Rookery for commands that work in any directory: they use the log, or a session that has its own directory. */
 import { parse } from "node:path";
 import { Rookery } from "../rookery.ts";
 import type { Io } from "./io.ts";
 
-/** These commands start no session, so the working directory does not matter and may be deleted. */
+/** The current directory does not matter, and may have been deleted. */
 export function openLog({ env }: Io): Promise<Rookery> {
   return Rookery.open({ env, cwd: parse(process.execPath).root });
 }

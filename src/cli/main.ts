@@ -22,7 +22,7 @@ if (process.platform === "win32") {
 } else {
   const command = /^[a-z]{1,20}$/.exec(args[0] ?? "welcome")?.[0] ?? "other";
   const program = loadCached({
-    file: join(__dirname, "program.cjs"), // in the same folder after the build
+    file: join(__dirname, "program.cjs"), // in the same folder after the build, which makes CommonJS (ADR 0007)
     require,
     home: homeOrNone(),
     name: command, // one cache per command

@@ -77,14 +77,14 @@ export function openTestServers(specs: readonly McpServerSpec[], options: TestSe
     },
     getBlob: (hash: string) => Promise.resolve(blobs.get(hash)),
   };
-  const desk: BetweenTurnsContext = {
+  const betweenTurns: BetweenTurnsContext = {
     ...shelf,
     record: (...bodies) => void events.push(...bodies),
     ask,
     permit: () => Promise.resolve({ allowed: true }),
     attended,
   };
-  const attach = (): void => servers.attach(desk);
+  const attach = (): void => servers.attach(betweenTurns);
   if (isAttached) attach();
   const first = specs[0]?.name ?? "";
   const state = (name = first): McpServerState => {

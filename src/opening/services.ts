@@ -13,7 +13,7 @@ export interface SharedServices {
   /** Resolves a path against the working directory. Throws `cwd_missing`. */
   resolveFolder(path: string): string;
   authorizer(spec: RemoteServerSpec): Authorizer;
-  /** Returns a new marker for the child processes of one agent. */
+  /** Registers this process as an owner, once, and returns its marker for child processes. */
   claim(): string;
   /** Opens the sessions that an agent starts as its children. */
   readonly children: Omit<ChildrenParts, "open"> & {

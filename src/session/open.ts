@@ -34,7 +34,7 @@ export interface OpenOptions {
   readonly owner: string;
   /** True if a person can answer requests. */
   readonly attended: boolean;
-  /** How often the time limits of a turn are checked, in milliseconds. */
+  /** How often time limits and events of other processes are checked, in milliseconds. */
   readonly lookMs?: number | undefined;
   /**
    * How long transient failures of the store are retried before waiters are rejected, in milliseconds. Default: 30 s.
@@ -58,6 +58,10 @@ export interface BudgetOptions {
   readonly taskBudget?: { readonly budget: Budget; readonly elsewhere: Partial<Amounts> } | undefined;
 }
 
+/**
+ * Creates a session with a connected agent. The lease comes last, because the session exists only after its first event;
+ * until then no other process knows its id.
+ */
 export async function createSession(
   options: OpenOptions,
   { title, task, child, budget, taskBudget, ...changes }: Changes & NewSessionOptions & BudgetOptions,

@@ -63,7 +63,7 @@ export function checkServersQuery(query: unknown): void {
 
 const CONNECT_OPTIONS = objectArgument({
   cwd: text,
-  desk: optionalArgument(anyObject),
+  betweenTurns: optionalArgument(anyObject),
   bounds: optionalArgument(anyObject),
 });
 

@@ -1,6 +1,6 @@
 /**
  * Makes events writable: an event that is nested too deeply, too large or not JSON is truncated to one that the log
- * can hold.
+ * can hold. It is the last check for all events; backends check the output of programs before, in `backends/storable.ts`.
  */
 import { findDraftProblem, type EventBody, type EventDraft } from "../domain/index.ts";
 

@@ -137,7 +137,7 @@ export const ROOKERY: Methods = {
   connectServers: [
     ({ rookery }, ...args) => rookery.connectServers(...(args as [never, never])),
     servers,
-    object({ cwd: text(), desk: { valid: {}, wrong: [null, 5] }, bounds: { valid: {}, wrong: [null, 5] } }),
+    object({ cwd: text(), betweenTurns: { valid: {}, wrong: [null, 5] }, bounds: { valid: {}, wrong: [null, 5] } }),
   ],
   authorizer: [
     ({ rookery }, spec) => rookery.authorizer(spec),

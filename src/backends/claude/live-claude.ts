@@ -60,7 +60,7 @@ export class LiveClaude implements LiveProgram {
         record: (record) => this.#onRecord(record),
         text: (text) => this.#onText(text),
         dropped: (what) =>
-          this.#recordNowOrLater((recorder) =>
+          this.#writeNowOrLater((recorder) =>
             recorder.notice("warning", "output_dropped", `Claude Code printed ${what}`),
           ),
         ended: () => void this.#onEnd(),
@@ -95,18 +95,18 @@ export class LiveClaude implements LiveProgram {
 
   async run(turn: ProgramTurn): Promise<TurnOutcome | LimitReached> {
     if (this.#endError !== undefined) throw this.#endError;
-    const run = new ClaudeTurn({
+    const claudeTurn = new ClaudeTurn({
       turn,
       channel: this.#channel,
       background: this.#background,
       isBusy: this.#isWorkingAlone,
       sessionCost: () => this.#sessionCost,
     });
-    this.#turn = run;
+    this.#turn = claudeTurn;
     this.#isWorkingAlone = false;
-    for (const record of this.#pending.splice(0)) record(turn.recorder);
+    for (const write of this.#pending.splice(0)) write(turn.recorder);
     try {
-      return await run.run();
+      return await claudeTurn.run();
     } finally {
       this.#turn = undefined;
     }
@@ -160,12 +160,12 @@ export class LiveClaude implements LiveProgram {
     this.#channel.request({ subtype: "interrupt" }).catch(() => undefined); // the exit is handled elsewhere
     const message =
       "Claude Code started working on its own between turns, so Rookery stopped it; send a prompt to continue";
-    this.#recordNowOrLater((recorder) => recorder.notice("info", "agent_stopped", message));
+    this.#writeNowOrLater((recorder) => recorder.notice("info", "agent_stopped", message));
   }
 
   #onText(text: string): void {
     this.#keepLastOutput(text);
-    this.#recordNowOrLater((recorder) => recorder.print(text));
+    this.#writeNowOrLater((recorder) => recorder.print(text));
   }
 
   #keepLastOutput(...words: string[]): void {
@@ -173,9 +173,9 @@ export class LiveClaude implements LiveProgram {
     this.#lastLines.splice(0, this.#lastLines.length - MAX_LAST_LINES);
   }
 
-  #recordNowOrLater(record: (recorder: TurnRecorder) => void): void {
-    if (this.#current !== undefined) return record(this.#current.turn.recorder);
-    this.#pending.push(record);
+  #writeNowOrLater(write: (recorder: TurnRecorder) => void): void {
+    if (this.#current !== undefined) return write(this.#current.turn.recorder);
+    this.#pending.push(write);
     if (this.#pending.length <= MAX_PENDING_EVENTS) return;
     this.#pending = this.#pending.slice(-MAX_PENDING_EVENTS / 2);
     this.#pending.unshift((next) =>

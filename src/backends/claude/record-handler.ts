@@ -67,7 +67,7 @@ export class ClaudeRecordHandler {
   handleUser(record: JsonRecord): void {
     if (record["isReplay"] === true) return;
     const results = recordsAt(recordAt(record, "message"), "content").filter(({ type }) => type === "tool_result");
-    for (const handleResult of results) this.#result(handleResult, record);
+    for (const result of results) this.#result(result, record);
   }
 
   /** A background agent has ended. */

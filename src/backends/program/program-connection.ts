@@ -98,8 +98,8 @@ export class ProgramConnection<Server> implements AgentConnection {
     return this.#equipment.sessionTools;
   }
 
-  attach(desk: BetweenTurnsContext): void {
-    this.#equipment.attach(desk);
+  attach(betweenTurns: BetweenTurnsContext): void {
+    this.#equipment.attach(betweenTurns);
   }
 
   /** The program missed the turns in between; the next prompt includes them once. */

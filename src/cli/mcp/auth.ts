@@ -10,7 +10,7 @@ import { type Io, print, printJson, printNotice } from "../io.ts";
 import { countOption, isSet } from "../options.ts";
 import { watchInterrupts } from "../run/interrupts.ts";
 import { requireRemoteServer, findServerSpec } from "./declared-servers.ts";
-import { createSessionlessDesk } from "./questions.ts";
+import { createSessionlessContext } from "./questions.ts";
 import { showLoginPage } from "./login-page.ts";
 import { serverState, waitWhileStatus } from "./server-state.ts";
 
@@ -26,8 +26,8 @@ export async function logInCommand({ io, args: [name = ""], options }: CommandCa
   const spec = requireRemoteServer(findServerSpec(await rookery.declaredServers(), name));
   using interrupts = watchInterrupts(io);
   const { signal } = interrupts;
-  const desk = createSessionlessDesk(showLoginPage(io, { json, seconds }));
-  await using servers = await rookery.connectServers([spec], { desk, bounds: { firstTries: 1 } });
+  const betweenTurns = createSessionlessContext(showLoginPage(io, { json, seconds }));
+  await using servers = await rookery.connectServers([spec], { betweenTurns, bounds: { firstTries: 1 } });
   await servers.settled(signal).catch(() => undefined);
   if (signal.aborted) return EXIT.cancelled;
   const state = serverState(servers, name);

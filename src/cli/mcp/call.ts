@@ -13,7 +13,7 @@ import { watchInterrupts } from "../run/interrupts.ts";
 import { readStdin } from "../run/prompt.ts";
 import { noSpinner, startSpinner } from "../run/spinner.ts";
 import { findDeclaredServer, formatServerLocation, findServerSpec } from "./declared-servers.ts";
-import { askAtTerminal, declineQuestions, createSessionlessDesk } from "./questions.ts";
+import { askAtTerminal, declineQuestions, createSessionlessContext } from "./questions.ts";
 import { type Attachments, openAttachments } from "./attachments.ts";
 import { suggestFix, type ServerLocation } from "./fix.ts";
 import { serverState } from "./server-state.ts";
@@ -33,7 +33,7 @@ export async function callToolCommand({
   using progress = startProgress(io);
   const ask = isPersonPresent(io) ? askAtTerminal(io, progress.hold) : declineQuestions;
   const bounds = { textChars: Infinity, firstTries: 1 };
-  await using servers = await rookery.connectServers([spec], { desk: createSessionlessDesk(ask), bounds });
+  await using servers = await rookery.connectServers([spec], { betweenTurns: createSessionlessContext(ask), bounds });
   progress.say(`connecting to ${name}`);
   await servers.settled(signal).catch(() => undefined);
   if (signal.aborted) return EXIT.cancelled;

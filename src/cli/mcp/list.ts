@@ -13,7 +13,7 @@ import { toSingleLine, escapeInvisible } from "../sanitize.ts";
 import { watchInterrupts } from "../run/interrupts.ts";
 import { noSpinner, startSpinner } from "../run/spinner.ts";
 import { formatServerLocation } from "./declared-servers.ts";
-import { declineQuestions, createSessionlessDesk } from "./questions.ts";
+import { declineQuestions, createSessionlessContext } from "./questions.ts";
 import { suggestFix } from "./fix.ts";
 
 const TIMEOUT_S = 15;
@@ -62,7 +62,9 @@ async function connectAndInspect(
   interrupted: AbortSignal,
 ): Promise<McpSnapshot> {
   using spinner = isInteractive(io.stderr, io.env) ? startSpinner(io.stderr) : noSpinner;
-  await using servers = await rookery.connectServers(specs, { desk: createSessionlessDesk(declineQuestions) });
+  await using servers = await rookery.connectServers(specs, {
+    betweenTurns: createSessionlessContext(declineQuestions),
+  });
   const progress = (): void => {
     const waiting = servers.snapshot().servers.filter(({ status }) => status === "connecting");
     if (waiting.length > 0) spinner.wait(`connecting to ${waiting.map(({ name }) => name).join(", ")}`);

@@ -7,7 +7,7 @@ import { askQuestion } from "../run/form/ask.ts";
 export type AskQuestion = (question: Question, options?: AskOptions) => Promise<QuestionAnswer>;
 
 /** Never asks for a login; `rookery mcp auth` does. */
-export function createSessionlessDesk(ask: AskQuestion): BetweenTurnsContext {
+export function createSessionlessContext(ask: AskQuestion): BetweenTurnsContext {
   return {
     attended: false,
     record: () => undefined,

@@ -35,13 +35,13 @@ export async function driveSession(options: DriveOptions): Promise<ExitCode> {
   if (session.resumed !== undefined) await replayEarlierEvents(screen, options);
   let outcome: TurnOutcome | undefined;
   {
-    await using asker = createPrompter(options, screen);
+    await using prompter = createPrompter(options, screen);
     await using _watch = watchSessionLog(store, { sessionId: session.id, after }, async (event) => {
       await screen.show(event);
-      handleRequest(asker, event, options.attended);
+      handleRequest(prompter, event, options.attended);
     });
-    await using _letGo = session; // released before the watch ends, so that the watch shows all remaining events
-    for (const asked of left) asker.ask(asked);
+    await using _released = session; // released before the watch ends, so that the watch shows all remaining events
+    for (const asked of left) prompter.ask(asked);
     if (hasPendingWork(session)) outcome = await waitUntilIdle(session, interrupts.signal);
     if (prompt !== undefined && !interrupts.signal.aborted && outcome?.status !== "cancelled") {
       const input = await expandPrompt(session, prompt, interrupts.signal);
@@ -89,17 +89,17 @@ function createPrompter({ io, session, atTerminal }: DriveOptions, screen: Scree
   return new RequestPrompter({
     io,
     sessionId: session.id,
-    atTerminal: atTerminal,
+    atTerminal,
     answer: (requestId, answer) => session.answer(requestId, answer),
     onBusy: (busy) => screen.hold(busy),
   });
 }
 
 /** Unattended sessions answer their requests themselves. */
-function handleRequest(asker: RequestPrompter, event: SessionEvent, attended: boolean): void {
-  if (event.type === "permission.resolved" || event.type === "question.answered") asker.resolved(event.requestId);
+function handleRequest(prompter: RequestPrompter, event: SessionEvent, attended: boolean): void {
+  if (event.type === "permission.resolved" || event.type === "question.answered") prompter.resolved(event.requestId);
   const asked = attended ? toPendingRequest(event) : undefined;
-  if (asked !== undefined) asker.ask(asked);
+  if (asked !== undefined) prompter.ask(asked);
 }
 
 function reportOutcome(
