@@ -8,7 +8,7 @@ const isSlowRun = process.env["ROOKERY_SLOW"] === "1";
 const SLOW_VARIABLES = { ROOKERY_SLOW: "1", ROOKERY_LINEAR: "full" };
 
 function findSlowTestFiles(): string[] {
-  const names = new RegExp(Object.keys(SLOW_VARIABLES).join("|"));
+  const names = new RegExp(`env\\["(${Object.keys(SLOW_VARIABLES).join("|")})"\\]`);
   return ["src", "test"]
     .flatMap((folder) => readdirSync(folder, { recursive: true, encoding: "utf8" }).map((path) => join(folder, path)))
     .filter(
