@@ -16,6 +16,7 @@ import {
   type TemporaryRepository,
   temporaryRepository,
 } from "../testing/index.ts";
+import { type ProgramScreen, startOnScreen } from "../../test/support/screen.ts";
 import { PROGRAM } from "./commands.ts";
 import { runInProcess } from "./test-in-process.ts";
 
@@ -38,6 +39,13 @@ export interface CommandFixture extends AsyncDisposable {
   start(args: readonly string[], options?: SpawnOptions): RunningCommand;
   /** Runs the command on a pseudo-terminal. Writes to the child's stdin are keystrokes. */
   terminal(args: readonly string[], options?: SpawnOptions): RunningCommand;
+  /** Runs the built command on a pseudo-terminal whose screen is rendered. */
+  screen(args: readonly string[], options?: ScreenSize & Pick<SpawnOptions, "cwd" | "env">): ProgramScreen;
+}
+
+export interface ScreenSize {
+  readonly columns?: number;
+  readonly rows?: number;
 }
 
 export interface SpawnOptions {
@@ -87,6 +95,7 @@ export async function openCommandFixture(
   const env = builtEnvironment({ home, extra });
   const around = (more: SpawnOptions) => ({ ...more, cwd: more.cwd ?? repository.path, env: { ...env, ...more.env } });
   const children = new Set<RunningCommand>();
+  const screens = new Set<ProgramScreen>();
   const started = (words: readonly string[], more: SpawnOptions): RunningCommand => {
     if (codeCache) linkCodeCache(join(home, ".rookery"));
     const child = startChild(words, around(more));
@@ -98,7 +107,17 @@ export async function openCommandFixture(
     child.child.stdin.end(more.input ?? "");
     return child;
   };
+  const screen: CommandFixture["screen"] = (args, { columns, rows, ...more } = {}) => {
+    if (codeCache) linkCodeCache(join(home, ".rookery"));
+    const size = { ...(columns !== undefined && { columns }), ...(rows !== undefined && { rows }) };
+    const started = startOnScreen([process.execPath, BUILT_COMMAND, ...args], { ...around(more), ...size });
+    screens.add(started);
+    return started;
+  };
   opening.defer(() => endChildren(children)); // a failed test may leave some
+  opening.defer(async () => {
+    for (const started of screens) await started[Symbol.asyncDispose]();
+  });
   const owned = opening.move();
   return {
     home,
@@ -106,6 +125,7 @@ export async function openCommandFixture(
     server,
     env,
     start,
+    screen,
     terminal: (args, more = {}) =>
       started(["python3", "-c", PTY_LAUNCHER, process.execPath, BUILT_COMMAND, ...args], more),
     rookery: (args, more = {}) =>
