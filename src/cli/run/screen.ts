@@ -3,7 +3,7 @@ import type { SessionEvent } from "../../domain/events.ts";
 import { hasColor, type Io, isInteractive, print, printJson } from "../io.ts";
 import { ansiPaint, plainPaint } from "../paint.ts";
 import { noSpinner, startSpinner } from "./spinner.ts";
-import { EMPTY_TURN_VIEW, renderEvent, formatActivity } from "./turn-view.ts";
+import { EMPTY_TURN_VIEW, renderEvent, formatActivity } from "../transcript/turn-view.ts";
 
 export interface Screen extends Disposable {
   show(event: SessionEvent): Promise<void>;

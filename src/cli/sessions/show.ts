@@ -13,7 +13,7 @@ import { openLog } from "../log.ts";
 import { isSet } from "../options.ts";
 import { toSingleLine } from "../sanitize.ts";
 import { pendingSessionRequests } from "../run/pending-request.ts";
-import { formatUsage } from "../run/turn-view.ts";
+import { formatUsage } from "../transcript/turn-view.ts";
 import { findSession } from "./find.ts";
 import { resumeSessionCommand, canContinueTurn } from "./resume-command.ts";
 import { formatPendingRequest } from "./format-request.ts";

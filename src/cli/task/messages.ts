@@ -4,7 +4,7 @@ import type { MergeOutcome, TaskEvent } from "../../domain/task/events.ts";
 import type { TaskView } from "../../domain/task/view.ts";
 import { NO_USAGE } from "../../domain/usage.ts";
 import { formatLocalTime } from "../format.ts";
-import { formatUsage } from "../run/turn-view.ts";
+import { formatUsage } from "../transcript/turn-view.ts";
 import type { ListedTask } from "./interrupted.ts";
 
 export function isTaskEvent(event: LogEvent): event is TaskEvent {

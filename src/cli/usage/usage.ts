@@ -8,7 +8,7 @@ import { withCommandPrefix, print, printJson } from "../io.ts";
 import { openLog } from "../log.ts";
 import { isSet, textOption } from "../options.ts";
 import { toSingleLine } from "../sanitize.ts";
-import { formatUsageCost } from "../run/turn-view.ts";
+import { formatUsageCost } from "../transcript/turn-view.ts";
 import { parseSince } from "./since.ts";
 import { sumUsage, totalUsage, type AgentUsage } from "./sum.ts";
 
