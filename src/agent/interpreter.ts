@@ -1,7 +1,7 @@
 /** Runs the effects of the turn machine through the effect host until the machine ends the turn. */
 import type { LimitReached, TurnContext, TurnOutcome } from "../domain/index.ts";
 import { ProviderError } from "../providers/index.ts";
-import type { Artifact } from "../tools/index.ts";
+import type { ToolSnapshot } from "../tools/index.ts";
 import type { PlannedCall } from "./reply-calls.ts";
 import { summarizeConversation } from "./compact-effect.ts";
 import { readConversation } from "./conversation.ts";
@@ -13,15 +13,15 @@ import { prepareStep } from "./step-effect.ts";
 import { runTool } from "./tool-effect.ts";
 
 export async function interpretTurn(
-  agent: Omit<TurnAgent, "artifact" | "liftedBudgets" | "callIds">,
+  agent: Omit<TurnAgent, "snapshot" | "liftedBudgets" | "callIds">,
   context: TurnContext,
 ): Promise<TurnOutcome | LimitReached> {
-  const artifact = agent.tools.artifact(); // one catalog for the whole turn: the model can call exactly the tools that it was offered
+  const snapshot = agent.tools.snapshot(); // one catalog for the whole turn: the model can call exactly the tools that it was offered
   const broken = new AbortController();
   const turn = { ...context, signal: AbortSignal.any([context.signal, broken.signal]) };
   const key = { turnId: turn.turnId, model: agent.model.name };
   const { messages, tokenCount, callIds } = await readConversation(key, turn.history());
-  const turnAgent = { ...agent, artifact, liftedBudgets: new Set<string>(), callIds: new Set(callIds) };
+  const turnAgent = { ...agent, snapshot, liftedBudgets: new Set<string>(), callIds: new Set(callIds) };
   const parameters = { input: turn.input, contextSize: agent.model.contextSize, retry: agent.retry };
   let { state, effects } = startTurnMachine(messages, parameters, tokenCount);
   const running = new Set<Promise<TurnEvent>>();
@@ -62,7 +62,7 @@ async function performEffect(
       case "prepare_step":
         return { type: "step_prepared", ...(await prepareStep(agent, turn, effect)) };
       case "call_model":
-        return createModelEvent(await callModel(agent, turn, effect), agent.artifact);
+        return createModelEvent(await callModel(agent, turn, effect), agent.snapshot);
       case "compact": {
         const summary = await summarizeConversation(agent, turn, effect);
         return typeof summary === "string"
@@ -81,13 +81,13 @@ async function performEffect(
   }
 }
 
-function createModelEvent(answer: ModelCallOutcome, artifact: Artifact): TurnEvent {
+function createModelEvent(answer: ModelCallOutcome, snapshot: ToolSnapshot): TurnEvent {
   if ("failed" in answer) return { type: "model_failed", ...answer.failed };
-  return { type: "model_replied", reply: { ...answer, calls: answer.calls.map((call) => planCall(call, artifact)) } };
+  return { type: "model_replied", reply: { ...answer, calls: answer.calls.map((call) => planCall(call, snapshot)) } };
 }
 
 /** The server's own hint is sufficient here, because it grants no permission. */
-function planCall(call: PlannedCall, { catalog }: Artifact): PlannedCall {
+function planCall(call: PlannedCall, { catalog }: ToolSnapshot): PlannedCall {
   const spec = catalog.get(call.name);
   const concurrent = spec === undefined || (spec.concurrent ?? (spec.readOnly || spec.hints?.readOnly === true));
   return { ...call, concurrent };

@@ -9,7 +9,7 @@ import {
   type TurnContext,
 } from "../domain/index.ts";
 import { ModelReply, ProviderError, type Message } from "../providers/index.ts";
-import type { Artifact } from "../tools/index.ts";
+import type { ToolSnapshot } from "../tools/index.ts";
 import type { TurnAgent } from "./turn-agent.ts";
 import { createUsageEvent } from "./usage-event.ts";
 
@@ -73,15 +73,15 @@ export async function catchModelFailure<T>(request: Promise<T>): Promise<T | Mod
 }
 
 async function streamReply(
-  { sessionId: cacheKey, callIds: takenIds, model, system, artifact, onModelOutput }: TurnAgent,
+  { sessionId: cacheKey, callIds: takenIds, model, system, snapshot, onModelOutput }: TurnAgent,
   turn: TurnContext,
   messages: readonly Message[],
   messageId: string,
 ): Promise<ModelReply> {
   const { log, signal } = turn;
   const blob = (hash: string) => turn.blob(hash);
-  const tools = artifact.definitions;
-  const request = { system: addPreamble(system, artifact), messages, tools, signal, blob, cacheKey, takenIds };
+  const tools = snapshot.definitions;
+  const request = { system: addPreamble(system, snapshot), messages, tools, signal, blob, cacheKey, takenIds };
   let receivedText = "";
   try {
     for await (const part of model.stream(request)) {
@@ -110,7 +110,7 @@ async function streamReply(
   throw new Error("the model's stream ended without a reply");
 }
 
-function addPreamble(system: string, { preamble }: Artifact): string {
+function addPreamble(system: string, { preamble }: ToolSnapshot): string {
   return preamble === "" ? system : `${system}\n\n${preamble}`;
 }
 

@@ -71,15 +71,15 @@ function createRecordedCall(call: ModelCall): PreparedCall {
   return { kind: "settled", spec: undefined, call, description: { title: call.name }, result: LOST };
 }
 
-async function prepareCall({ artifact }: TurnAgent, { signal }: TurnContext, call: ModelCall): Promise<PreparedCall> {
-  if (call.invalid === undefined) return artifact.prepare(call, { signal });
-  const spec = artifact.catalog.get(call.name);
-  const description = artifact.describe(call);
+async function prepareCall({ snapshot }: TurnAgent, { signal }: TurnContext, call: ModelCall): Promise<PreparedCall> {
+  if (call.invalid === undefined) return snapshot.prepare(call, { signal });
+  const spec = snapshot.catalog.get(call.name);
+  const description = snapshot.describe(call);
   return { kind: "settled", spec, call, description, result: { outcome: "failed", text: call.invalid } };
 }
 
 function createToolContext(agent: TurnAgent, turn: TurnContext, step: number, { toolId }: ModelCall): ToolContext {
-  const { cwd, marker, artifact } = agent;
+  const { cwd, marker, snapshot } = agent;
   const { log, signal, turnId } = turn;
   const broken = new AbortController();
   const callCounts = new Map<string, number>();
@@ -104,7 +104,7 @@ function createToolContext(agent: TurnAgent, turn: TurnContext, step: number, { 
       callCounts.set(hash, count);
       return runToolCall(agent, turn, step, { toolId: `${toolId}.${hash}.${count}`, name, input, parent: toolId });
     },
-    catalog: artifact.catalog,
+    catalog: snapshot.catalog,
     ask: (question, options) => turn.ask(question, options),
     putBlob: (bytes) => turn.putBlob(bytes),
     getBlob: (hash) => turn.blob(hash),

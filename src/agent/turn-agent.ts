@@ -1,7 +1,7 @@
 /** The parts of the built-in agent that its effects use. */
 import type { Budget } from "../domain/index.ts";
 import type { Model } from "../providers/index.ts";
-import type { AgentTools, Artifact } from "../tools/index.ts";
+import type { AgentTools, ToolSnapshot } from "../tools/index.ts";
 import type { RetryLimits } from "./retry.ts";
 import type { ModelPrice } from "./usage-event.ts";
 
@@ -11,7 +11,7 @@ export interface BuiltInAgentOptions {
   readonly model: Model;
   /** The system prompt. */
   readonly system: string;
-  readonly tools: Pick<AgentTools, "artifact">;
+  readonly tools: Pick<AgentTools, "snapshot">;
   readonly price: ModelPrice | undefined;
   /** Set in the environment of every child process, so that it can be found and stopped. */
   readonly marker: string;
@@ -28,7 +28,7 @@ export interface BuiltInAgentOptions {
 /** The agent with its state during one turn. */
 export interface TurnAgent extends BuiltInAgentOptions {
   readonly retry: RetryLimits;
-  readonly artifact: Artifact;
+  readonly snapshot: ToolSnapshot;
   /** Budgets that do not apply for the rest of this turn, by `raisedKey`. */
   readonly liftedBudgets: Set<string>;
   /** The ids of all calls so far. */

@@ -251,7 +251,7 @@ function toSessionTools(tools: AgentTools, servers: McpServers | undefined): Omi
     throw new RookeryError("mcp_unknown", `this session has no MCP server ${server}; it has no MCP servers`);
   };
   return {
-    list: () => [...tools.artifact().catalog.values()],
+    list: () => [...tools.snapshot().catalog.values()],
     setOverlay: (overlay) => {
       checkArgument(overlay, OVERLAY_ARGUMENT, "the overlay");
       tools.setOverlay(overlay);

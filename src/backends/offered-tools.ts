@@ -48,7 +48,7 @@ export async function createOfferedServer(options: OfferedOptions): Promise<InPr
   const { tools, servers } = options;
   const server = catalogServer({
     name: OFFERED_NAME,
-    artifact: () => tools.artifact(),
+    snapshot: () => tools.snapshot(),
     onChange: (listener) => tools.onChange(listener),
     getBlob: async (hash) => findCallServices(options)?.getBlob(hash),
     call: async (prepared, asked) => {

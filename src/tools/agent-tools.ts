@@ -1,4 +1,4 @@
-/** The tools of one agent in one session: combines its sources, overlay and plugins into an artifact on demand. */
+/** The tools of one agent in one session: combines its sources, overlay and plugins into a snapshot on demand. */
 import {
   isRookeryError,
   messageOf,
@@ -7,7 +7,7 @@ import {
   type PromptContribution,
   type ToolSource,
 } from "../domain/index.ts";
-import { makeArtifact, type Artifact, type CatalogKey } from "./artifact.ts";
+import { createToolSnapshot, type ToolSnapshot, type CatalogKey } from "./snapshot.ts";
 import { callSafely, ChangeNotifier } from "./change-notifier.ts";
 import { toolConflictError, assertNoConflicts } from "./conflict.ts";
 import type { ToolFilter } from "./filter.ts";
@@ -43,8 +43,8 @@ export interface SavedTools {
 
 const DEFAULT_DEFER_OVER = 60_000;
 const PLUGIN_TIMEOUT_MS = 5_000;
-/** Number of cached artifacts. The least recently used one is evicted first. */
-const MAX_CACHED_ARTIFACTS = 8;
+/** Number of cached snapshots. The least recently used one is evicted first. */
+const MAX_CACHED_SNAPSHOTS = 8;
 /** Number of removed sources whose position is remembered. The oldest removal is forgotten first. */
 const MAX_REMOVED_SOURCES = 1_000;
 const MAX_CHOICES = 10_000;
@@ -55,7 +55,7 @@ export class AgentTools implements Disposable, AsyncDisposable {
   readonly #hooks: PluginHooks;
   readonly #choices: Map<string, boolean>;
   readonly #notifier = new ChangeNotifier(() => `${this.generation} ${this.#overlayRevision}`, "0 0");
-  readonly #artifacts = new Map<string, Artifact>();
+  readonly #snapshots = new Map<string, ToolSnapshot>();
   /** In order of registration. A removed source stays as `undefined`, so that it returns to its position. */
   readonly #sources = new Map<string, BoundSource | undefined>();
   #overlay = EMPTY_OVERLAY;
@@ -154,7 +154,7 @@ export class AgentTools implements Disposable, AsyncDisposable {
   }
 
   /** Resolves the current tools. Returns the same object until something changes. */
-  artifact(): Artifact {
+  snapshot(): ToolSnapshot {
     this.#refresh();
     const key: CatalogKey = {
       includeBase: this.#overlay.base,
@@ -163,12 +163,12 @@ export class AgentTools implements Disposable, AsyncDisposable {
       pluginRevision: this.#hooks.fingerprint(),
     };
     const text = `${key.includeBase} ${key.overlayRevision} ${key.generation} ${key.pluginRevision}`;
-    const artifact = this.#artifacts.get(text) ?? this.#makeArtifact(key);
-    this.#artifacts.delete(text);
-    this.#artifacts.set(text, artifact);
-    const [oldest] = this.#artifacts.keys();
-    if (this.#artifacts.size > MAX_CACHED_ARTIFACTS && oldest !== undefined) this.#artifacts.delete(oldest);
-    return artifact;
+    const snapshot = this.#snapshots.get(text) ?? this.#createSnapshot(key);
+    this.#snapshots.delete(text);
+    this.#snapshots.set(text, snapshot);
+    const [oldest] = this.#snapshots.keys();
+    if (this.#snapshots.size > MAX_CACHED_SNAPSHOTS && oldest !== undefined) this.#snapshots.delete(oldest);
+    return snapshot;
   }
 
   /**
@@ -279,9 +279,9 @@ export class AgentTools implements Disposable, AsyncDisposable {
       this.#notice({ level: "warning", code: "tool_conflict", message: `skipped tools: ${joinFirst(newConflicts)}` });
   }
 
-  #makeArtifact(key: CatalogKey): Artifact {
+  #createSnapshot(key: CatalogKey): ToolSnapshot {
     const { contributions = [], deferOver = DEFAULT_DEFER_OVER } = this.#options;
-    return makeArtifact({
+    return createToolSnapshot({
       key,
       tools: applyOverlay(this.#overlay.base ? this.#baseLayer.tools : [], this.#overlayLayer.tools),
       contributions: [...contributions, ...this.#hooks.contributions(), ...this.#overlay.contributions],

@@ -4,7 +4,7 @@ import { AgentTools, type AgentToolsOptions, type ToolNotice } from "./index.ts"
 import { testContext, testSource, testSpec } from "./test-source.ts";
 
 const signal = new AbortController().signal;
-const names = (tools: AgentTools) => [...tools.artifact().catalog.keys()];
+const names = (tools: AgentTools) => [...tools.snapshot().catalog.keys()];
 const overlayOf = (sources: readonly ToolSource[], more: Partial<Overlay> = {}): Overlay => ({
   sources,
   contributions: [],
@@ -51,10 +51,10 @@ describe("the generation", () => {
     const source = a();
     tools.add(source);
     const before = tools.generation;
-    const artifact = tools.artifact();
+    const snapshot = tools.snapshot();
     change(tools, source);
     expect(tools.generation - before).toBe(by);
-    expect(tools.artifact() === artifact).toBe(by === 0 && tools.artifact().key.overlayRevision === 0);
+    expect(tools.snapshot() === snapshot).toBe(by === 0 && tools.snapshot().key.overlayRevision === 0);
   });
 });
 
@@ -62,11 +62,11 @@ describe("sources", () => {
   it("throws tool_conflict naming both sources and the tool, and changes nothing", () => {
     const tools = new AgentTools();
     tools.add(testSource("a", "one"));
-    const before = tools.artifact();
+    const before = tools.snapshot();
     expect(() => tools.add(testSource("b", "two", "one"))).toThrow(
       expect.objectContaining({ code: "tool_conflict", message: expect.stringMatching(/a and b .*"one"/) as string }),
     );
-    expect(tools.artifact()).toBe(before);
+    expect(tools.snapshot()).toBe(before);
   });
 
   it("keeps a tool with the source that provided it first, and reports the conflict once", () => {
@@ -75,12 +75,12 @@ describe("sources", () => {
     tools.add(b);
     tools.add(a);
     b.set("two", "one");
-    expect(tools.artifact().describe({ toolId: "1", name: "one", input: {} }).title).toBe("a does one");
+    expect(tools.snapshot().describe({ toolId: "1", name: "one", input: {} }).title).toBe("a does one");
     b.set("two", "one", "three");
     expect(names(tools)).toEqual(["three", "two", "one"]);
     expect(said()).toEqual(["skipped tools: one of b (a already provides it)"]);
     a.set();
-    expect(tools.artifact().describe({ toolId: "1", name: "one", input: {} }).title).toBe("b does one");
+    expect(tools.snapshot().describe({ toolId: "1", name: "one", input: {} }).title).toBe("b does one");
   });
 
   it("restores a removed source at its position with its choices", () => {
@@ -98,8 +98,8 @@ describe("sources", () => {
     const tools = new AgentTools();
     const quiet = { ...testSource("a", "one"), onChange: undefined as never };
     tools.add(quiet);
-    const before = tools.artifact();
-    expect(tools.artifact()).toBe(before);
+    const before = tools.snapshot();
+    expect(tools.snapshot()).toBe(before);
     quiet.set("two");
     expect(names(tools)).toEqual(["two"]);
   });
@@ -176,10 +176,10 @@ it("adds an overlay that has only sources to the base tools", () => {
   tools.add(testSource("base", "one"));
   const overlay = { sources: [testSource("more", "two")] };
   tools.setOverlay(overlay);
-  expect([...tools.artifact().catalog.keys()]).toEqual(["one", "two"]);
-  const { key } = tools.artifact();
+  expect([...tools.snapshot().catalog.keys()]).toEqual(["one", "two"]);
+  const { key } = tools.snapshot();
   tools.setOverlay({ ...overlay, contributions: [], base: true });
-  expect(tools.artifact().key).toEqual(key);
+  expect(tools.snapshot().key).toEqual(key);
 });
 
 describe("an overlay", () => {
@@ -200,9 +200,9 @@ describe("an overlay", () => {
   ])("%s", (_, overlay, expected) => {
     const tools = base();
     tools.setOverlay(overlay);
-    const artifact = tools.artifact();
-    const owned = Array.from(artifact.catalog.keys(), (name) =>
-      artifact.describe({ toolId: "1", name, input: {} }).title.replace(" does", ""),
+    const snapshot = tools.snapshot();
+    const owned = Array.from(snapshot.catalog.keys(), (name) =>
+      snapshot.describe({ toolId: "1", name, input: {} }).title.replace(" does", ""),
     );
     expect(owned).toEqual(expected);
   });
@@ -226,7 +226,7 @@ describe("an overlay", () => {
     const tools = base();
     tools.setOverlay(overlayOf([o], { contributions: [said] }));
     tools.setOverlay(overlay);
-    expect(tools.artifact().key.overlayRevision).toBe(revision);
+    expect(tools.snapshot().key.overlayRevision).toBe(revision);
   });
 
   it("reads its sources again when it is set again, even without a change event", () => {
@@ -237,7 +237,7 @@ describe("an overlay", () => {
     expect(names(tools)).toEqual(["three"]);
     tools.setOverlay(overlayOf([source], { base: false }));
     expect(names(tools)).toEqual(["four"]);
-    expect(tools.artifact().key.overlayRevision).toBe(1);
+    expect(tools.snapshot().key.overlayRevision).toBe(1);
   });
 
   it.each<[string, Overlay, string]>([
@@ -267,20 +267,20 @@ describe("an overlay", () => {
   ])("changes nothing if %s", (_, overlay, message) => {
     const tools = base();
     tools.setOverlay(overlayOf([testSource("before", "three")]));
-    const before = tools.artifact();
+    const before = tools.snapshot();
     expect(() => tools.setOverlay(overlay)).toThrow(message);
-    expect(tools.artifact()).toBe(before);
+    expect(tools.snapshot()).toBe(before);
   });
 });
 
-describe("an artifact", () => {
+describe("a snapshot", () => {
   it("stays unchanged, and its calls reach the source that had the tool", async () => {
     const tools = new AgentTools({
       contributions: [{ slot: "tools", title: "One", content: "use it", tools: ["one"] }],
     });
     const a = testSource("a", "one");
     tools.add(a);
-    const held = tools.artifact();
+    const held = tools.snapshot();
     a.set("two");
     tools.add(testSource("b", "one"));
     expect([...held.catalog.keys()]).toEqual(["one"]);
@@ -295,7 +295,7 @@ describe("an artifact", () => {
     const tools = new AgentTools({ plugins: [{ id: "p", version: "1", revision: () => revision }] });
     const at = (value: number) => {
       revision = value;
-      return tools.artifact();
+      return tools.snapshot();
     };
     const first = at(0);
     for (let value = 1; value < 8; value += 1) at(value);
@@ -307,7 +307,7 @@ describe("an artifact", () => {
   it("suggests the closest name for an unknown tool", async () => {
     const tools = new AgentTools();
     tools.add(testSource("a", "read_file", "write"));
-    const prepared = await tools.artifact().prepare({ toolId: "1", name: "raed_file", input: {} }, { signal });
+    const prepared = await tools.snapshot().prepare({ toolId: "1", name: "raed_file", input: {} }, { signal });
     expect(prepared).toMatchObject({ kind: "settled", spec: undefined, result: { outcome: "failed" } });
     expect(prepared.kind === "settled" && prepared.result.text).toContain("did you mean read_file?");
   });
@@ -325,7 +325,7 @@ describe("an artifact", () => {
     tools.add(thrower);
     tools.add(recorder);
     const run = async (name: string) => {
-      const prepared = await tools.artifact().prepare({ toolId: "1", name, input: {} }, { signal });
+      const prepared = await tools.snapshot().prepare({ toolId: "1", name, input: {} }, { signal });
       if (prepared.kind !== "run") throw new Error("settled");
       return prepared.run(testContext({ record: () => Promise.reject(new Error("log broke")) }));
     };
@@ -399,7 +399,7 @@ describe("tool definitions", () => {
   ])("normalizes a schema with %s", (_, inputSchema, expected) => {
     const tools = new AgentTools();
     tools.add(testSource("a", testSpec("one", { inputSchema: inputSchema as never })));
-    expect(tools.artifact().definitions[0]?.inputSchema).toEqual(expected);
+    expect(tools.snapshot().definitions[0]?.inputSchema).toEqual(expected);
   });
 
   it.each(["with space", "", "1st", "x".repeat(65), "dots.in.it", "search_tools", "call_tool"])(

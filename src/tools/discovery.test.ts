@@ -3,10 +3,10 @@ import { AgentTools, passesFilter, readResultSource, type ToolFilter } from "./i
 import { testContext, testSource, testSpec } from "./test-source.ts";
 
 const signal = new AbortController().signal;
-const told = (tools: AgentTools) => tools.artifact().definitions.map(({ name }) => name);
+const told = (tools: AgentTools) => tools.snapshot().definitions.map(({ name }) => name);
 
 async function run(tools: AgentTools, name: string, input: unknown) {
-  const prepared = await tools.artifact().prepare({ toolId: "1", name, input }, { signal });
+  const prepared = await tools.snapshot().prepare({ toolId: "1", name, input }, { signal });
   return prepared.kind === "run" ? prepared.run(testContext()) : prepared.result;
 }
 
@@ -24,7 +24,7 @@ describe("progressive discovery", () => {
   it("defines every tool below the limit, and the search-and-call pair above it", () => {
     expect(told(large())).toHaveLength(102);
     expect(told(large(1_000))).toEqual(["bash", "search_tools", "call_tool"]);
-    expect(large(1_000).artifact().catalog.size).toBe(104);
+    expect(large(1_000).snapshot().catalog.size).toBe(104);
     expect(told(large(Infinity))).toHaveLength(102);
   });
 
@@ -32,7 +32,7 @@ describe("progressive discovery", () => {
     const tools = new AgentTools();
     tools.add(testSource("a", "one", testSpec("two", { defer: true })), { always: true });
     expect(told(tools)).toEqual(["one", "search_tools", "call_tool"]);
-    expect(tools.artifact().definitions[1]?.description).toContain(
+    expect(tools.snapshot().definitions[1]?.description).toContain(
       "1 tools can be found only with this search, from: a (1)",
     );
   });
@@ -74,8 +74,8 @@ describe("progressive discovery", () => {
     const source = testSource("a", "one");
     tools.add(source);
     const call = { toolId: "7", name: "call_tool", input: { name: "one", arguments: { path: "x" } } };
-    expect(tools.artifact().describe(call)).toEqual({ title: "a does one" });
-    const prepared = await tools.artifact().prepare(call, { signal });
+    expect(tools.snapshot().describe(call)).toEqual({ title: "a does one" });
+    const prepared = await tools.snapshot().prepare(call, { signal });
     expect(prepared).toMatchObject({ kind: "run", spec: { name: "one" }, call: { toolId: "7", name: "one" } });
     expect(await run(tools, "call_tool", { name: "one", arguments: '{"path":"y"}' })).toMatchObject({ outcome: "ok" });
     expect(source.calls.map(({ input }) => input)).toEqual([{ path: "y" }]);

@@ -1,6 +1,6 @@
 /** The tools of an agent: sources, plugins, filters and discovery. */
 export { AgentTools, type AgentToolsOptions, type SavedTools } from "./agent-tools.ts";
-export type { Artifact, CatalogKey, PreparedCall, RunnableCall, SettledCall } from "./artifact.ts";
+export type { ToolSnapshot, CatalogKey, PreparedCall, RunnableCall, SettledCall } from "./snapshot.ts";
 export { CALL_TOOL } from "./discovery.ts";
 export { passesFilter, type ToolAnnotations, type ToolFilter, type ToolPattern } from "./filter.ts";
 export type { PluginStates } from "./hooks.ts";

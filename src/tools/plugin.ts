@@ -14,7 +14,7 @@ import {
 export interface Plugin {
   readonly id: string;
   readonly version: string;
-  /** Must increase when the contributions change. Part of the artifact key, so it must be cheap. Default: 0. */
+  /** Must increase when the contributions change. Part of the snapshot key, so it must be cheap. Default: 0. */
   revision?(): number;
   /** Base tools: hidden while an overlay switches the base off. Never deferred. */
   readonly sources?: readonly ToolSource[] | undefined;

@@ -17,7 +17,7 @@ async function runWithPlugins(plugins: readonly Plugin[]) {
   const tools = new AgentTools({ plugins, pluginTimeoutMs: 20, onNotice: (notice) => notices.push(notice) });
   const source = testSource("a", "one");
   tools.add(source);
-  const prepared = await tools.artifact().prepare(call, { signal });
+  const prepared = await tools.snapshot().prepare(call, { signal });
   const { outcome, text } = prepared.kind === "run" ? await prepared.run(testContext()) : prepared.result;
   const said = source.calls.map(({ input }) => `ran ${JSON.stringify(input)}`);
   return [...notices.map(({ message }) => message), ...said, `${outcome}: ${text}`];
@@ -128,7 +128,7 @@ describe("a cancelled turn", () => {
     const turn = new AbortController();
     const tools = new AgentTools({ plugins: [{ id: "p", version: "1", beforeCall: hanging }] });
     tools.add(testSource("a", "one"));
-    const prepared = tools.artifact().prepare(call, { signal: turn.signal });
+    const prepared = tools.snapshot().prepare(call, { signal: turn.signal });
     turn.abort(new Error("stopped"));
     await expect(prepared).rejects.toThrow("stopped");
   });
@@ -142,7 +142,7 @@ describe("a cancelled turn", () => {
       return Promise.reject(new Error("secret"));
     };
     tools.add({ ...testSource("a", "one"), call: stopped });
-    const prepared = await tools.artifact().prepare(call, { signal: turn.signal });
+    const prepared = await tools.snapshot().prepare(call, { signal: turn.signal });
     const result = prepared.kind === "run" ? await prepared.run(testContext({ signal: turn.signal })) : undefined;
     expect(result).toEqual({ outcome: "cancelled", text: "hidden" });
   });
@@ -151,7 +151,7 @@ describe("a cancelled turn", () => {
 it("turns a result that cannot be logged into a failure", async () => {
   const tools = new AgentTools();
   tools.add({ ...testSource("a", "one"), call: () => Promise.resolve({ outcome: "great" as "ok", text: "" }) });
-  const prepared = await tools.artifact().prepare(call, { signal });
+  const prepared = await tools.snapshot().prepare(call, { signal });
   expect(prepared.kind === "run" && (await prepared.run(testContext()))).toMatchObject({
     outcome: "failed",
     text: expect.stringContaining("one of a failed: invalid tool result") as string,
@@ -163,7 +163,7 @@ describe("plugins", () => {
     const notices: string[] = [];
     const plugin: Plugin = { id: "p", version: "1", sources: [{ ...testSource("a", "one"), list: broken }] };
     const tools = new AgentTools({ plugins: [plugin], onNotice: ({ message }) => notices.push(message) });
-    expect([...tools.artifact().catalog.keys()]).toEqual([]);
+    expect([...tools.snapshot().catalog.keys()]).toEqual([]);
     expect(notices).toEqual(["the plugin p runs without its tools: cannot list the tools of a: broke"]);
   });
 
@@ -184,7 +184,7 @@ describe("plugins", () => {
     });
     for (const name of ["one", "two", "three"]) {
       tools.add(testSource(name, name));
-      expect(tools.artifact().preamble).toBe("");
+      expect(tools.snapshot().preamble).toBe("");
     }
     const hook = Object.keys(hooks)[0];
     expect(notices.map((notice) => notice.message)).toEqual([`the plugin p failed in ${hook}: ${message}`]);
@@ -235,20 +235,20 @@ describe("plugins", () => {
     ]);
   });
 
-  it("determine the artifact key in order, and keep their revision if it throws", () => {
+  it("determine the snapshot key in order, and keep their revision if it throws", () => {
     let revision = 3;
     const plugins: Plugin[] = [
       { id: "p", version: "1", revision: () => (revision < 0 ? broken() : revision) },
       { id: "q", version: "2" },
     ];
     const tools = new AgentTools({ plugins });
-    const first = tools.artifact();
+    const first = tools.snapshot();
     expect(first.key.pluginRevision).toBe('[["p","1",3],["q","2",0]]');
     revision = -1;
-    expect(tools.artifact()).toBe(first);
+    expect(tools.snapshot()).toBe(first);
     revision = 4;
-    expect(tools.artifact()).not.toBe(first);
-    expect(new AgentTools({ plugins: plugins.toReversed() }).artifact().key).not.toEqual(tools.artifact().key);
+    expect(tools.snapshot()).not.toBe(first);
+    expect(new AgentTools({ plugins: plugins.toReversed() }).snapshot().key).not.toEqual(tools.snapshot().key);
   });
 
   it("are rejected if they share an id or a tool", () => {
@@ -267,7 +267,7 @@ describe("the preamble", () => {
     ...more,
   });
   const titles = (tools: AgentTools) =>
-    [...tools.artifact().preamble.matchAll(/^## (.*)$/gm)].map(([, title]) => title);
+    [...tools.snapshot().preamble.matchAll(/^## (.*)$/gm)].map(([, title]) => title);
 
   it.each<[string, PromptContribution[], string[]]>([
     [

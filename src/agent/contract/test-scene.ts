@@ -57,7 +57,7 @@ export async function openScene(options: SceneOptions) {
         ),
     });
   const { pid, startTime } = ownIdentity();
-  const opening = { store, clock: systemClock, owner: `${pid}.${startTime}.contract`, attended, lookMs: 20 };
+  const opening = { store, clock: systemClock, owner: `${pid}.${startTime}.contract`, attended, pollMs: 20 };
   const session: Session = owned.use(await createSession(opening, {}, prepare));
   const events = async (): Promise<readonly SessionEvent[]> =>
     (await store.read({ sessionId: session.id, limit: 10_000 })).events;

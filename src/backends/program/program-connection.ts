@@ -284,7 +284,7 @@ export class ProgramConnection<Server> implements AgentConnection {
   }
 
   #findOfferedTool(call: ReportedCall): string | undefined {
-    return this.#servers.areToolsOffered ? findOfferedTool(call, this.#equipment.tools.artifact().catalog) : undefined;
+    return this.#servers.areToolsOffered ? findOfferedTool(call, this.#equipment.tools.snapshot().catalog) : undefined;
   }
 }
 

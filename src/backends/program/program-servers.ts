@@ -17,7 +17,7 @@ export interface ProgramServers<Server> extends AsyncDisposable {
 
 /** Whether Rookery has tools for the program. If not, it offers no server: a program presents every server to its model. */
 export function hasToolsToOffer({ tools, sessionTools }: Equipment): boolean {
-  return sessionTools.servers().servers.length > 0 || tools.artifact().catalog.size > 0;
+  return sessionTools.servers().servers.length > 0 || tools.snapshot().catalog.size > 0;
 }
 
 export class ReachableServers implements ProgramServers<ReachableServer> {

@@ -63,7 +63,7 @@ describe.each([
   it("sees the filtered catalog and nothing else", async () => {
     const client = await connect();
     const { tools, nextCursor } = await client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(catalog.tools.artifact().definitions.map(({ name }) => name));
+    expect(tools.map(({ name }) => name)).toEqual(catalog.tools.snapshot().definitions.map(({ name }) => name));
     expect(tools.map(({ name }) => name)).not.toContain("hidden");
     expect(nextCursor).toBeUndefined();
     expect(tools.find(({ name }) => name === "weigh")).toMatchObject({

@@ -3,7 +3,7 @@ import type { CallToolRequest, ListToolsRequest } from "@modelcontextprotocol/sd
 import { newId } from "../../domain/ids.ts";
 import type { InProcessServerSpec, McpTransport } from "../../domain/mcp.ts";
 import type { ToolResult } from "../../domain/tools.ts";
-import type { Artifact, PreparedCall } from "../../tools/index.ts";
+import type { ToolSnapshot, PreparedCall } from "../../tools/index.ts";
 import { ToolPages } from "./pages.ts";
 import { makeProgressReporter } from "./progress.ts";
 import { readLinked, toCallToolResult } from "./result.ts";
@@ -12,8 +12,8 @@ export interface CatalogServerOptions {
   /** Default: "rookery". */
   readonly name?: string | undefined;
   /** Returns the agent's current tools after its filter. Nothing else can be seen or called. */
-  readonly artifact: () => Artifact;
-  /** Subscribes to possible changes of the artifact. Returns a function that unsubscribes. */
+  readonly snapshot: () => ToolSnapshot;
+  /** Subscribes to possible changes of the snapshot. Returns a function that unsubscribes. */
   readonly onChange: (listener: () => void) => () => void;
   /**
    * Asks for permission, records the call and runs it. Also receives calls that a plugin settled, so that they are
@@ -36,13 +36,13 @@ export function catalogServer(options: CatalogServerOptions): InProcessServerSpe
   return { type: "memory", name, open: () => openServer(name, options) };
 }
 
-async function openServer(name: string, { artifact, onChange, call, getBlob }: CatalogServerOptions) {
+async function openServer(name: string, { snapshot, onChange, call, getBlob }: CatalogServerOptions) {
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- McpServer needs its tools up front, with zod schemas
   const [{ Server }, schemas] = await Promise.all([
     import("@modelcontextprotocol/sdk/server/index.js"),
     import("@modelcontextprotocol/sdk/types.js"),
   ]);
-  const { preamble } = artifact();
+  const { preamble } = snapshot();
   const server = new Server(
     { name, version: "1" },
     {
@@ -55,14 +55,14 @@ async function openServer(name: string, { artifact, onChange, call, getBlob }: C
   const invalidParams = (message: string) => new schemas.McpError(schemas.ErrorCode.InvalidParams, message);
 
   server.setRequestHandler(schemas.ListToolsRequestSchema, ({ params }: ListToolsRequest) => {
-    const page = pages.page(artifact, params?.cursor);
+    const page = pages.page(snapshot, params?.cursor);
     if (page === undefined) throw invalidParams("there is no such page; start again without a cursor");
     return page;
   });
   server.setRequestHandler(schemas.CallToolRequestSchema, async ({ params }: CallToolRequest, extra) => {
     const { signal, _meta, sendNotification } = extra;
     const toolCall = { toolId: newId("tool"), name: params.name, input: params.arguments ?? {} };
-    const prepared = await artifact().prepare(toolCall, { signal });
+    const prepared = await snapshot().prepare(toolCall, { signal });
     using progress = makeProgressReporter(_meta?.progressToken, sendNotification);
     const unknown = prepared.kind === "settled" && prepared.spec === undefined;
     const result = unknown
@@ -79,9 +79,9 @@ async function openServer(name: string, { artifact, onChange, call, getBlob }: C
 
   return {
     async connect(transport: McpTransport): Promise<void> {
-      let announced = artifact();
+      let announced = snapshot();
       const stop = onChange(() => {
-        const now = artifact();
+        const now = snapshot();
         if (now === announced) return;
         announced = now;
         // A client that has not initialized yet lists later. One without an open stream gets the current tools when it

@@ -1,7 +1,7 @@
-/** Lists the tools of an artifact in pages, in the format of MCP. */
+/** Lists the tools of a snapshot in pages, in the format of MCP. */
 import type { Tool } from "@modelcontextprotocol/sdk/types.js";
 import type { ToolSpec } from "../../domain/tools.ts";
-import type { Artifact } from "../../tools/index.ts";
+import type { ToolSnapshot } from "../../tools/index.ts";
 
 const PAGE_SIZE = 1_000;
 
@@ -11,12 +11,12 @@ export interface ToolPage {
   readonly nextCursor?: string;
 }
 
-/** All pages of a listing come from one artifact. A change in between is notified, and the client lists again. */
+/** All pages of a listing come from one snapshot. A change in between is notified, and the client lists again. */
 export class ToolPages {
-  #listed: Artifact | undefined;
+  #listed: ToolSnapshot | undefined;
 
   /** Returns undefined for an invalid cursor. */
-  page(present: () => Artifact, cursor: string | undefined): ToolPage | undefined {
+  page(present: () => ToolSnapshot, cursor: string | undefined): ToolPage | undefined {
     if (cursor === undefined) this.#listed = present();
     const definitions = this.#listed?.definitions ?? [];
     const begin = cursor === undefined ? 0 : parseCursor(cursor);

@@ -87,7 +87,7 @@ export function testCatalog() {
       for (const listener of listeners) listener();
     },
     server: catalogServer({
-      artifact: () => tools.artifact(),
+      snapshot: () => tools.snapshot(),
       onChange(listener) {
         listening += 1;
         told.add(listener);

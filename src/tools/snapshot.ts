@@ -26,7 +26,7 @@ export interface CatalogKey {
 }
 
 /** Immutable. A call to a tool that has been removed since still reaches its source, which reports the failure. */
-export interface Artifact {
+export interface ToolSnapshot {
   readonly key: CatalogKey;
   /** All callable tools, including deferred ones. */
   readonly catalog: ReadonlyMap<string, ToolSpec>;
@@ -65,7 +65,7 @@ export interface SettledCall {
   readonly result: ToolResult;
 }
 
-export interface ArtifactParts {
+export interface ToolSnapshotParts {
   readonly key: CatalogKey;
   readonly tools: readonly BoundTool[];
   readonly contributions: readonly PromptContribution[];
@@ -78,7 +78,7 @@ export interface ArtifactParts {
 
 const MAX_LISTED_NAMES = 30;
 
-export function makeArtifact(parts: ArtifactParts): Artifact {
+export function createToolSnapshot(parts: ToolSnapshotParts): ToolSnapshot {
   const { key, tools, contributions, deferOver, switchedOff, hooks, onNotice } = parts;
   const { visible, deferred } = splitDeferred(tools, deferOver);
   const pair = deferred.length > 0 ? makeDiscoveryTools(deferred) : [];
@@ -94,7 +94,7 @@ export function makeArtifact(parts: ArtifactParts): Artifact {
     onNotice({ level: "warning", code: "prompt_left_out", message });
   }
   const resolveCall = (call: ToolCall) => (call.name === CALL_TOOL && pair.length > 0 ? unwrapCallTool(call) : call);
-  return Object.freeze<Artifact>({
+  return Object.freeze<ToolSnapshot>({
     key,
     catalog,
     preamble: preamble.text,
