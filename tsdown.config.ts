@@ -30,7 +30,7 @@ export default defineConfig([
   },
   command({ main: "src/cli/main.ts" }),
   {
-    ...command({ program: "src/cli/program.ts" }),
+    ...command({ program: "src/cli/execute.ts" }),
     hooks: { "build:done": () => readyForTheCache(join(out, "cli", "program.cjs")) },
   },
 ]);

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Entry point of the command. Handles `--version` and unsupported platforms itself, then loads the program. */
+/** Entry point of the command. Handles `--version` and unsupported platforms itself, then loads the bundled commands. */
 import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import { homeFolder } from "../config/home.ts";
@@ -27,7 +27,7 @@ if (process.platform === "win32") {
     home: homeOrNone(),
     name: command, // one cache per command
     stamp: `${version} ${process.version} ${process.arch}`,
-  }) as typeof import("./program.ts");
+  }) as typeof import("./execute.ts");
   program.runCommandLine(args, version).catch((error: unknown) => {
     throw error; // runCommandLine handles errors itself, so this is a defect; let Node print it
   });

@@ -2,7 +2,7 @@
 import { PassThrough, Readable } from "node:stream";
 import packageJson from "../../package.json" with { type: "json" };
 import type { Io, TerminalStream } from "./io.ts";
-import { executeCommand } from "./program.ts";
+import { executeCommand } from "./execute.ts";
 
 export interface InProcessOptions {
   readonly cwd: string;

@@ -6,7 +6,7 @@ export {
   type AgentProcess,
   type CloseDeadlines,
   type ProgramExit,
-} from "./agent.ts";
+} from "./agent-process.ts";
 export { explainStartFailure } from "./start-failure.ts";
 export { LineSplitter, type LineSink } from "./line-splitter.ts";
 export { OwnedChild, streamEnded, type OwnedOptions } from "./owned-child.ts";

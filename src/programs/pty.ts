@@ -1,7 +1,7 @@
 /** Starts a program on a pseudo-terminal, with the same interface as one with pipes. */
 import { RookeryError } from "../domain/errors.ts";
 import { DisposeStack } from "../stdx/index.ts";
-import { createAgentProcess, programFromCommand, type AgentCommand, type AgentProcess } from "./agent.ts";
+import { createAgentProcess, programFromCommand, type AgentCommand, type AgentProcess } from "./agent-process.ts";
 import { OwnedChild, streamEnded } from "./owned-child.ts";
 import { requireRunnable } from "./runnable.ts";
 import { sanitizeTerminalText, StderrTail } from "./stderr-tail.ts";

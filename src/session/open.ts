@@ -35,7 +35,7 @@ export interface OpenOptions {
   /** True if a person can answer requests. */
   readonly attended: boolean;
   /** How often time limits and events of other processes are checked, in milliseconds. */
-  readonly lookMs?: number | undefined;
+  readonly pollMs?: number | undefined;
   /**
    * How long transient failures of the store are retried before waiters are rejected, in milliseconds. Default: 30 s.
    */

@@ -15,7 +15,7 @@ export interface ParkingOptions {
   readonly clock: Clock;
   readonly timeLimits: TurnTimeLimits;
   readonly signal: AbortSignal;
-  readonly lookMs?: number | undefined;
+  readonly pollMs?: number | undefined;
 }
 
 /** After this many waits, the turn fails. */
@@ -55,12 +55,12 @@ function parseResetTime(text = ""): number {
  * Waits until the parked turn may continue, and records that. Resolves at once if it is not parked, and with false if
  * it is cancelled.
  */
-export async function waitUntilUnparked({ recorder, turnId, clock, signal, lookMs = CHECK_MS }: ParkingOptions) {
+export async function waitUntilUnparked({ recorder, turnId, clock, signal, pollMs = CHECK_MS }: ParkingOptions) {
   const { parkedUntil } = recorder.state.turn ?? {};
   if (parkedUntil === undefined) return true;
   const until = Date.parse(parkedUntil);
   while (!signal.aborted && clock.now() < until) {
-    await sleep(Math.min(lookMs, until - clock.now()), undefined, { signal }).catch(() => undefined);
+    await sleep(Math.min(pollMs, until - clock.now()), undefined, { signal }).catch(() => undefined);
   }
   if (signal.aborted) return false;
   recorder.record([{ type: "turn.continued", message: "the limit has passed; the turn continues" }], turnId);

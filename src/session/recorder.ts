@@ -112,7 +112,7 @@ export class Recorder {
   }
 
   /** Like `record`, for events that more events follow soon: they are written together, or a few milliseconds later. */
-  note(bodies: readonly EventBody[], turnId?: string, journal: readonly JournalWrite[] = []): void {
+  recordLazily(bodies: readonly EventBody[], turnId?: string, journal: readonly JournalWrite[] = []): void {
     this.#unhurried = this.#flushing === undefined;
     this.record(bodies, turnId, journal);
   }

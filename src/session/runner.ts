@@ -26,7 +26,7 @@ export interface RunnerParts {
   readonly attended: boolean;
   readonly clock: Clock;
   /** How often the time limits of a turn are checked, in milliseconds. */
-  readonly lookMs?: number | undefined;
+  readonly pollMs?: number | undefined;
   /** The first turn's iteration starts after this `seq`. */
   readonly shownThrough: number;
 }
@@ -72,7 +72,7 @@ export class Runner implements Disposable {
     parts.recorder.onRefused = (turnId, failure) => {
       if (this.#running?.turn.id === turnId) this.#running?.fault.abort(failure);
     };
-    this.#watch = watchForeignEvents({ ...parts, everyMs: parts.lookMs });
+    this.#watch = watchForeignEvents({ ...parts, everyMs: parts.pollMs });
   }
 
   /** The running turn. */
@@ -155,7 +155,7 @@ export class Runner implements Disposable {
     begin: () => Promise<void>,
     { signal, check }: { readonly signal?: AbortSignal | undefined; readonly check?: TurnOptions["check"] } = {},
   ): Turn {
-    const { store, recorder, attended, clock, lookMs } = this.#parts;
+    const { store, recorder, attended, clock, pollMs } = this.#parts;
     const { connection, timeLimits } = this.#parts.driver;
     const controller = new AbortController();
     const fault = new AbortController();
@@ -163,7 +163,7 @@ export class Runner implements Disposable {
     if (signal?.aborted === true) cancel();
     signal?.addEventListener("abort", cancel, { once: true });
     this.#watch.hold(true);
-    const how = { attended, clock, timeLimits, lookMs, begin, check, signal: controller.signal, fault: fault.signal };
+    const how = { attended, clock, timeLimits, pollMs, begin, check, signal: controller.signal, fault: fault.signal };
     const outcome = driveTurn({ turnId, recorder, store, connection, ...how })
       .catch((error: unknown) => {
         if (!(error instanceof UnrecordedEnd)) throw error;

@@ -66,7 +66,7 @@ export async function openScriptedSession(
   };
   const prepare = (_: unknown, { agent = SETTINGS.agent }: Changes): Promise<PreparedAgent> =>
     Promise.resolve({ settings: { ...SETTINGS, agent }, connect: () => Promise.resolve(connection), timeLimits });
-  const opening = { clock, owner: "elsewhere-played", attended: true, lookMs: 10, patienceMs };
+  const opening = { clock, owner: "elsewhere-played", attended: true, pollMs: 10, patienceMs };
   const session = owned.use(await createSession({ ...opening, store: through(store) }, {}, prepare));
   return {
     store,

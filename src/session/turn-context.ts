@@ -47,7 +47,7 @@ export function createTurnContext(
     if (hasEnded) throw new RookeryError("interrupted", `turn ${turnId} has ended: events cannot be added to it`);
   };
   const createWriter =
-    (how: "record" | "note") =>
+    (how: "record" | "recordLazily") =>
     (bodies: readonly EventBody[], writes: Parameters<Recorder["record"]>[2] = []): void => {
       requireActive();
       recorder[how](bodies, turnId, writes);
@@ -84,7 +84,7 @@ export function createTurnContext(
         record(bodies, writes);
         await recorder.commit();
       },
-      createWriter("note"),
+      createWriter("recordLazily"),
     ),
     history: () => readHistory(recorder, store, signal),
     permit: async (request, options) => watchdog.whileAsking(decidePermission(gate(), request, options)),

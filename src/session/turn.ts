@@ -29,7 +29,7 @@ export interface TurnOptions {
   readonly clock: Clock;
   readonly timeLimits: TurnTimeLimits;
   /** How often time limits are checked, in milliseconds. Default: 250 ms for stalls, 1 s for parked turns. */
-  readonly lookMs?: number | undefined;
+  readonly pollMs?: number | undefined;
   /** Cancels the turn. */
   readonly signal: AbortSignal;
   /**
@@ -106,7 +106,7 @@ async function runUntilOutcome(options: TurnOptions): Promise<TurnOutcome> {
 }
 
 async function runOnce(options: TurnOptions): Promise<TurnOutcome | LimitReached> {
-  const { recorder, store, connection, turnId, signal, fault, timeLimits, clock, lookMs } = options;
+  const { recorder, store, connection, turnId, signal, fault, timeLimits, clock, pollMs } = options;
   const journal = await retryStore(() => store.journal(recorder.state.id, turnId), { signal });
   const stopping = new AbortController();
   const cancel = (): void => stopping.abort(signal.reason);
@@ -120,7 +120,7 @@ async function runOnce(options: TurnOptions): Promise<TurnOutcome | LimitReached
     childMarker: () => connection.childMarker,
     heard: () => connection.heard,
     tools: tools.filter((tool) => tool.turnId === turnId),
-    lookMs,
+    pollMs,
   });
   const context = createTurnContext({ ...options, signal: stopping.signal, watchdog }, journal);
   const end = await Promise.race([

@@ -1,6 +1,7 @@
 /** Shows the events of a session after a cursor. */
 import type { SessionEvent } from "../../domain/events.ts";
 import type { SessionStore } from "../../domain/store.ts";
+import { followWithRetry } from "../../session/store-retry.ts";
 import { readSessionEvents } from "../sessions/read-events.ts";
 import { watchEvents } from "../watch-events.ts";
 
@@ -12,7 +13,7 @@ export function watchSessionLog(
   return watchEvents<SessionEvent>({
     after,
     position: (event) => event.seq,
-    follow: (signal) => store.follow({ sessionId, after, signal }),
+    follow: (signal) => followWithRetry(store, { sessionId, after, signal }),
     read: (from) => readSessionEvents(store, sessionId, from),
     show,
   });

@@ -11,7 +11,7 @@ import {
 import type { EnvironmentVariables } from "../../stdx/environment.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import type { Io } from "../io.ts";
-import { executeCommand } from "../program.ts";
+import { executeCommand } from "../execute.ts";
 import { collectingIo } from "../test-io.ts";
 
 const CONFIG = `[defaults]\nagent = "shell"\n[agents.shell]\nbackend = "command"\ncommand = ["sh", "-c", "{prompt}"]\n`;

@@ -14,7 +14,7 @@ import {
 } from "../../testing/index.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import type { Io } from "../io.ts";
-import { executeCommand } from "../program.ts";
+import { executeCommand } from "../execute.ts";
 import { collectingIo } from "../test-io.ts";
 
 /** An agent that runs the last line of its prompt in a shell. */

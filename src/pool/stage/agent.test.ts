@@ -52,7 +52,7 @@ async function openScene(runTurn: AgentConnection["runTurn"]) {
     claim: () => owner,
     folder: () => repository.path,
     openSession: ({ id, ...options }) => {
-      const common = { store, clock, owner, attended: true, lookMs: 5 };
+      const common = { store, clock, owner, attended: true, pollMs: 5 };
       return id === undefined ? createSession(common, options, prepare) : reopenSession(common, id, options, prepare);
     },
     settleSession: () => Promise.reject(new Error("unexpected call of settleSession")),

@@ -14,7 +14,7 @@ export interface WatchdogOptions {
   readonly heard: () => number | undefined;
   /** Tools that were running when a previous process died. */
   readonly tools: readonly RunningTool[];
-  readonly lookMs?: number | undefined;
+  readonly pollMs?: number | undefined;
 }
 
 export interface Stall {
@@ -74,7 +74,7 @@ export class Watchdog implements Disposable {
 
   constructor(options: WatchdogOptions) {
     this.#options = options;
-    this.#checkMs = options.lookMs ?? CHECK_MS;
+    this.#checkMs = options.pollMs ?? CHECK_MS;
     this.#lastEventAt = this.#lastProgressAt = this.#now();
     this.#heard = options.heard();
     for (const { toolId, name } of options.tools) this.#tools.set(toolId, { title: name, startedAt: Date.now() });
