@@ -6,4 +6,5 @@ it("renders what the built command prints on a terminal", async () => {
   const screen = fixture.screen(["--help"], { columns: 100, rows: 30 });
   expect(await screen.exited).toBe(0);
   expect(screen.all()).toMatch(/^Usage: rookery|^rookery/m);
+  expect(screen.svg("help")).toMatch(/^<svg [^]*rookery[^]*<\/svg>\n$/);
 });

@@ -1,6 +1,7 @@
 /** For tests: runs a program on a pseudo-terminal and renders what it prints, so that tests assert on the screen. */
 import { spawn } from "@lydell/node-pty";
 import headless from "@xterm/headless";
+import { drawScreen } from "./screen-svg.ts";
 
 export interface ScreenOptions {
   readonly cwd: string;
@@ -37,6 +38,8 @@ export interface ProgramScreen extends AsyncDisposable {
   visible(): string;
   /** The scrollback and the visible lines. */
   all(): string;
+  /** The visible lines as an SVG picture. */
+  svg(title: string): string;
   /** Everything that the program wrote, for tests of single bytes. */
   readonly bytes: string;
   /** The style of the first visible cell that starts `text`. Undefined if the text is not visible. */
@@ -105,6 +108,7 @@ export function startOnScreen([program = "", ...args]: readonly string[], option
     exited,
     visible: () => lines(top(), top() + terminal.rows),
     all: () => lines(0, terminal.buffer.active.length),
+    svg: (title) => drawScreen(terminal, title),
     get bytes() {
       return bytes;
     },
