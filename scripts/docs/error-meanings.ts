@@ -25,6 +25,8 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
     "The repository brings configuration or program files that the user has not trusted. See `rookery trust`.",
   agent_unknown: "No agent has this name.",
   agent_unavailable: "The agent's program is missing, cannot be started, or is not logged in.",
+  agent_not_ready:
+    "The environment of the server lacks the agent's key, program or login, so the server did not accept the work. The environment of your shell does not count.",
   agent_exited: "The agent's program exited during the operation.",
   agent_failed: "The agent's program broke its protocol or reported an error.",
   backend_unsupported: "The agent's program does not support the operation.",

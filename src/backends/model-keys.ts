@@ -1,3 +1,3 @@
 /** Names of the key variables and providers of the built-in agent. */
-export { keyVariables, findMissingSetup, parseModelName } from "../providers/endpoint.ts";
+export { keyVariables, findMissingKey, findMissingSetup, parseModelName } from "../providers/endpoint.ts";
 export { KNOWN_PROVIDERS } from "../providers/known.ts";

@@ -10,7 +10,7 @@ import { formatColumns } from "./format.ts";
 import { withCommandPrefix, print, printJson, printNotice } from "./io.ts";
 import { isSet } from "./options.ts";
 import { toSingleLine } from "./sanitize.ts";
-import { checkReadiness, type Readiness, readyAgents } from "./readiness.ts";
+import { checkReadiness, type Readiness, readyAgents } from "../backends/readiness.ts";
 
 interface AgentRow extends Readiness {
   readonly name: string;

@@ -37,6 +37,7 @@ const EXIT_BY_CODE: Record<ErrorCode, ExitCode> = {
   store_closed: EXIT.failed,
   log_corrupt: EXIT.failed,
   agent_unavailable: EXIT.failed,
+  agent_not_ready: EXIT.failed,
   usage_limited: EXIT.failed,
   agent_exited: EXIT.failed,
   agent_failed: EXIT.failed,

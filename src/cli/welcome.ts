@@ -6,7 +6,7 @@ import { EXIT, type ExitCode } from "./exit.ts";
 import { withCommandPrefix, type Io, print, printNotice } from "./io.ts";
 import { messageOf } from "../domain/errors.ts";
 import { toSingleLine } from "./sanitize.ts";
-import { readyAgents } from "./readiness.ts";
+import { readyAgents } from "../backends/readiness.ts";
 
 export async function welcomeCommand({ io }: CommandCall): Promise<ExitCode> {
   const config = await readableConfig(io);

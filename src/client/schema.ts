@@ -425,7 +425,7 @@ export interface components {
             /** @description What happened, why, and what to do next. */
             detail: string;
             /** @enum {string} */
-            code: "session_not_found" | "session_closed" | "session_in_use" | "turn_in_progress" | "request_not_found" | "request_resolved" | "append_conflict" | "lease_lost" | "store_locked" | "store_readonly" | "store_full" | "store_corrupt" | "store_newer" | "store_replaced" | "store_unavailable" | "store_closed" | "log_corrupt" | "config_invalid" | "not_trusted" | "agent_unknown" | "agent_unavailable" | "agent_exited" | "agent_failed" | "backend_unsupported" | "model_invalid" | "provider_unconfigured" | "provider_auth" | "provider_unreachable" | "provider_refused" | "provider_rate_limited" | "usage_limited" | "provider_overloaded" | "provider_failed" | "provider_unknown" | "provider_mismatch" | "context_overflow" | "model_not_found" | "code_unavailable" | "subagent_limit" | "tool_conflict" | "tools_stale" | "plugin_failed" | "mcp_unknown" | "mcp_unavailable" | "mcp_failed" | "mcp_login" | "cwd_missing" | "task_not_found" | "task_exists" | "task_state" | "git_missing" | "git_failed" | "repository_missing" | "repository_empty" | "repository_bare" | "repository_locked" | "identity_missing" | "base_not_found" | "branch_exists" | "worktree_missing" | "worktree_unmerged" | "checkout_dirty" | "setup_failed" | "stage_failed" | "merge_conflict" | "gate_failed" | "budget_reached" | "port_unavailable" | "disk_full" | "server_unreachable" | "server_running" | "unauthorized" | "input_invalid" | "input_too_large" | "attachment_missing" | "usage" | "platform_unsupported" | "interrupted" | "internal";
+            code: "session_not_found" | "session_closed" | "session_in_use" | "turn_in_progress" | "request_not_found" | "request_resolved" | "append_conflict" | "lease_lost" | "store_locked" | "store_readonly" | "store_full" | "store_corrupt" | "store_newer" | "store_replaced" | "store_unavailable" | "store_closed" | "log_corrupt" | "config_invalid" | "not_trusted" | "agent_unknown" | "agent_unavailable" | "agent_not_ready" | "agent_exited" | "agent_failed" | "backend_unsupported" | "model_invalid" | "provider_unconfigured" | "provider_auth" | "provider_unreachable" | "provider_refused" | "provider_rate_limited" | "usage_limited" | "provider_overloaded" | "provider_failed" | "provider_unknown" | "provider_mismatch" | "context_overflow" | "model_not_found" | "code_unavailable" | "subagent_limit" | "tool_conflict" | "tools_stale" | "plugin_failed" | "mcp_unknown" | "mcp_unavailable" | "mcp_failed" | "mcp_login" | "cwd_missing" | "task_not_found" | "task_exists" | "task_state" | "git_missing" | "git_failed" | "repository_missing" | "repository_empty" | "repository_bare" | "repository_locked" | "identity_missing" | "base_not_found" | "branch_exists" | "worktree_missing" | "worktree_unmerged" | "checkout_dirty" | "setup_failed" | "stage_failed" | "merge_conflict" | "gate_failed" | "budget_reached" | "port_unavailable" | "disk_full" | "server_unreachable" | "server_running" | "unauthorized" | "input_invalid" | "input_too_large" | "attachment_missing" | "usage" | "platform_unsupported" | "interrupted" | "internal";
             /** @description The path of the invalid input. */
             at?: string;
             /** @description The last position of the log, if the request asked for a later one. */
@@ -469,6 +469,10 @@ export interface components {
             model?: string;
             isDefault: boolean;
             builtIn: boolean;
+            /** @description Whether the agent has its key, program and login in the environment of the server. */
+            ready: boolean;
+            /** @description What an agent that is not ready needs. */
+            missing?: string;
             program?: {
                 program: string;
                 path?: string;
@@ -2062,7 +2066,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code agent_unknown, backend_unsupported, config_invalid, cwd_missing, model_invalid, provider_unconfigured. */
+            /** @description Code agent_not_ready, agent_unknown, backend_unsupported, config_invalid, cwd_missing, model_invalid, provider_unconfigured. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3764,7 +3768,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code agent_unknown, base_not_found, config_invalid, cwd_missing, identity_missing, model_invalid, repository_bare, repository_empty, repository_missing. */
+            /** @description Code agent_not_ready, agent_unknown, base_not_found, config_invalid, cwd_missing, identity_missing, model_invalid, repository_bare, repository_empty, repository_missing. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4286,7 +4290,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code unauthorized. */
+            /** @description Code not_trusted, unauthorized. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4324,6 +4328,15 @@ export interface operations {
             };
             /** @description Code input_invalid. */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code agent_not_ready, agent_unknown, config_invalid, cwd_missing. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -25,6 +25,7 @@ export const ERROR_CODES = [
   "not_trusted",
   "agent_unknown",
   "agent_unavailable",
+  "agent_not_ready",
   "agent_exited",
   "agent_failed",
   "backend_unsupported",

@@ -94,14 +94,21 @@ export function findEndpoint(name: string, options: ProviderOptions): ModelEndpo
   };
 }
 
+/** Returns the name of the variable that must hold a key and does not. Undefined if a key is set or none is needed. */
+export function findMissingKey(name: string, options: ProviderOptions): string | undefined {
+  const slash = name.indexOf("/");
+  if (slash < 1) return undefined; // findMissingSetup reports the invalid name
+  const { key, requiredVariable } = findKey(name.slice(0, slash), options);
+  return key === undefined ? requiredVariable : undefined;
+}
+
 /**
  * Returns what the user must do before the model can be used, without revealing a key. Undefined if nothing is missing.
  */
 export function findMissingSetup(name: string, options: ProviderOptions): string | undefined {
   try {
-    const { key, requiredVariable } = findKey(parseModelName(name).provider, options);
-    if (key === undefined && requiredVariable !== undefined)
-      return `${requiredVariable} is not set: export ${requiredVariable}=…`;
+    const variable = findMissingKey(name, options);
+    if (variable !== undefined) return `${variable} is not set: export ${variable}=…`;
     findEndpoint(name, options);
     return undefined;
   } catch (error) {

@@ -2,6 +2,7 @@
 export {
   findEndpoint,
   keyVariables,
+  findMissingKey,
   findMissingSetup,
   parseModelName,
   type ConfiguredProvider,

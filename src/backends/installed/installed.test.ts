@@ -212,6 +212,8 @@ describe("detecting a login", () => {
     ["codex", { OPENAI_API_KEY: "x" }, "", "logged out"],
     ["gemini-cli", {}, ".gemini/oauth_creds.json", "logged in"],
     ["gemini-cli", { GEMINI_API_KEY: "x" }, "", "logged in"],
+    ["gemini-cli", {}, ".gemini/.env", "unknown"],
+    ["gemini-cli", {}, "", "logged out"],
     ["opencode", {}, ".local/share/opencode/auth.json", "logged in"],
     ["opencode", { SOME_API_KEY: "x" }, "", "logged in"],
     ["opencode", {}, ".config/opencode/package.json", "logged out"],
@@ -226,6 +228,15 @@ describe("detecting a login", () => {
     Object.assign(env, extra);
     expect((await found(agent(backend)))?.login).toMatchObject({ state, how: expect.any(String) as string });
   });
+});
+
+it.each([
+  [{ apiKeyHelper: "print-key" }, "unknown"],
+  [{ env: { ANTHROPIC_API_KEY: "x" } }, "unknown"],
+  [{ theme: "dark" }, "logged out"],
+])("with the settings %j of Claude Code, the login is %s", async (settings, state) => {
+  await install(".claude/settings.json", JSON.stringify(settings));
+  expect((await found(agent("claude-code")))?.login).toMatchObject({ state });
 });
 
 it("checks the login in the agent's own environment", async () => {

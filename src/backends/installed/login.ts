@@ -1,5 +1,5 @@
 /** Detects whether a program is logged in from the names of variables and files, without reading a credential. */
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { EnvironmentVariables } from "../../stdx/index.ts";
@@ -31,7 +31,9 @@ const SIGNS: Readonly<Record<ProgramKind, LoginSigns>> = {
       "CLAUDE_CODE_USE_VERTEX",
     ],
     file: (env, home) => join(env["CLAUDE_CONFIG_DIR"] || join(home, ".claude"), ".credentials.json"),
-    otherwise: () => process.platform === "darwin", // in the keychain
+    otherwise: (env, home) =>
+      process.platform === "darwin" || // in the keychain
+      settingsMention(join(env["CLAUDE_CONFIG_DIR"] || join(home, ".claude"), "settings.json"), CLAUDE_CREDENTIALS),
     how: "start claude once and type /login, or export ANTHROPIC_API_KEY=…",
   },
   codex: {
@@ -43,6 +45,9 @@ const SIGNS: Readonly<Record<ProgramKind, LoginSigns>> = {
   "gemini-cli": {
     variables: ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS"],
     file: (_, home) => join(home, ".gemini", "oauth_creds.json"),
+    otherwise: (env, home) =>
+      // reads keys from its own file, or uses the login of gcloud
+      existsSync(join(home, ".gemini", ".env")) || (env["GOOGLE_GENAI_USE_VERTEXAI"] ?? "") !== "",
     how: "start gemini once and log in, or export GEMINI_API_KEY=…",
   },
   opencode: {
@@ -52,6 +57,19 @@ const SIGNS: Readonly<Record<ProgramKind, LoginSigns>> = {
     how: "opencode auth login",
   },
 };
+
+/** Settings of Claude Code that provide a credential. */
+const CLAUDE_CREDENTIALS = /"(?:apiKeyHelper|ANTHROPIC_(?:API_KEY|AUTH_TOKEN)|CLAUDE_CODE_USE_\w+)"/;
+const MAX_SETTINGS_BYTES = 1024 * 1024;
+
+/** Looks only for the names of settings. */
+function settingsMention(file: string, pattern: RegExp): boolean {
+  try {
+    return statSync(file).size <= MAX_SETTINGS_BYTES && pattern.test(readFileSync(file, "utf8"));
+  } catch {
+    return false; // missing or unreadable
+  }
+}
 
 /** May configure a provider and its key. The folder alone proves nothing, because the program creates it. */
 const OPENCODE_CONFIG = ["opencode.json", "opencode.jsonc"];

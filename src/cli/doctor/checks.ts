@@ -17,7 +17,7 @@ import { openSqliteStore } from "../../store/sqlite/open.ts";
 import { MIGRATIONS } from "../../store/sqlite/schema.ts";
 import { formatBytes } from "../format.ts";
 import { printNotice, type Io } from "../io.ts";
-import { readyAgents } from "../readiness.ts";
+import { readyAgents } from "../../backends/readiness.ts";
 
 /** Checking a larger log takes seconds, so the command prints a notice. */
 const SLOW_CHECK_BYTES = 256 * 1024 * 1024;

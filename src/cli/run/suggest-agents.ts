@@ -1,7 +1,7 @@
 /** Adds ready agents to the error if the chosen agent has no key. */
 import { loadConfig } from "../../config/load.ts";
 import { isRookeryError, RookeryError } from "../../domain/errors.ts";
-import { type ReadinessContext, readyAgents } from "../readiness.ts";
+import { type ReadinessContext, readyAgents } from "../../backends/readiness.ts";
 
 export async function suggestReadyAgents<T>(here: ReadinessContext, open: () => Promise<T>): Promise<T> {
   try {

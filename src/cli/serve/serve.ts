@@ -21,6 +21,7 @@ export async function serveCommand({ io, options }: CommandCall): Promise<ExitCo
     ...wanted,
     version: io.version,
     env: io.env,
+    cwd: io.cwd(),
     log: json ? (line) => void io.stderr.write(`${line}\n`) : undefined,
   });
   const pool = rookery.runTasks({ signal: stops.signal, onProblem: (error) => voice("warning", formatError(error)) });

@@ -13,6 +13,9 @@ export interface AgentRow {
   readonly model?: string | undefined;
   readonly isDefault: boolean;
   readonly builtIn: boolean;
+  readonly ready: boolean;
+  /** What an agent that is not ready needs. */
+  readonly missing?: string | undefined;
   /** Undefined if the agent needs no program. */
   readonly program?: FoundProgram | undefined;
 }
@@ -22,9 +25,10 @@ export async function listAgents(
   { cwd }: AgentsQuery,
   { env, home }: { readonly env: EnvironmentVariables; readonly home: string },
 ): Promise<readonly AgentRow[]> {
-  const [{ keyVariableNames, loadConfig }, { findPrograms }] = await Promise.all([
+  const [{ keyVariableNames, loadConfig }, { findPrograms }, { checkReadiness }] = await Promise.all([
     import("../../config/load.ts"),
     import("../../backends/installed/index.ts"),
+    import("../../backends/readiness.ts"),
   ]);
   const config = await loadConfig({ cwd, env, trust: "leave_out" });
   const programs = await findPrograms(config.agents.values(), {
@@ -33,7 +37,11 @@ export async function listAgents(
     keys: keyVariableNames(config),
     cacheFolder: join(home, "cache"),
   });
-  return Array.from(config.agents.values(), ({ name, backend, model, builtIn }) => {
-    return { name, backend, model, isDefault: name === config.defaults.agent, builtIn, program: programs.get(name) };
+  const { providers } = config;
+  return Array.from(config.agents.values(), (agent): AgentRow => {
+    const { name, backend, model, builtIn } = agent;
+    const { ready, missing } = checkReadiness(agent, { env, cwd, providers });
+    const isDefault = name === config.defaults.agent;
+    return { name, backend, model, isDefault, builtIn, ready, missing, program: programs.get(name) };
   });
 }

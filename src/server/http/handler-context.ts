@@ -2,6 +2,7 @@
 import type { ServerConnections } from "../../stdx/index.ts";
 import type { AgentsQuery, AgentRow } from "./agents.ts";
 import type { DrivenSessions } from "./driven-sessions.ts";
+import type { AgentRequirement } from "./required-agents.ts";
 import type { Metrics } from "./metrics.ts";
 import type { IdempotentRequests } from "./idempotent-requests.ts";
 import type { ServedRookery } from "./served-rookery.ts";
@@ -19,5 +20,8 @@ export interface HandlerContext {
   readonly metrics: Metrics;
   /** How long a slow request is awaited before the server responds with 202, in milliseconds. */
   readonly slowWaitMs: number;
-  agents(query: AgentsQuery): Promise<readonly AgentRow[]>;
+  /** Default of `cwd`, here and below: the working directory of the server. */
+  agents(query: Partial<AgentsQuery>): Promise<readonly AgentRow[]>;
+  /** Rejects with `agent_not_ready` if the environment of the server lacks what an agent needs. */
+  requireReady(requirement: Omit<AgentRequirement, "cwd"> & { readonly cwd?: string | undefined }): Promise<void>;
 }

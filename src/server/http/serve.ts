@@ -11,6 +11,7 @@ import { createHttpListener, type HttpTimeouts } from "./listener.ts";
 import { toUrlHost } from "./guard.ts";
 import { Metrics } from "./metrics.ts";
 import { IdempotentRequests } from "./idempotent-requests.ts";
+import { requireReadyAgents } from "./required-agents.ts";
 import { announceServer, refuseSecondServer } from "./running.ts";
 import type { ServedRookery } from "./served-rookery.ts";
 import { Streams } from "./stream/streams.ts";
@@ -26,6 +27,8 @@ export interface HttpOptions {
   readonly token?: string | undefined;
   readonly version: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Working directory of requests without one. Default: `process.cwd()`. */
+  readonly cwd?: string | undefined;
   /** Additional host names that clients may use. */
   readonly allowHosts?: readonly string[] | undefined;
   /** Receives one line of JSON at a time. */
@@ -65,18 +68,22 @@ export async function serveHttp(rookery: ServedRookery, options: HttpOptions): P
   refuseSecondServer(rookery.home);
   const token = options.token === undefined ? readOrMakeToken(rookery.home) : checkToken(options.token);
   await using opening = new DisposeStack();
+  const defaultCwd = (): string => options.cwd ?? process.cwd();
+  const startedAt = new Date().toISOString();
   const context: HandlerContext = {
     rookery,
     token,
     version,
-    startedAt: new Date().toISOString(),
+    startedAt,
     sessions: opening.use(new DrivenSessions(rookery)),
     streams: new Streams(times.heartbeat),
     connections: new ServerConnections(),
     requests: new IdempotentRequests(),
     metrics: new Metrics(),
     slowWaitMs: times.patience,
-    agents: (query) => listAgents(query, { env, home: rookery.home }),
+    agents: ({ cwd = defaultCwd() }) => listAgents({ cwd }, { env, home: rookery.home }),
+    requireReady: ({ cwd = defaultCwd(), ...requirement }) =>
+      requireReadyAgents({ ...requirement, cwd }, { env, pid: process.pid, startedAt }),
   };
   const listener = createHttpListener(context, { access: { token, host, allowHosts }, log, times });
   const bound = await listen(listener.server, host, port);

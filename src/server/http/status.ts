@@ -30,6 +30,7 @@ export const STATUS: Record<ErrorCode, number> = {
   store_closed: 503,
   log_corrupt: 500,
   agent_unavailable: 502,
+  agent_not_ready: 422,
   usage_limited: 429,
   agent_exited: 502,
   agent_failed: 502,

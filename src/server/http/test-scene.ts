@@ -47,7 +47,15 @@ export async function openHttp(script: Script = [], options: Partial<HttpOptions
   const lines: string[] = [];
   const { store: _, ...http } = options;
   const serve = (more: Partial<HttpOptions> = {}) =>
-    serveHttp(rookery, { port: 0, version: "1.2.3", env, log: (line) => void lines.push(line), ...http, ...more });
+    serveHttp(rookery, {
+      port: 0,
+      version: "1.2.3",
+      env,
+      cwd: cwd.path,
+      log: (line) => void lines.push(line),
+      ...http,
+      ...more,
+    });
   const server = opening.use(await serve());
   const owned = opening.move();
   const call = async (method: string, path: string, body?: unknown, init: RequestInit = {}): Promise<HttpResult> => {

@@ -50,7 +50,7 @@ export const serverRoutes: readonly HttpRoute[] = [
     },
     errors: ["config_invalid", "cwd_missing"],
     async handle({ context, query }) {
-      return jsonResponse({ agents: await context.agents({ cwd: query.cwd ?? process.cwd() }) });
+      return jsonResponse({ agents: await context.agents({ ...(query.cwd !== undefined && { cwd: query.cwd }) }) });
     },
   }),
   route({

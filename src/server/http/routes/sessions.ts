@@ -69,12 +69,14 @@ export const sessionRoutes: readonly HttpRoute[] = [
     tag: "sessions",
     body: OpenSessionBody,
     responses: { 201: { description: "The new session.", schema: SummarySchema } },
-    errors: OPEN_AGENT_ERRORS,
+    errors: [...OPEN_AGENT_ERRORS, "agent_not_ready"],
     completion: {
       isEvent: ({ type }) => type === "session.opened",
       recall: async ({ id }, { context }) => jsonResponse(await requireSummary(context, id), 201),
     },
     async handle({ context, body }) {
+      const { agent: name, model, cwd } = body;
+      await context.requireReady({ cwd, worktree: false, agents: () => [{ name, model }] });
       const options = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
       return jsonResponse(await requireSummary(context, await context.sessions.open(options)), 201);
     },

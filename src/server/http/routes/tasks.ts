@@ -1,6 +1,9 @@
 /** Task routes: start, list, show, diff, stop, resume, merge, remove and collect. */
 import { z } from "zod";
 import { TASK_STATUSES, type MergeReport, type Store, type TaskEvent } from "../../../domain/index.ts";
+import type { Config } from "../../../config/index.ts";
+import { planTask } from "../../../pool/index.ts";
+import { taskAgents } from "../required-agents.ts";
 import { MAX_PROMPT_BODY } from "../input.ts";
 import { jsonResponse } from "../response.ts";
 import { flagParam, route, textParam, wholeNumberParam, type HttpRoute } from "../route.ts";
@@ -77,6 +80,7 @@ export const taskRoutes: readonly HttpRoute[] = [
     errors: [
       "task_exists",
       "agent_unknown",
+      "agent_not_ready",
       "repository_missing",
       "repository_empty",
       "repository_bare",
@@ -94,6 +98,8 @@ export const taskRoutes: readonly HttpRoute[] = [
       recall: async ({ id }, { context }) => jsonResponse(await context.rookery.tasks.show(id), 201),
     },
     async handle({ context, body }) {
+      const agents = (config: Config) => taskAgents(planTask(body, config.root, config));
+      await context.requireReady({ cwd: body.cwd, worktree: true, agents });
       return jsonResponse(await context.rookery.tasks.start(body), 201);
     },
   }),
@@ -183,13 +189,27 @@ export const taskRoutes: readonly HttpRoute[] = [
     body: ResumeTaskBody,
     maxBody: MAX_PROMPT_BODY,
     responses: { 200: { description: "The queued task.", schema: TaskSchema } },
-    errors: ["task_not_found", "task_state", "worktree_missing", "session_in_use"],
+    errors: [
+      "task_not_found",
+      "task_state",
+      "worktree_missing",
+      "session_in_use",
+      "agent_not_ready",
+      "agent_unknown",
+      "config_invalid",
+      "not_trusted",
+      "cwd_missing",
+    ],
     completion: {
       isEvent: ({ type }, logId, { params: { id } }) => type === "task.queued" && logId === id,
       recall: async ({ id }, { context }) => jsonResponse(await context.rookery.tasks.show(id)),
     },
     async handle({ context, params: { id }, body }) {
       const { sessions } = await context.rookery.tasks.show(id);
+      const spec = (await context.rookery.store.task(id))?.spec;
+      if (spec !== undefined) {
+        await context.requireReady({ cwd: spec.repository, worktree: true, agents: () => taskAgents(spec) });
+      }
       for (const session of sessions) await context.sessions.release(session.id);
       return jsonResponse(await context.rookery.tasks.resume(id, body));
     },

@@ -18,6 +18,8 @@ export const AgentSchema = z.object({
   model: z.string().optional(),
   isDefault: z.boolean(),
   builtIn: z.boolean(),
+  ready: z.boolean().describe("Whether the agent has its key, program and login in the environment of the server."),
+  missing: z.string().optional().describe("What an agent that is not ready needs."),
   program: z
     .object({
       program: z.string(),
