@@ -1452,6 +1452,8 @@ export interface components {
             agent: string;
             priority: number;
             needs: string[];
+            /** @description Number of uncommitted files of the checkout, which are not in the worktree. Only after a start. */
+            uncommitted?: number;
             createdAt: string;
             startedAt?: string;
             endedAt?: string;
@@ -1563,6 +1565,8 @@ export interface components {
             commit?: string;
             conflicts: string[];
             commits: number;
+            /** @description True if an earlier merge did it, so that nothing was done now. */
+            already?: boolean;
             message?: string;
         };
         TaskDiff: {

@@ -9,7 +9,12 @@ it("merges once if a merge is requested twice, and reports the same commit", asy
   await s.tasks.start({ id: "twice", prompt: "run: echo one > one.txt" });
   await s.until("twice", "done");
   const { commit } = await s.tasks.merge("twice", { how: "squash" });
-  expect(await s.tasks.merge("twice", { how: "squash" })).toMatchObject({ outcome: "merged", commit, commits: 0 });
+  expect(await s.tasks.merge("twice", { how: "squash" })).toMatchObject({
+    outcome: "merged",
+    commit,
+    commits: 0,
+    already: true,
+  });
   expect((await s.tasks.show("twice")).merge).toMatchObject({ outcome: "merged", commit });
   expect(await s.repository.git("rev-list", "--count", "main")).toBe("2");
   await s.repository.git("commit", "--quiet", "--allow-empty", "--message=More");
@@ -26,6 +31,31 @@ it("merges later changes of a task that was already merged", async () => {
   await s.until("more", "done");
   expect(await s.tasks.merge("more")).toMatchObject({ outcome: "merged", commits: 1 });
   expect(await s.repository.git("show", "main:two.txt")).toBe("two");
+});
+
+it("leaves no trace of a merge into a branch that does not exist", async () => {
+  await using s = await openScene();
+  s.run();
+  await s.tasks.start({ id: "typo", prompt: "run: echo one > one.txt" });
+  const { merge, worktree } = await s.until("typo", "done");
+  expect(merge).toBeUndefined();
+  const before = await s.rookery.store.readTask({ taskId: "typo" });
+  await expect(s.tasks.merge("typo", { into: "nope" })).rejects.toMatchObject({ code: "base_not_found" });
+  await expect(s.tasks.merge("typo", { into: worktree?.branch })).rejects.toMatchObject({ code: "input_invalid" });
+  expect((await s.rookery.store.readTask({ taskId: "typo" })).head).toBe(before.head);
+  expect((await s.tasks.show("typo")).merge).toBeUndefined();
+});
+
+it("reports how many uncommitted files of the checkout are not in the worktree", async () => {
+  await using s = await openScene();
+  await s.repository.git("add", "--all");
+  await s.repository.git("commit", "--quiet", "--allow-empty", "--message=All");
+  const clean = await s.tasks.start({ id: "clean", prompt: "run: true" });
+  expect(clean.uncommitted).toBeUndefined();
+  await s.repository.write("draft.txt", "x");
+  await s.repository.write("notes/new.txt", "x");
+  expect((await s.tasks.start({ id: "dirty", prompt: "run: true" })).uncommitted).toBe(2);
+  expect((await s.tasks.start({ id: "based", prompt: "run: true", base: "main" })).uncommitted).toBeUndefined();
 });
 
 it("does not merge a task that is stopped while its gate runs", async () => {

@@ -71,7 +71,8 @@ async function findEarlierMerge(
   const { how, tip, commit } = before;
   const isSame =
     tip === (await branchTip(repository, writer.state)) && (await wasPublished(repository, { into, commit }));
-  return isSame ? { outcome: "merged", how, into, dryRun: false, commit, conflicts: [], commits: 0 } : undefined;
+  if (!isSame) return undefined;
+  return { outcome: "merged", how, into, dryRun: false, commit, conflicts: [], commits: 0, already: true };
 }
 
 /** Finishes a merge whose process died, unless it was already published. Resolves with undefined if there was none. */

@@ -42,10 +42,12 @@ import {
 } from "../domain/index.ts";
 import { isDriven } from "../session/index.ts";
 import {
+  countUncommittedFiles,
   readWorktreeDiff,
   findWorktree,
   openRepository,
   predictBranchMerge,
+  readBranches,
   type Repository,
   type Worktree,
 } from "../worktrees/index.ts";
@@ -118,7 +120,8 @@ export class Pool implements Tasks {
       throw await this.#taskExists(id);
     }
     this.#scheduler.nudge();
-    return this.show(id);
+    const uncommitted = spec.base === undefined ? await countUncommittedFiles(repository) : 0;
+    return { ...(await this.show(id)), ...(uncommitted > 0 && { uncommitted }) };
   }
 
   async list(given: ListTasks = {}): Promise<readonly TaskView[]> {
@@ -172,6 +175,10 @@ export class Pool implements Tasks {
       const { state } = writer;
       if (state.removed) throw new RookeryError("task_state", `task ${id} was removed; start a new task`);
       if (!isEnded(state)) throw new RookeryError("task_state", `task ${id} has not ended; it is ${state.phase}`);
+      if (state.phase === "done" && prompt === undefined) {
+        const fix = `say what the agent has to do next: rookery task resume ${id} "PROMPT"`;
+        throw new RookeryError("input_invalid", `task ${id} is done, so there is nothing to continue; ${fix}`);
+      }
       if (isMerging(state))
         await withdrawMerge(writer, await this.#repository(state.spec.repository), "the task was resumed");
       const said = { ...(prompt !== undefined && { prompt }), ...(budget !== undefined && { budget }) };
@@ -208,6 +215,7 @@ export class Pool implements Tasks {
       }
       const { repository, worktree } = await this.#locate(state);
       const wanted = await this.#mergeSettings(repository, state, options);
+      await readBranches(repository, { branch: worktree.branch, into: wanted.into }); // a wrong name leaves no trace
       await commitRemainingChanges({ parts, writer, repository, worktree });
       return mergeTask({ parts, writer, repository, signal: writer.lost }, wanted);
     });
@@ -324,7 +332,7 @@ export class Pool implements Tasks {
       ? "was removed, and an id cannot be reused"
       : `is ${status}: agent ${agent}${session === undefined ? "" : `, session ${session}`}${worktree === undefined ? "" : `, in ${worktree.path}`}`;
     const way = isEndedStatus(status)
-      ? `continue it with rookery task resume ${id}`
+      ? `continue it with rookery task resume ${id}${status === "done" ? ' "PROMPT"' : ""}`
       : `follow it with rookery task logs -f ${id}`;
     const fix = removed ? "choose another id" : `${way}, or choose another id`;
     return new RookeryError("task_exists", `task ${id} already exists and ${what}; ${fix}`);

@@ -100,6 +100,20 @@ it("passes the user's prompt and the output of the failed check to the agent", a
   expect((await toldIn(s, "bad"))[1]).toMatch(/did not pass.*bad.*touch good/);
 });
 
+it("resumes a task that is done only with a prompt", async () => {
+  await using s = await openScene();
+  s.run();
+  await s.tasks.start({ id: "ready", prompt: "run: touch one" });
+  await s.until("ready", "done");
+  for (const options of [{}, { budget: { tokens: 1_000_000 } }]) {
+    await expect(s.tasks.resume("ready", options)).rejects.toMatchObject({
+      code: "input_invalid",
+      message: expect.stringContaining('rookery task resume ready "PROMPT"') as string,
+    });
+  }
+  expect(await toldIn(s, "ready")).toHaveLength(1);
+});
+
 it("adds the task's prompt to the user's if the agent has not worked yet", async () => {
   await using s = await openScene({ toml: `[worktree]\nsetup = "test -e $ROOKERY_WORKTREE/../ready"\n` });
   s.run();

@@ -16,7 +16,13 @@ export { leasePort, releasePort, type PortLease } from "./port.ts";
 export { setUpWorktree, type SetUpOptions } from "./set-up.ts";
 export { commitAll, type CommitAllOptions } from "./commit.ts";
 export { MAX_DIFF_BYTES, readWorktreeDiff, type DiffOptions } from "./diff.ts";
-export { listWorktreeCommits, isBranchMerged, readWorktreeStatus, type WorktreeStatus } from "./status.ts";
+export {
+  countUncommittedFiles,
+  listWorktreeCommits,
+  isBranchMerged,
+  readWorktreeStatus,
+  type WorktreeStatus,
+} from "./status.ts";
 export { isEmptyLoss, findLoss, type WorktreeLoss } from "./loss.ts";
 export { removeWorktree, type RemoveOptions } from "./remove.ts";
 export { measureDiskUsage } from "./size.ts";

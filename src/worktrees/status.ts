@@ -59,6 +59,19 @@ export async function readWorktreeStatus(
   };
 }
 
+/** How long counting may take: it only informs the user. */
+const COUNT_TIMEOUT_MS = 3_000;
+
+/** Counts changed and untracked files of the main checkout. 0 if git fails or takes longer than 3 s. */
+export async function countUncommittedFiles(repository: Repository): Promise<number> {
+  const at = { cwd: repository.root, signal: AbortSignal.timeout(COUNT_TIMEOUT_MS) };
+  try {
+    return (await readNames(repository, ["status", "--porcelain=v1", ...STATUS_FLAGS], at)).length;
+  } catch {
+    return 0;
+  }
+}
+
 /** Parses `1 XY sub mH mI mW hH hI path`, `u XY sub m1 m2 m3 mW h1 h2 h3 path` and `? path`. */
 function parseStatusPath(line: string): ByteName {
   const fields = line.startsWith("1 ") ? 8 : line.startsWith("u ") ? 10 : 1;

@@ -113,7 +113,14 @@ export const taskCommands: readonly CommandSpec[] = [
   {
     name: "resume",
     summary: "continue a task that has ended, in its worktree and session",
-    arguments: [TASK, { name: "prompt", summary: "what to tell the agent; `-` reads it from stdin", optional: true }],
+    arguments: [
+      TASK,
+      {
+        name: "prompt",
+        summary: "what to tell the agent; `-` reads it from stdin; required if the task is done",
+        optional: true,
+      },
+    ],
     options: [BUDGET_OPTION, DETACH_OPTION, SERVER_OPTION, JSON_OPTION],
     examples: ["rookery task resume last", 'rookery task resume last "Also update the docs"'],
     load: () => loadTaskAction(import("./resume.ts").then(({ resumeTaskCommand }) => resumeTaskCommand)),

@@ -81,7 +81,7 @@ async function withProgress<T>(service: TaskService, id: string, spinner: Spinne
 
 function formatMergeReport(
   id: string,
-  { outcome, how, into, dryRun, commit, commits, conflicts, message }: MergeReport,
+  { outcome, how, into, dryRun, commit, commits, already, conflicts, message }: MergeReport,
 ): string[] {
   const branch = escapeInvisible(into);
   const what = `${formatCount(commits)} ${commits === 1 ? "commit" : "commits"}`;
@@ -89,6 +89,10 @@ function formatMergeReport(
   switch (outcome) {
     case "merged":
       if (dryRun) return [`${id} would merge into ${branch} without conflicts (${how}, ${what}); nothing was changed`];
+      if (already === true) {
+        const where = commit === undefined ? "" : ` (${shortCommit(commit)})`;
+        return [`${id} is already merged into ${branch}${where} and has no changes since; nothing was changed`];
+      }
       return [
         `merged ${id} into ${branch} (${how}, ${what}${commit === undefined ? "" : `, now ${shortCommit(commit)}`}); ` +
           `remove its worktree with: rookery task remove ${id}`,

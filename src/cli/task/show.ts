@@ -91,7 +91,9 @@ function formatNextSteps(task: ListedTask): string {
     ...(hasTree ? (["diff"] as const) : []),
     ...(hasTree && isEndedStatus(task.status) && merge?.outcome !== "merged" ? (["merge"] as const) : []),
     ...(isEndedStatus(task.status)
-      ? (["resume", "remove"] as const)
+      ? status === "done"
+        ? (["remove"] as const) // without a prompt, there is nothing to continue
+        : (["resume", "remove"] as const)
       : task.interrupted
         ? (["resume", "stop"] as const)
         : (["logs", "stop"] as const)),

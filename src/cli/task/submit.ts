@@ -2,7 +2,8 @@
 import type { TaskView } from "../../domain/task/view.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
-import { withCommandPrefix, print, printJson } from "../io.ts";
+import { withCommandPrefix, print, printJson, printNotice } from "../io.ts";
+import { formatCount } from "../format.ts";
 import { isSet } from "../options.ts";
 import { toSingleLine } from "../sanitize.ts";
 import type { TaskService } from "./service.ts";
@@ -19,6 +20,7 @@ export async function submitTask(
   const { server, runner } = service;
   const after = await service.head();
   const task = await give();
+  if (task.uncommitted !== undefined) printNotice(io, formatUncommitted(task.uncommitted));
   const unmet = await unmetNeeds(service, task);
   if (runner !== undefined && !isSet(options, "detach") && unmet.length === 0) {
     if (!json) await print(io, `task ${task.id} in ${toSingleLine(task.repository)}; Ctrl-C stops it\n`);
@@ -33,6 +35,12 @@ export async function submitTask(
 async function unmetNeeds({ tasks }: TaskService, { needs }: TaskView): Promise<string[]> {
   const found = await Promise.all(needs.map((need) => tasks.show(need)));
   return found.flatMap(({ id, status }) => (status === "done" ? [] : [id]));
+}
+
+function formatUncommitted(count: number): string {
+  const what =
+    count === 1 ? "1 file with uncommitted changes is" : `${formatCount(count)} files with uncommitted changes are`;
+  return `${what} not in the task's worktree, which starts from the last commit; commit them first if the task needs them`;
 }
 
 interface SubmissionTarget {

@@ -359,6 +359,14 @@ describe("start", () => {
     expect(JSON.parse((await shown(startTaskCommand, ["x"], { json: true }))[1])).toMatchObject({ id: "add-it" });
   });
 
+  it("notes how many uncommitted files are not in the worktree", async () => {
+    const dirty = async () => ({ ...(await start()), uncommitted: 3 });
+    service = createTestTaskService([], { start: dirty, server: "http://x" });
+    expect((await shown(startTaskCommand, ["x"]))[1]).toMatch(
+      /^rookery: 3 files with uncommitted changes are not in the task's worktree, .*; commit them first/,
+    );
+  });
+
   it("prints that a detached task waits for a server", async () => {
     service = createTestTaskService([], {
       start,
@@ -429,6 +437,23 @@ describe("stop, resume and remove", () => {
       expect(service.calls).toEqual([]); // it is already queued
     },
   );
+
+  it("resume asks for a prompt if the task is done, and needs one without a terminal", async () => {
+    const done = taskView({ id: "a", status: "done" });
+    service = createTestTaskService([done], { resume: async () => taskView({ id: "a" }), server: "http://x" });
+    const message = 'task a is done; say what the agent has to do next: rookery task resume a "PROMPT"';
+    await expect(shown(resumeTaskCommand, ["a"])).rejects.toMatchObject({ code: "usage", message });
+    expect(service.calls).toEqual([]);
+    const io = terminalIo();
+    Object.assign(io.stderr, { isTTY: true });
+    const resuming = resumeTaskCommand({ io, args: ["a"], options: {} }, service);
+    await vi.waitFor(() => expect(io.text()).toContain("What should the agent do next?"));
+    io.terminalInput.write("Also the docs\n");
+    expect(await resuming).toBe(EXIT.done);
+    expect(service.calls).toEqual([["resume", "a", { prompt: "Also the docs", budget: undefined }]]);
+    service = createTestTaskService([done]);
+    expect((await shown(showTaskCommand, ["a"]))[1]).not.toContain("task resume");
+  });
 
   it("resume rejects a task that another process runs", async () => {
     const resume = () => Promise.reject(new RookeryError("task_state", "it runs"));
@@ -519,6 +544,11 @@ describe("merge", () => {
       { commit: "0123456789abcd" },
       EXIT.done,
       "merged a into main (merge, 2 commits, now 012345678); remove its worktree with: rookery task remove a\n",
+    ],
+    [
+      { commit: "0123456789abcd", commits: 0, already: true },
+      EXIT.done,
+      "a is already merged into main (012345678) and has no changes since; nothing was changed\n",
     ],
     [{ outcome: "nothing", commits: 0 }, EXIT.done, "a has no changes to merge into main\n"],
     [

@@ -16,6 +16,11 @@ export interface TaskView {
   readonly agent: string;
   readonly priority: number;
   readonly needs: readonly string[];
+  /**
+   * Number of files with uncommitted changes in the checkout, which are not in the worktree. Only in the result of
+   * `start`, and only if the task starts from the current checkout.
+   */
+  readonly uncommitted?: number | undefined;
   readonly createdAt: string;
   readonly startedAt?: string | undefined;
   readonly endedAt?: string | undefined;
@@ -113,6 +118,8 @@ export interface MergeReport {
   readonly conflicts: readonly string[];
   /** The number of commits to merge from the task's branch. */
   readonly commits: number;
+  /** True if an earlier merge did it and the task has no changes since, so nothing was done now. */
+  readonly already?: boolean | undefined;
   readonly message?: string | undefined;
 }
 

@@ -97,7 +97,7 @@ describe("a session of a task", () => {
     const path = `/v1/sessions/${session?.id ?? ""}`;
     expect(await scene.post(`${path}/turns`, { input: "and you?" })).toMatchObject({ status: 202 });
     await vi.waitFor(async () => expect((await scene.get(path)).json).toMatchObject({ turns: 2, status: "idle" }));
-    expect(await scene.post("/v1/tasks/a/resume")).toMatchObject({ status: 200 });
+    expect(await scene.post("/v1/tasks/a/resume", { prompt: "go on" })).toMatchObject({ status: 200 });
     await scene.rookery.runTasks({ only: "a" });
     expect((await scene.get("/v1/tasks/a")).json).toMatchObject({ status: "done", sessions: [{ id: session?.id }] });
   });

@@ -22,6 +22,10 @@ export const TaskSchema: z.ZodType<TaskView> = z.object({
   agent: z.string(),
   priority: z.int(),
   needs: z.array(z.string()),
+  uncommitted: z
+    .int()
+    .optional()
+    .describe("Number of uncommitted files of the checkout, which are not in the worktree. Only after a start."),
   createdAt: z.string(),
   startedAt: z.string().optional(),
   endedAt: z.string().optional(),
@@ -108,6 +112,7 @@ export const MergeReportSchema = z.object({
   commit: z.string().optional(),
   conflicts: z.array(z.string()),
   commits: z.int(),
+  already: z.boolean().optional().describe("True if an earlier merge did it, so that nothing was done now."),
   message: z.string().optional(),
 });
 
