@@ -194,3 +194,20 @@ function noise(random: Random): string {
     );
   return Array.from({ length: random.below(5) }, some).join("");
 }
+
+it.each([
+  ["alone on its line", ""],
+  ["after other text", "text "],
+])("reports a record %s that is nested too deeply for its handler, and reads on", (_, before) => {
+  const deep = `{"a":${"[".repeat(10_000)}${"]".repeat(10_000)}}`;
+  const told: string[] = [];
+  const sink = readRecords({
+    record: (record) => told.push(JSON.stringify(record)),
+    text: () => undefined,
+    dropped: (what) => told.push(what),
+    ended: () => undefined,
+  });
+  sink.line(before + deep);
+  sink.line(A);
+  expect(told).toEqual([expect.stringMatching(/^a line that is nested too deeply: \{"a":\[\[\[/), A]);
+});

@@ -40,7 +40,7 @@ export function readRecords(sink: RecordSink, { wholeLines = false }: RecordOpti
   return {
     line(line) {
       const whole = line.startsWith("{") ? parseRecord(line) : undefined;
-      if (whole !== undefined) sink.record(whole);
+      if (whole !== undefined) deliverRecord(whole, line, sink);
       else if (line === "") sink.blank?.();
       else if (wholeLines) deliverLine(line, sink);
       else findRecords(line, sink, tell);
@@ -68,6 +68,19 @@ function parseRecord(text: string): JsonRecord | undefined {
   }
 }
 
+/**
+ * Nested too deeply, a record that `JSON.parse` accepts exhausts the stack of the code that handles it. Nobody catches
+ * what is thrown here, so that the process would end, with all its sessions.
+ */
+function deliverRecord(record: JsonRecord, text: string, sink: RecordSink): void {
+  try {
+    sink.record(record);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    sink.dropped(`a line that is nested too deeply: ${formatExcerpt(text)}`, "broken");
+  }
+}
+
 /** Bound of the search: passes over a long line, or characters of a short one. */
 const [PASSES, LOOKS] = [4, 1_000_000];
 
@@ -87,7 +100,7 @@ function findRecords(line: string, sink: RecordSink, tell: (text: string) => voi
       continue;
     }
     tell(line.slice(from, at));
-    sink.record(record);
+    deliverRecord(record, line.slice(at, end), sink);
     from = end;
     at = findRecordStart(line, end);
   }
@@ -108,7 +121,7 @@ function deliverLine(line: string, sink: RecordSink): void {
   const bare = sanitizeTerminalText(line).trim();
   const record = bare.startsWith("{") ? parseRecord(bare) : undefined;
   if (record === undefined) deliverText(line, sink);
-  else sink.record(record);
+  else deliverRecord(record, bare, sink);
 }
 
 /** Delivers a line as text. After a carriage return, the last version of the line counts, as on a terminal. */

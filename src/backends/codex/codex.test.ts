@@ -427,3 +427,14 @@ it("lets exec write if all is allowed, and keeps secrets out of its arguments", 
   expect(run.args.join(" ")).not.toContain("sesame");
   expect(Object.values(run.env)).toEqual(expect.arrayContaining(["Bearer sesame", "sesame"]));
 });
+
+it.each([
+  ["lists", `{"a":${"[".repeat(10_000)}${"]".repeat(10_000)}}`],
+  ["objects", `${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}`],
+])("survives a line of deeply nested %s that is not a message", async (_, line) => {
+  await using scene = await openScene({ turn: [["print", line]] });
+  const session = await scene.open();
+  const events = await play(session);
+  expect(events.at(-1)).toMatchObject({ type: "turn.ended", outcome: { status: "done" } });
+  expect(JSON.stringify(events)).toContain("nested deeper than 100 levels");
+});

@@ -9,6 +9,7 @@ import {
   type ProgramExit,
 } from "../../programs/index.ts";
 import { deferred, type Deferred } from "../../stdx/index.ts";
+import { storableJson } from "../storable.ts";
 
 export interface CodexPeer {
   onNotification(method: string, params: unknown): void;
@@ -110,7 +111,7 @@ export class CodexRpc {
     } else if (typeof id === "number" && this.#waiting.has(id)) {
       if (error === undefined || error === null) this.#waiting.get(id)?.resolve(record["result"]);
       else this.#waiting.get(id)?.reject(new CodexErrorResponse(formatRpcError(error)));
-    } else this.#peer.onText(sanitizeTerminalText(JSON.stringify(record)).slice(0, 2_000)); // JSON that is not a message
+    } else this.#peer.onText(sanitizeTerminalText(JSON.stringify(storableJson(record))).slice(0, 2_000)); // JSON that is not a message
   }
 
   #serve(id: string | number, method: string, params: unknown): void {
@@ -155,7 +156,7 @@ function toRpcError(error: unknown): { code: number; message: string } {
 
 function formatRpcError(error: unknown): string {
   const { message } = error as { message?: unknown };
-  return typeof message === "string" ? message : JSON.stringify(error);
+  return typeof message === "string" ? message : JSON.stringify(storableJson(error));
 }
 
 /** Stderr lines that Codex always prints, unrelated to its exit. */

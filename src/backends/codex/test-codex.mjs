@@ -41,6 +41,10 @@ const steps = {
     const id = asked++;
     send({ method, id, params: params(given) });
   },
+  /** Prints a line that need not be a message. */
+  async print([line]) {
+    process.stdout.write(`${line}\n`);
+  },
   /** Closes stdout and keeps running. */
   async fallSilent() {
     closeSync(1);
