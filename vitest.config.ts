@@ -1,53 +1,105 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { defineConfig } from "vitest/config";
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** `npm run test:slow` runs the `.slow.test.ts` files, and the files that have more or larger cases for it. */
 const isSlowRun = process.env["ROOKERY_SLOW"] === "1";
 const SLOW_VARIABLES = { ROOKERY_SLOW: "1", ROOKERY_LINEAR: "full" };
-
-function findSlowTestFiles(): string[] {
-  const names = new RegExp(`env\\["(${Object.keys(SLOW_VARIABLES).join("|")})"\\]`);
-  return ["src", "test"]
-    .flatMap((folder) => readdirSync(folder, { recursive: true, encoding: "utf8" }).map((path) => join(folder, path)))
-    .filter(
-      (path) => path.endsWith(".slow.test.ts") || (path.endsWith(".test.ts") && names.test(readFileSync(path, "utf8"))),
-    );
-}
+const READS_SLOW_VARIABLE = new RegExp(`env\\["(${Object.keys(SLOW_VARIABLES).join("|")})"\\]`);
 
 /** Files and folders that are named on the command line run even if they are slow. */
 const isFiltered = process.argv.slice(2).some((argument) => /^(src|test)\//.test(argument));
 
 /**
- * Starts the folders first whose tests start many processes: they take longest, and a start takes longer the more
- * memory the worker has, which grows with every file that it has run.
+ * A test file gets its own process if it starts processes, changes the state of its process, or measures something; also
+ * if it has a comment `// own process: REASON`. The others share processes, because the start of a process with all
+ * imports takes longer than most of them. `scripts/vitest-shared-process.mjs` fails those that need their own.
  */
-class SpawningFirst extends BaseSequencer {
+const OWN_PROCESS = [
+  /\/\/ own process: ./,
+  /node:child_process|process\.(chdir|execPath|exit|kill|off|on|once|stdout|umask)\b/,
+  /temporaryRepository|openCommandFixture|startOnScreen|backendContract/,
+  /process\.env(\[[^\]]*\])? = |delete process\.env|globalThis|(resetModules|stubEnv|stubGlobal|useFakeTimers|[mM]ock)\(/,
+  /eventLoop|EventLoop|memoryUsage|performance\.|\/proc\/self|linear/,
+];
+
+interface TestFile {
+  readonly path: string;
+  readonly isSlow: boolean;
+  readonly ownsProcess: boolean;
+}
+
+function listTestFiles(): TestFile[] {
+  return ["src", "test"]
+    .flatMap((folder) => readdirSync(folder, { recursive: true, encoding: "utf8" }).map((path) => join(folder, path)))
+    .filter((path) => path.endsWith(".test.ts"))
+    .map((path) => {
+      const text = readFileSync(path, "utf8");
+      const isNamedSlow = path.endsWith(".slow.test.ts");
+      const isSlow = isNamedSlow || READS_SLOW_VARIABLE.test(text);
+      return { path, isSlow, ownsProcess: isNamedSlow || OWN_PROCESS.some((words) => words.test(text)) };
+    });
+}
+
+const files = listTestFiles();
+const shared = isSlowRun ? [] : files.filter(({ ownsProcess }) => !ownsProcess).map(({ path }) => path);
+const include = isSlowRun
+  ? files.filter(({ isSlow }) => isSlow).map(({ path }) => path)
+  : ["src/**/*.test.ts", "test/**/*.test.ts"];
+const exclude = isSlowRun || isFiltered ? ["node_modules/**"] : ["node_modules/**", "**/*.slow.test.ts"];
+
+/**
+ * Starts files with their own process first, and of these the folders whose tests start many processes: they take
+ * longest. A shared process is used again only for the next file in the order.
+ */
+class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    const spawns = ({ moduleId }: TestSpecification): boolean => SPAWNING.test(moduleId);
-    return [...sorted.filter(spawns), ...sorted.filter((file) => !spawns(file))];
+    const rank = ({ moduleId, project }: TestSpecification): number =>
+      project.config.isolate ? (SPAWNING.test(moduleId) ? 0 : 1) : 2;
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
   }
 }
 
 const SPAWNING = /\/(cli|fleet|matrix|pool|store|worktrees)\/|\/(kill|kill-matrix|examples)(\.slow)?\.test\.ts$/;
 
+type Project = NonNullable<TestProjectInlineConfiguration["test"]>;
+
+const settings: Project = {
+  env: isSlowRun ? SLOW_VARIABLES : {},
+  expect: { poll: { timeout: 20_000 } },
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+  pool: "forks",
+  restoreMocks: true,
+  unstubEnvs: true,
+  unstubGlobals: true,
+};
+const PATIENCE = "scripts/vitest-patience.mjs";
+
+const ownProcess: Project = {
+  ...settings,
+  name: "own process",
+  include,
+  exclude: [...exclude, ...shared],
+  setupFiles: [PATIENCE],
+};
+
+const sharedProcess: Project = {
+  ...settings,
+  name: "shared process",
+  include: shared,
+  isolate: false,
+  setupFiles: [PATIENCE, "scripts/vitest-shared-process.mjs"],
+};
+
 export default defineConfig({
   test: {
-    include: isSlowRun ? findSlowTestFiles() : ["src/**/*.test.ts", "test/**/*.test.ts"],
-    exclude: isSlowRun || isFiltered ? ["node_modules/**"] : ["node_modules/**", "**/*.slow.test.ts"],
-    env: isSlowRun ? SLOW_VARIABLES : {},
+    include,
+    exclude,
     globalSetup: ["scripts/vitest-setup.mjs"],
-    setupFiles: ["scripts/vitest-patience.mjs"],
-    expect: { poll: { timeout: 20_000 } },
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    sequence: { sequencer: SpawningFirst },
-    pool: "forks",
-    restoreMocks: true,
-    unstubEnvs: true,
-    unstubGlobals: true,
+    sequence: { sequencer: SlowestFirst },
     maxWorkers: 2, // most tests wait for other processes: on two cores, one worker leaves half of the machine idle
+    projects: (isSlowRun ? [ownProcess] : [ownProcess, sharedProcess]).map((test) => ({ test })),
   },
 });

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
+import type { TestProjectInlineConfiguration } from "vitest/config";
 import config from "../vitest.config.ts";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
@@ -31,6 +32,16 @@ it("runs every test file of src/ and test/ in npm test, except the slow ones", (
   expect(config.test?.include).toEqual(["src/**/*.test.ts", "test/**/*.test.ts"]);
   expect(config.test?.exclude).toEqual(isFilteredRun ? NEVER_RUN : [...NEVER_RUN, "**/*.slow.test.ts"]);
   expect(scripts["test"]).toMatch(/&& vitest run$/); // a filter would leave files out
+});
+
+it("runs each file in its own process or in a shared one", () => {
+  const { include = [], exclude = [] } = config.test ?? {};
+  const [own, shared] = (config.test?.projects as TestProjectInlineConfiguration[]).map(({ test }) => test);
+  expect(own?.include).toEqual(include);
+  expect(own?.exclude).toEqual([...exclude, ...(shared?.include ?? [])]);
+  const here = files.filter((path) => path.endsWith(".test.ts")).map((path) => `src/${path}`);
+  expect(shared?.include?.filter((path) => path.startsWith("src/") && !here.includes(path))).toEqual([]);
+  expect(shared?.include?.length).toBeGreaterThan(100);
 });
 
 it("runs the slow test files in npm run test:slow", () => {

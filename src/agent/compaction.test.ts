@@ -1,3 +1,4 @@
+// own process: starts programs
 import { expect, it } from "vitest";
 import { RookeryError, type Store } from "../domain/index.ts";
 import { LATER, openScene, openWorld } from "../session/test-scene.ts";

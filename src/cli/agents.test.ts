@@ -1,3 +1,4 @@
+// own process: starts programs
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";

@@ -1,3 +1,4 @@
+// own process: starts programs
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";

@@ -1,3 +1,4 @@
+// own process: starts programs
 import { expect, it } from "vitest";
 import { openScene } from "./test-scene.ts";
 import { calls, say, transcript, type Script } from "../testing/index.ts";

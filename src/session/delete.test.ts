@@ -1,3 +1,4 @@
+// own process: starts programs
 import { describe, expect, it } from "vitest";
 import { call, collect, say, transcript } from "../testing/index.ts";
 import { LATER, openScene } from "./test-scene.ts";

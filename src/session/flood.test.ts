@@ -1,3 +1,4 @@
+// own process: starts programs
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId, type EventBody, type Store } from "../domain/index.ts";

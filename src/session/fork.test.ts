@@ -1,3 +1,4 @@
+// own process: starts programs
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -1,3 +1,4 @@
+// own process: starts programs
 import { describe, expect, it } from "vitest";
 import type { InputPart } from "../domain/index.ts";
 import { systemClock } from "../stdx/index.ts";

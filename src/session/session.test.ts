@@ -1,3 +1,4 @@
+// own process: starts programs
 import { describe, expect, it } from "vitest";
 import { SessionEvent } from "../domain/index.ts";
 import { call, calls, collect, fault, say, transcript } from "../testing/index.ts";

@@ -1,3 +1,4 @@
+// own process: starts programs
 import { describe, expect, it, vi } from "vitest";
 import { systemClock } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";

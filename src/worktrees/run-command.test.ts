@@ -1,3 +1,4 @@
+// own process: starts programs
 import { expect, it, vi } from "vitest";
 import { processesMarked } from "../stdx/index.ts";
 import { temporaryFolder } from "../testing/repository.ts";

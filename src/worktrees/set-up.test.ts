@@ -1,3 +1,4 @@
+// own process: starts programs
 import { existsSync } from "node:fs";
 import { chmod, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+// own process: starts programs
 import { readdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";

@@ -1,3 +1,4 @@
+// own process: starts programs
 import { existsSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, expect, it } from "vitest";

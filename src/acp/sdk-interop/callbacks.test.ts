@@ -1,3 +1,4 @@
+// own process: starts programs
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

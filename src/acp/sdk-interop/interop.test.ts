@@ -1,3 +1,4 @@
+// own process: starts programs
 import { describe, expect, it } from "vitest";
 import { ConnectionClosed, PeerError, type ClientTurn, type SessionItem, type schema } from "../index.ts";
 import { CARRIERS, openScene } from "./test-sdk-agent.ts";

@@ -1,3 +1,4 @@
+// own process: starts programs
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CreateTerminalRequest } from "@agentclientprotocol/sdk";

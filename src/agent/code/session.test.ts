@@ -1,3 +1,4 @@
+// own process: starts programs
 import { describe, expect, it } from "vitest";
 import type { SessionEvent, ToolSource } from "../../domain/index.ts";
 import { Rookery } from "../../rookery.ts";

@@ -1,3 +1,4 @@
+// own process: starts programs
 import { expect, it } from "vitest";
 import type { SessionEvent } from "../../domain/index.ts";
 import { call, collect, say, transcript } from "../../testing/index.ts";

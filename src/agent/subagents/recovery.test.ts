@@ -1,3 +1,4 @@
+// own process: starts programs
 import { expect, it } from "vitest";
 import type { SessionEvent, Store } from "../../domain/index.ts";
 import { call, say, transcript, type Script } from "../../testing/index.ts";

@@ -1,3 +1,4 @@
+// own process: starts programs
 import { describe, expect, it } from "vitest";
 import { call, collect, fault, say, transcript } from "../../testing/index.ts";
 import { deferred } from "../../stdx/index.ts";

@@ -1,3 +1,4 @@
+// own process: starts programs
 import { Readable, Writable } from "node:stream";
 import {
   client,

@@ -1,3 +1,4 @@
+// own process: starts programs
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";

@@ -1,6 +1,7 @@
+// own process: starts programs
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { RPC } from "../../acp/errors.ts";
 import type { Store } from "../../domain/index.ts";
 import { call, calls, fault, say } from "../../testing/index.ts";
@@ -151,7 +152,7 @@ describe("a session", () => {
       message: expect.stringContaining("is in use by process") as string,
       data: { code: "session_in_use" },
     });
-    expect(formatUpdates(receivedUpdates(editor, session.id))).toEqual([
+    const expected = [
       "user 1",
       "says one",
       "usage_update",
@@ -159,7 +160,8 @@ describe("a session", () => {
       "user 2",
       "says two",
       "usage_update",
-    ]);
+    ];
+    await vi.waitFor(() => expect(formatUpdates(receivedUpdates(editor, session.id))).toEqual(expected)); // it reads the log
     await session[Symbol.asyncDispose]();
   });
 });

@@ -1,3 +1,4 @@
+// own process: starts programs
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";

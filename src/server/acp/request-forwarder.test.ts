@@ -1,3 +1,4 @@
+// own process: starts programs
 import { expect, it } from "vitest";
 import { peerError } from "../../acp/errors.ts";
 import type * as acp from "../../acp/schema.ts";

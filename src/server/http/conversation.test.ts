@@ -1,3 +1,4 @@
+// own process: starts programs
 import { afterEach, expect, it, vi } from "vitest";
 import { Rookery } from "../../rookery.ts";
 import { call, say, type Script } from "../../testing/index.ts";

@@ -1,3 +1,4 @@
+// own process: starts programs
 import Libsql from "libsql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {

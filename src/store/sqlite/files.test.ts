@@ -1,3 +1,4 @@
+// own process: starts programs
 import {
   chmodSync,
   chownSync,

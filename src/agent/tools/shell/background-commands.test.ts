@@ -1,3 +1,4 @@
+// own process: starts programs
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { processesMarked } from "../../../stdx/index.ts";
 import { openScene, type Scene } from "../test-scene.ts";
