@@ -1,16 +1,5 @@
 /** Creates the backend of a configured agent, with the environment and the credentials that it may have. */
-import {
-  acpBackend,
-  agentProgramFamily,
-  apiBackend,
-  claudeBackend,
-  codexBackend,
-  commandBackend,
-  geminiBackend,
-  keyVariables,
-  opencodeBackend,
-  type AgentResources,
-} from "../backends/index.ts";
+import { agentProgramFamily, keyVariables, type AgentResources } from "../backends/index.ts";
 import type { EnvironmentVariables } from "../stdx/index.ts";
 import { codexKeyVariables, type AgentConfig, type Config } from "../config/index.ts";
 import { childEnvironment, type CredentialOwner } from "../domain/child-environment.ts";
@@ -27,12 +16,17 @@ export interface BackendInputs
   readonly folders: readonly string[];
 }
 
-export function createBackend(agent: AgentConfig, { baseUrl = agent.baseUrl, ...inputs }: BackendInputs): Backend {
+/** Imports only the backend that the agent uses, because each takes time to load. */
+export async function createBackend(
+  agent: AgentConfig,
+  { baseUrl = agent.baseUrl, ...inputs }: BackendInputs,
+): Promise<Backend> {
   const { env, apiKey, prices, providers, resources, folders } = inputs;
   const { effort, context, retries, timeouts } = agent;
   const programEnv = (owner: CredentialOwner) => programEnvironment(agent, inputs, owner);
   switch (agent.backend) {
-    case "api":
+    case "api": {
+      const { apiBackend } = await import("../backends/api.ts");
       return apiBackend({
         env,
         baseUrl,
@@ -48,21 +42,32 @@ export function createBackend(agent: AgentConfig, { baseUrl = agent.baseUrl, ...
         passEnv: agent.passEnv,
         priceOf: (name) => prices.get(name),
       });
+    }
     case "acp": {
+      const { acpBackend } = await import("../backends/acp/backend.ts");
       const { auth, serve, registry } = agent;
       const commandEnv = childEnvironment(env, { pass: agent.passEnv, keys: keyVariables(providers) });
       const owner = credentialOwner(agentProgramFamily(agent));
       return acpBackend({ env: programEnv(owner), auth, serve, registry, resources, commandEnv });
     }
-    case "claude-code":
+    case "claude-code": {
+      const { claudeBackend } = await import("../backends/claude/index.ts");
       return claudeBackend({ env: programEnv("claude"), resources, pty: agent.pty });
-    case "codex":
+    }
+    case "codex": {
+      const { codexBackend } = await import("../backends/codex/index.ts");
       return codexBackend({ env: programEnv("codex"), resources });
-    case "gemini-cli":
+    }
+    case "gemini-cli": {
+      const { geminiBackend } = await import("../backends/gemini/index.ts");
       return geminiBackend({ env: programEnv("gemini"), resources });
-    case "opencode":
+    }
+    case "opencode": {
+      const { opencodeBackend } = await import("../backends/opencode/index.ts");
       return opencodeBackend({ env: programEnv("any"), resources });
+    }
     case "command": {
+      const { commandBackend } = await import("../backends/command/index.ts");
       const { pty, resumeCommand, sessionPath, textPath } = agent;
       return commandBackend({ env: programEnv("none"), resources, pty, resumeCommand, sessionPath, textPath });
     }

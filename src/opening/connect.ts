@@ -1,5 +1,5 @@
 /** Opens a connection to an agent from resolved settings. */
-import { keyVariables, toolsOnlyBackend } from "../backends/index.ts";
+import { keyVariables } from "../backends/index.ts";
 import { openChildren, type OpenChildOptions } from "../children/index.ts";
 import { childEnvironment } from "../domain/child-environment.ts";
 import {
@@ -24,14 +24,15 @@ export interface ConnectionRequest {
 }
 
 /** Starts the agent. Rejects with `plugin_failed`, or with the error of the backend. */
-export function connectAgent(services: SharedServices, request: ConnectionRequest): Promise<AgentConnection> {
+export async function connectAgent(services: SharedServices, request: ConnectionRequest): Promise<AgentConnection> {
   const { state, resolved, overrides } = request;
   const { agent, settings } = resolved;
   const { cwd, model, permissions } = settings;
   const session = { sessionId: state.id, agent: agent.name, cwd };
   const plugins = services.plugins.map((create) => createPlugin(session, create));
   const isSameAgent = agent.name === state.agent && agent.backend === state.backend;
-  return chooseBackend(request, plugins).open({
+  const backend = await chooseBackend(request, plugins);
+  return backend.open({
     sessionId: state.id,
     agent: { ...agent, model },
     cwd,
@@ -45,13 +46,19 @@ export function connectAgent(services: SharedServices, request: ConnectionReques
   });
 }
 
-function chooseBackend({ resolved, overrides, firstAgent }: ConnectionRequest, plugins: readonly Plugin[]): Backend {
+async function chooseBackend(
+  { resolved, overrides, firstAgent }: ConnectionRequest,
+  plugins: readonly Plugin[],
+): Promise<Backend> {
   const { agent, config, env, tools } = resolved;
   const { prices, providers } = config;
   const serverEnv = childEnvironment(env, { keys: keyVariables(providers) });
   const folders = [...agent.folders, ...(overrides.folders ?? [])];
   const resources = { ...tools, plugins, env: serverEnv };
-  if (overrides.toolsOnly === true) return toolsOnlyBackend({ env: serverEnv, resources, folders });
+  if (overrides.toolsOnly === true) {
+    const { toolsOnlyBackend } = await import("../backends/tools-only.ts");
+    return toolsOnlyBackend({ env: serverEnv, resources, folders });
+  }
   const { baseUrl, apiKey } = agent.name === firstAgent ? overrides : {};
   const callerEnvNames = Object.keys(overrides.env ?? {});
   return createBackend(agent, {
