@@ -4,7 +4,7 @@ import { playScenario, SCENARIOS, scriptOf } from "./test-scenarios.ts";
 
 const named = SCENARIOS.map((scenario) => [scenario.name, scenario] as const);
 
-describe.each(WIRES)("a turn over %s has the expected transcript", (wire) => {
+describe.each(WIRES)("a turn over %s has the expected transcript", { concurrent: true }, (wire) => {
   it.each(named)("%s", async (_, scenario) => {
     await using scene = await openScene({ ...scenario, wire, script: scriptOf(scenario, wire) });
     await playScenario(scenario, scene);
