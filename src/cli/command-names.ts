@@ -14,6 +14,7 @@ export const COMMAND_NAMES = [
   "doctor",
   "demo",
   "completion",
+  "complete",
 ] as const;
 
 export type CommandName = (typeof COMMAND_NAMES)[number];

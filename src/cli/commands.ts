@@ -2,6 +2,7 @@
 import { SESSION_STATUSES } from "../domain/enums.ts";
 import { ADD_DIR_OPTION, JSON_OPTION, PERMISSIONS_OPTION } from "./command-options.ts";
 import type { CommandName } from "./command-names.ts";
+import { COMPLETION_KINDS } from "./completion/kinds.ts";
 import type { CommandSpec, OptionSpec } from "./command.ts";
 import { taskCommands } from "./task/commands.ts";
 
@@ -443,6 +444,18 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
       "rookery completion fish > ~/.config/fish/completions/rookery.fish",
     ],
     load: async () => (await import("./completion/completion.ts")).completionCommand,
+  },
+  {
+    name: "complete",
+    summary: "print the words that complete an argument, for the completion scripts",
+    hidden: true,
+    arguments: [
+      { name: "kind", summary: "what to list", choices: COMPLETION_KINDS },
+      { name: "typed", summary: "the beginning of the word", optional: true },
+      { name: "previous", summary: "the word before it", optional: true },
+    ],
+    examples: ["rookery complete agents"],
+    load: async () => (await import("./completion/words.ts")).completeWordsCommand,
   },
 ];
 

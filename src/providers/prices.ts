@@ -103,3 +103,6 @@ const PRICE_TABLE: ReadonlyMap<string, PriceRow> = new Map(
     "google/gemini-2.5-flash-lite": [0.1, 0.4],
   }),
 );
+
+/** The models with a known price, as `provider/model`. */
+export const KNOWN_MODELS: readonly string[] = [...PRICE_TABLE.keys()];

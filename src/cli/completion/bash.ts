@@ -1,10 +1,22 @@
 /** Generates the completion script for bash. */
 import type { CommandSpec } from "../command.ts";
-import { type CompletionNode, listCompletionNodes } from "./nodes.ts";
+import { type CompletionNode, type CompletionValue, listCompletionNodes } from "./nodes.ts";
 
 export function bashScript(commands: readonly CommandSpec[]): string {
   const places = listCompletionNodes(commands);
   return `# bash completion for rookery, made by: rookery completion bash
+_rookery_words() {
+  local word
+  COMPREPLY=()
+  while IFS=$'\\t' read -r word _; do
+    [[ $word == "$2"* ]] && COMPREPLY+=("$word")
+  done < <(command "\${COMP_WORDS[0]:-rookery}" complete "$1" "$2" "$3" 2>/dev/null)
+}
+_rookery_paths() {
+  compopt -o filenames 2>/dev/null
+  local IFS=$'\\n'
+  COMPREPLY=($(compgen "$1" -- "$2"))
+}
 _rookery() {
   local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]}
   local place="" next="" typed=0 index word
@@ -34,21 +46,28 @@ ${places.map((place) => `      "${place.path}") ${reply(place.options.map(({ wor
 ${places.flatMap(wordCases).join("\n")}
   esac
 }
-complete -o default -F _rookery rookery
+complete -F _rookery rookery
 `;
 }
 
 function valueCases({ path, options }: CompletionNode): string[] {
-  return options
-    .filter(({ values }) => values !== undefined && values.length > 0)
-    .map(({ word, values }) => `    "${path}:${word}") ${reply(values ?? [])}; return ;;`);
+  return options.flatMap(({ word, value }) =>
+    value === undefined ? [] : [`    "${path}:${word}") ${fill(value)}; return ;;`],
+  );
 }
 
 function wordCases({ path, commands, arguments: expected }: CompletionNode): string[] {
   if (commands.length > 0) return [`    "${path}:0") ${reply(commands.map(({ word }) => word))} ;;`];
-  return expected.flatMap((choices, index) =>
-    choices.length === 0 ? [] : [`    "${path}:${index}") ${reply(choices)} ;;`],
+  return expected.flatMap((value, index) =>
+    value.choices.length === 0 && value.kind === undefined ? [] : [`    "${path}:${index}") ${fill(value)} ;;`],
   );
+}
+
+function fill({ choices, kind }: CompletionValue): string {
+  if (choices.length > 0) return reply(choices);
+  if (kind === undefined) return ":"; // any text
+  if (kind === "files" || kind === "directories") return `_rookery_paths ${kind === "files" ? "-f" : "-d"} "$current"`;
+  return `_rookery_words ${kind} "$current" "$previous"`;
 }
 
 function reply(words: readonly string[]): string {

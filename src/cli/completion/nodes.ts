@@ -1,13 +1,21 @@
 /** Lists which words can follow each command, for the completion scripts. */
 import type { CommandSpec } from "../command.ts";
+import { argumentKind, optionKind, type CompletionKind } from "./kinds.ts";
 
 export interface CompletionNode {
   /** The commands typed so far, such as `sessions events`. Empty at the start. */
   readonly path: string;
   readonly commands: readonly CompletionWord[];
   readonly options: readonly CompletionFlag[];
-  /** The choices of each argument. Empty if any value is valid. */
-  readonly arguments: readonly (readonly string[])[];
+  readonly arguments: readonly CompletionValue[];
+}
+
+/** What can be typed as an argument or as the value of an option. */
+export interface CompletionValue {
+  /** Empty if any value is valid. */
+  readonly choices: readonly string[];
+  /** Completes the value if there are no choices. */
+  readonly kind: CompletionKind | undefined;
 }
 
 export interface CompletionWord {
@@ -16,18 +24,19 @@ export interface CompletionWord {
 }
 
 export interface CompletionFlag extends CompletionWord {
-  /** Undefined if the option takes no value. Empty if any value is valid. */
-  readonly values: readonly string[] | undefined;
+  /** Undefined if the option takes no value. */
+  readonly value: CompletionValue | undefined;
 }
 
-const HELP: CompletionFlag = { word: "--help", summary: "show help for this command", values: undefined };
-const VERSION: CompletionFlag = { word: "--version", summary: "print the version", values: undefined };
+const HELP: CompletionFlag = { word: "--help", summary: "show help for this command", value: undefined };
+const VERSION: CompletionFlag = { word: "--version", summary: "print the version", value: undefined };
 
-export function listCompletionNodes(commands: readonly CommandSpec[]): CompletionNode[] {
+export function listCompletionNodes(all: readonly CommandSpec[]): CompletionNode[] {
+  const commands = all.filter(({ hidden }) => hidden !== true);
   const help = { word: "help", summary: "show help for a command" };
   const start = { path: "", commands: [...commands.map(toWord), help], options: [HELP, VERSION], arguments: [] };
   const names = commands.map(({ name }) => name);
-  const explain = { path: "help", commands: [], options: [HELP], arguments: [names] };
+  const explain = { path: "help", commands: [], options: [HELP], arguments: [{ choices: names, kind: undefined }] };
   return [start, ...commands.flatMap((command) => nodesUnder("", command)), explain];
 }
 
@@ -40,7 +49,7 @@ function nodesUnder(above: string, spec: CommandSpec): CompletionNode[] {
     path,
     commands: inner.map(toWord),
     options: [...options, HELP],
-    arguments: (spec.arguments ?? []).map(({ choices = [] }) => choices),
+    arguments: (spec.arguments ?? []).map(({ name, choices = [] }) => ({ choices, kind: argumentKind(path, name) })),
   };
   return [place, ...inner.flatMap((command) => nodesUnder(path, command))];
 }
@@ -51,5 +60,9 @@ function toWord({ name, summary }: CommandSpec): CompletionWord {
 
 function toFlag({ flags, summary, choices }: NonNullable<CommandSpec["options"]>[number]): CompletionFlag {
   const [word = "", value] = flags.split(" ");
-  return { word, summary, values: value === undefined ? undefined : (choices ?? []) };
+  return {
+    word,
+    summary,
+    value: value === undefined ? undefined : { choices: choices ?? [], kind: optionKind(word) },
+  };
 }

@@ -1,11 +1,19 @@
 /** Generates the completion script for zsh. Based on the manual; not tested with zsh. */
 import type { CommandSpec } from "../command.ts";
-import { type CompletionNode, listCompletionNodes, type CompletionWord } from "./nodes.ts";
+import { type CompletionNode, type CompletionValue, listCompletionNodes, type CompletionWord } from "./nodes.ts";
 
 export function zshScript(commands: readonly CommandSpec[]): string {
   const places = listCompletionNodes(commands);
   return `#compdef rookery
 # zsh completion for rookery, made by: rookery completion zsh
+_rookery_words() {
+  local -a offered
+  local word summary
+  while IFS=$'\\t' read -r word summary; do
+    offered+=("\${word//:/\\\\:}:\$summary")
+  done < <(command "\${words[1]:-rookery}" complete "$1" "\${words[CURRENT]}" "\${words[CURRENT-1]}" 2>/dev/null)
+  _describe "$1" offered
+}
 _rookery() {
   local place="" next="" typed=0 index word
   local -a found
@@ -33,7 +41,7 @@ ${places.map((place) => `      "${place.path}") found=(${place.options.map(forma
   fi
   case "$place:$typed" in
 ${places.flatMap(wordCases).join("\n")}
-    *) _files; return ;;
+    *) return ;;
   esac
   _describe word found
 }
@@ -42,16 +50,23 @@ if [[ $funcstack[1] == _rookery ]]; then _rookery "$@"; else compdef _rookery ro
 }
 
 function valueCases({ path, options }: CompletionNode): string[] {
-  return options
-    .filter(({ values }) => values !== undefined && values.length > 0)
-    .map(({ word, values }) => `    "${path}:${word}") compadd -- ${(values ?? []).join(" ")}; return ;;`);
+  return options.flatMap(({ word, value }) =>
+    value === undefined ? [] : [`    "${path}:${word}") ${fill(value)}; return ;;`],
+  );
 }
 
 function wordCases({ path, commands, arguments: expected }: CompletionNode): string[] {
   if (commands.length > 0) return [`    "${path}:0") found=(${commands.map(formatEntry).join(" ")}) ;;`];
-  return expected.flatMap((choices, index) =>
-    choices.length === 0 ? [] : [`    "${path}:${index}") found=(${choices.join(" ")}) ;;`],
+  return expected.flatMap((value, index) =>
+    value.choices.length === 0 && value.kind === undefined ? [] : [`    "${path}:${index}") ${fill(value)}; return ;;`],
   );
+}
+
+function fill({ choices, kind }: CompletionValue): string {
+  if (choices.length > 0) return `compadd -- ${choices.join(" ")}`;
+  if (kind === undefined) return ":"; // any text
+  if (kind === "files" || kind === "directories") return kind === "files" ? "_files" : "_files -/";
+  return `_rookery_words ${kind}`;
 }
 
 function formatEntry({ word, summary }: CompletionWord): string {
