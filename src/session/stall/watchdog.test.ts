@@ -21,7 +21,7 @@ const TOOL: EventBody = {
 const SAYS: EventBody = { type: "message.delta", messageId: "m1", text: "let me see" };
 const PRINTS: EventBody = { type: "output.text", text: "still here\n" };
 
-/** True if tests run that wait for five seconds or more of real time. */
+/** True if tests run that wait for five seconds or more of real time, one of them without leaving the event loop. */
 const IS_SLOW_RUN = process.env["ROOKERY_SLOW"] === "1";
 
 /** Records these events, then stays silent until it is stopped. */
@@ -58,7 +58,7 @@ async function startStalling(play: ScriptedTurn, options: ScriptedSessionOptions
   };
 }
 
-describe("the stall watchdog", () => {
+describe("the stall watchdog", { concurrent: !IS_SLOW_RUN }, () => {
   it.each<[string, EventBody[], number]>([
     ["model", [SAYS], 300],
     ["model", [TOOL, { type: "tool.ended", toolId: "t1", outcome: "ok", text: "" }], 300],
