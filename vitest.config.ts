@@ -68,7 +68,7 @@ type Project = NonNullable<TestProjectInlineConfiguration["test"]>;
 const settings: Project = {
   env: isSlowRun ? SLOW_VARIABLES : {},
   expect: { poll: { timeout: 20_000 } },
-  testTimeout: 30_000,
+  testTimeout: 60_000, // the first test that imports a module waits until it is transformed
   hookTimeout: 60_000,
   pool: "forks",
   restoreMocks: true,
@@ -99,7 +99,8 @@ export default defineConfig({
     exclude,
     globalSetup: ["scripts/vitest-setup.mjs"],
     sequence: { sequencer: SlowestFirst },
-    maxWorkers: 2, // most tests wait for other processes: on two cores, one worker leaves half of the machine idle
+    maxWorkers: 3, // tests often wait for other processes: on two cores, two workers leave a part of the machine idle
+    experimental: { fsModuleCache: true }, // the projects, and later runs, use what one has transformed
     projects: (isSlowRun ? [ownProcess] : [ownProcess, sharedProcess]).map((test) => ({ test })),
   },
 });
