@@ -44,6 +44,17 @@ export function timeOfId(id: string): number | undefined {
   return Array.from(match[1]).reduce((time, character) => time * 32 + ALPHABET.indexOf(character), 0);
 }
 
+/** The length of `shortId`: 40 random bits. */
+export const SHORT_ID_LENGTH = 8;
+
+/**
+ * Returns the end of an ID, for people. The beginning is the time, which IDs of the same day share. SQLite computes
+ * the same in an index (`store/sqlite/schema.ts`).
+ */
+export function shortId(id: string): string {
+  return id.slice(id.indexOf("_") + 1).slice(-SHORT_ID_LENGTH);
+}
+
 function encodeTime(time: number): string {
   let text = "";
   for (let rest = time, length = 0; length < TIME_LENGTH; length += 1, rest = Math.floor(rest / 32)) {

@@ -131,6 +131,12 @@ export interface FollowQuery {
 export interface ListQuery {
   readonly agent?: string | undefined;
   readonly cwd?: string | undefined;
+  /** Only sessions whose working directory is one of these, or is inside one of them. */
+  readonly within?: readonly string[] | undefined;
+  /** Excludes sessions of tasks, and sessions that an agent started. A fork was started by a person. */
+  readonly startedBy?: "person" | undefined;
+  /** Only sessions whose ID, with or without `ses_`, or whose short ID starts with this. See `shortId`. */
+  readonly idPrefix?: string | undefined;
   readonly parent?: string | undefined;
   readonly task?: string | undefined;
   /** Incomplete copies are listed only for `copying`. */

@@ -50,6 +50,7 @@ import { markLeaseReleased, extendLease, grantLease, toLease, requireCurrentLeas
 import { MemoryFeed } from "./memory/feed.ts";
 import { MemoryLog } from "./memory/log.ts";
 import { MemoryRequests } from "./memory/requests.ts";
+import { filterSessions } from "./memory/sessions.ts";
 import { busyTasks, findCandidates, filterTasks } from "./memory/tasks.ts";
 import { clampBytes, clampLimit } from "./page.ts";
 import { withCheckedArguments } from "./parameters.ts";
@@ -229,18 +230,7 @@ class MemoryStore implements Store {
 
   async list(query: ListQuery = {}): Promise<readonly SessionSummary[]> {
     this.#refuseIfClosed();
-    const { agent, cwd, parent, task, status, before, limit } = query;
-    return Array.from(this.#sessions.values())
-      .filter((session) => task === undefined || session.task?.id === task)
-      .map(({ summary }) => summary)
-      .filter((summary) => agent === undefined || summary.agent === agent)
-      .filter((summary) => cwd === undefined || summary.cwd === cwd)
-      .filter((summary) => parent === undefined || summary.parent === parent)
-      .filter((summary) => (status === undefined ? summary.status !== "copying" : summary.status === status))
-      .filter((summary) => before === undefined || summary.id < before)
-      .sort((a, b) => (a.id < b.id ? 1 : -1))
-      .slice(0, clampLimit(limit))
-      .map(toPlainJson);
+    return filterSessions(this.#sessions.values(), query).map(toPlainJson);
   }
 
   async acquireLease(request: LeaseRequest): Promise<Lease> {

@@ -85,6 +85,9 @@ const ARGUMENTS: Readonly<Record<Method, readonly (readonly [what: string, check
         objectArgument({
           agent: text,
           cwd: text,
+          within: optionalArgument(listArgument(textArgument)),
+          startedBy: optionalArgument(oneOfArgument("person")),
+          idPrefix: text,
           parent: text,
           task: text,
           status: optionalArgument(oneOfArgument(...SESSION_STATUSES)),
@@ -135,6 +138,7 @@ const ARGUMENTS: Readonly<Record<Method, readonly (readonly [what: string, check
           phases: optionalArgument(listArgument(oneOfArgument(...Object.keys(ZERO_TASK_COUNTS)))),
           repository: text,
           agent: text,
+          idPrefix: text,
           merging: optionalArgument(flagArgument),
           removed: optionalArgument(flagArgument),
           before: text,

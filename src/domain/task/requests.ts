@@ -55,6 +55,7 @@ export const ListTasksRequest: z.ZodType<ListTasks> = z.lazy(() =>
     status: z.array(z.enum(TASK_STATUSES)).readonly().optional(),
     cwd: text(),
     agent: text(),
+    idPrefix: text(),
     before: text(),
     limit: z.int().optional(),
   }),

@@ -70,6 +70,8 @@ export interface TaskQuery {
   readonly phases?: readonly TaskPhase[] | undefined;
   readonly repository?: string | undefined;
   readonly agent?: string | undefined;
+  /** Only tasks whose ID starts with this. */
+  readonly idPrefix?: string | undefined;
   /** Only tasks with a merge that has not ended. */
   readonly merging?: boolean | undefined;
   /** Includes removed tasks. */

@@ -94,6 +94,8 @@ export interface ListTasks {
   /** Any directory of the repository. */
   readonly cwd?: string | undefined;
   readonly agent?: string | undefined;
+  /** Only tasks whose ID starts with this. */
+  readonly idPrefix?: string | undefined;
   readonly before?: string | undefined;
   readonly limit?: number | undefined;
 }

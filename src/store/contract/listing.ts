@@ -10,7 +10,7 @@ async function ids(store: SessionStore, query?: ListQuery): Promise<string[]> {
 async function open(
   store: SessionStore,
   sessionId: string,
-  more: { cwd?: string; parent?: string; agent?: string } = {},
+  more: { cwd?: string; parent?: string; agent?: string; task?: string; depth?: number } = {},
 ) {
   const { agent, ...body } = more;
   await store.append(
@@ -96,6 +96,38 @@ export const listCases = [
     assert.deepEqual(await ids(store, { status: "idle", cwd: "/a" }), ["ses_1"]);
     assert.deepEqual(await ids(store, { parent: "ses_1", before: "ses_3" }), ["ses_2"]);
     assert.deepEqual(await ids(store, { agent: "nobody" }), []);
+  }),
+
+  storeCase("lists sessions whose working directory is in one of several directories", async (store) => {
+    const folders = ["/a", "/a/b", "/ab", "/c", "/", "/a%/b"];
+    for (const [index, cwd] of folders.entries()) await open(store, `ses_${index}`, { cwd });
+    assert.deepEqual(await ids(store, { within: ["/a"] }), ["ses_1", "ses_0"]);
+    assert.deepEqual(await ids(store, { within: ["/c", "/a/b"] }), ["ses_3", "ses_1"]);
+    assert.deepEqual(await ids(store, { within: ["/"] }), ["ses_5", "ses_4", "ses_3", "ses_2", "ses_1", "ses_0"]);
+    assert.deepEqual(await ids(store, { within: ["/"], before: "ses_2", limit: 1 }), ["ses_1"]);
+    assert.deepEqual(await ids(store, { within: [] }), []);
+  }),
+
+  storeCase("lists sessions that a person started", async (store) => {
+    await open(store, "ses_1");
+    await open(store, "ses_2", { task: "t" });
+    await open(store, "ses_3", { parent: "ses_1", depth: 1 });
+    await open(store, "ses_4", { parent: "ses_2" }); // a fork
+    assert.deepEqual(await ids(store, { startedBy: "person" }), ["ses_4", "ses_1"]);
+    assert.deepEqual(await ids(store, { startedBy: "person", limit: 1 }), ["ses_4"]);
+  }),
+
+  storeCase("finds sessions by the start of their id or short id", async (store) => {
+    const [first, second, third] = ["ses_0aaaaa0000000x1234567", "ses_0aaaab0000000x1299999", "ses_3"] as const;
+    for (const id of [first, second, third]) await open(store, id);
+    for (const prefix of [first, "ses_0aaaaa", "0aaaaa", "x1234567", "x123"])
+      assert.deepEqual(await ids(store, { idPrefix: prefix }), [first], prefix);
+    for (const prefix of ["ses_0a", "0aaaa", "x12", "x"])
+      assert.deepEqual(await ids(store, { idPrefix: prefix }), [second, first], prefix);
+    assert.deepEqual(await ids(store, { idPrefix: "3" }), [third]);
+    for (const prefix of ["1234567", "ses_x12", "aaaa", "%", "_", "x1234567x"])
+      assert.deepEqual(await ids(store, { idPrefix: prefix }), [], prefix);
+    assert.deepEqual(await ids(store, { idPrefix: "x12", limit: 1 }), [second]);
   }),
 
   storeCase("lists an incomplete copy only under its own status", async (store) => {

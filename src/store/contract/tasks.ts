@@ -159,6 +159,15 @@ export const taskCases = [
     assert.deepEqual(await ids(store, { phases: ["queued"], repository: "/c", agent: "agent-c", before: "b" }), ["c"]);
   }),
 
+  storeCase("finds tasks by the start of their id", async (store) => {
+    for (const id of ["fix-login", "fix-list", "fix", "add"]) await createTask(store, id);
+    assert.deepEqual(await ids(store, { idPrefix: "fix" }), ["fix", "fix-list", "fix-login"]);
+    assert.deepEqual(await ids(store, { idPrefix: "fix-li" }), ["fix-list"]);
+    assert.deepEqual(await ids(store, { idPrefix: "" }), ["add", "fix", "fix-list", "fix-login"]);
+    assert.deepEqual(await ids(store, { idPrefix: "ix" }), []);
+    assert.deepEqual(await ids(store, { idPrefix: "fix%" }), []);
+  }),
+
   storeCase("finds tasks with an open merge", async (store) => {
     for (const id of ["a", "b", "c"]) await createTask(store, id);
     const asked = { type: "merge.asked", how: "squash", into: "main" } as const;

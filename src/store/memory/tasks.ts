@@ -15,7 +15,7 @@ import { hasOpenMerge, isClaimableTask, taskLane, taskNotBefore } from "../task-
 export type MemoryTasks = ReadonlyMap<string, { readonly order: number; readonly state: TaskState }>;
 
 export function filterTasks(tasks: MemoryTasks, query: TaskQuery): TaskState[] {
-  const { phases, repository, agent, merging, removed = false, before, limit } = query;
+  const { phases, repository, agent, idPrefix = "", merging, removed = false, before, limit } = query;
   const older = before === undefined ? Infinity : (tasks.get(before)?.order ?? 0);
   return Array.from(tasks.values())
     .filter(({ order }) => order < older)
@@ -24,6 +24,7 @@ export function filterTasks(tasks: MemoryTasks, query: TaskQuery): TaskState[] {
     .filter(({ phase }) => phases?.includes(phase) ?? true)
     .filter(({ spec }) => repository === undefined || spec.repository === repository)
     .filter(({ spec }) => agent === undefined || spec.agent === agent)
+    .filter(({ id }) => id.startsWith(idPrefix))
     .filter((state) => merging === undefined || hasOpenMerge(state) === merging)
     .reverse()
     .slice(0, clampLimit(limit));

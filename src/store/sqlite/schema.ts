@@ -109,6 +109,10 @@ export const MIGRATIONS: readonly string[] = [
   );
   create index request_at on request (at);
   `,
+  /* Finds sessions by the beginning of their short id: see `shortId` of domain/ids.ts. */
+  `
+  create index session_short_id on session (substr(substr(id, 5), -8));
+  `,
 ];
 
 /** Migrates the file to the newest version, one transaction per step. Several processes may call this at once. */

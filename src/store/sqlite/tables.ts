@@ -1,39 +1,15 @@
 /** Reads and writes summaries, leases, the journal and blobs. */
-import type { EffectKey, JournalEntry, ListQuery, SessionSummary } from "../../domain/index.ts";
+import type { EffectKey, JournalEntry, SessionSummary } from "../../domain/index.ts";
 import { nameBlob } from "../blob.ts";
 import type { StoredLease } from "../lease.ts";
-import { clampLimit } from "../page.ts";
 import { toDamageError, decodeJson, decodeNumber, decodeText, numberColumn, textColumn } from "./columns.ts";
 import type { Database } from "./database.ts";
-import type { ReadPiece } from "./pages.ts";
-import { isSummary, readDecodableRows, decodeSummary } from "./records.ts";
+import { decodeSummary } from "./records.ts";
 
 /** Throws `log_corrupt` if the summary is damaged. */
 export function readSummary(db: Database, sessionId: string): SessionSummary | undefined {
   const row = db.get(`select ${textColumn("summary")} from session where id = ?`, sessionId);
   return row && decodeSummary(db, sessionId, row[0]);
-}
-
-/** Session ids sort by creation time, so the newest come first in descending order. */
-const LIST = `
-  select ${textColumn("summary")} from session
-  where (?1 is null or agent = ?1) and (?2 is null or cwd = ?2) and (?3 is null or parent = ?3)
-    and (status = ?4 or ?4 is null and status <> 'copying') and (?5 is null or id < ?5)
-    OF_TASK
-  order by id desc limit ?6`;
-const LIST_ALL = LIST.replace("OF_TASK", "");
-/** A separate query, so that SQLite uses the index on `task`. */
-const LIST_OF_TASK = LIST.replace("OF_TASK", "and task = (select no from task where id = ?7)");
-
-export function listSummaries(db: Database, query: ListQuery, readPiece: ReadPiece): Promise<SessionSummary[]> {
-  const { agent = null, cwd = null, parent = null, status = null, before = null, task } = query;
-  const values = [agent, cwd, parent, status, before];
-  return readDecodableRows(clampLimit(query.limit), {
-    read: (limit) =>
-      db.all(task === undefined ? LIST_ALL : LIST_OF_TASK, ...values, limit, ...(task === undefined ? [] : [task])),
-    decode: ([summary]) => decodeJson(summary, isSummary),
-    readPiece,
-  });
 }
 
 const LEASE = `

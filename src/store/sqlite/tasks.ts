@@ -6,6 +6,7 @@ import { decodeJson, decodeNumber, decodeText, textColumn } from "./columns.ts";
 import type { Database, Value } from "./database.ts";
 import type { ReadPiece } from "./pages.ts";
 import { isTaskState, readDecodableRows, decodeTaskState } from "./records.ts";
+import { endOfPrefix } from "./session-list.ts";
 
 /** Throws `log_corrupt` if the state is damaged. */
 export function readTask(db: Database, taskId: string): TaskState | undefined {
@@ -15,12 +16,15 @@ export function readTask(db: Database, taskId: string): TaskState | undefined {
 
 /** Includes only the requested conditions in the SQL, so that SQLite can use their indexes. */
 export function queryTasks(db: Database, query: TaskQuery, readPiece: ReadPiece): Promise<TaskState[]> {
-  const { phases, repository, agent, merging, removed = false, before } = query;
+  const { phases, repository, agent, idPrefix, merging, removed = false, before } = query;
   const conditions: [string, Value][] = [];
   if (!removed) conditions.push(["removed = ?", 0]);
   if (phases !== undefined) conditions.push(["phase in (select value from json_each(?))", JSON.stringify(phases)]);
   if (repository !== undefined) conditions.push(["repository = ?", repository]);
   if (agent !== undefined) conditions.push(["agent = ?", agent]);
+  if (idPrefix !== undefined) {
+    conditions.push(["no in (select no from task where id >= ?", idPrefix], ["id < ?)", endOfPrefix(idPrefix)]);
+  }
   if (merging !== undefined) conditions.push([merging ? "merging = 1 and ? = 1" : "merging = 0 and ? = 1", 1]);
   if (before !== undefined) conditions.push(["no < (select no from task where id = ?)", before]);
   const where = conditions.map(([condition]) => ` and ${condition}`).join("");
