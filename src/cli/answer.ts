@@ -7,7 +7,7 @@ import { EXIT, type ExitCode, usageError } from "./exit.ts";
 import { isDriven } from "../session/lease.ts";
 import { loadState } from "../session/open.ts";
 import { systemClock } from "../stdx/clock.ts";
-import { print, printJson, printNotice } from "./io.ts";
+import { type Io, print, printJson, printNotice } from "./io.ts";
 import { openLog } from "./log.ts";
 import { isSet, textOption } from "./options.ts";
 import { toSingleLine } from "./sanitize.ts";
@@ -21,7 +21,7 @@ export async function answerCommand({
 }: CommandCall): Promise<ExitCode> {
   const given = parseAnswerWord(word, options);
   await using rookery = await openLog(io);
-  const id = await findAskingSession(rookery, named, request);
+  const id = await findAskingSession(rookery, { named, request, io });
   await rookery.answer(id, request, given);
   if (isSet(options, "json")) await printJson(io, { session: id, request, answer: word });
   else await print(io, `answered ${request} of ${id}: ${word}\n`);
@@ -34,8 +34,11 @@ export async function answerCommand({
 }
 
 /** Returns the named session, or the session of the named task that has the request. */
-async function findAskingSession(rookery: Rookery, named: string, request: string): Promise<string> {
-  const found = await findSessionOrTask(rookery, named);
+async function findAskingSession(
+  rookery: Rookery,
+  { named, request, io }: { named: string; request: string; io: Io },
+): Promise<string> {
+  const found = await findSessionOrTask(rookery, named, io);
   if ("session" in found) return found.session.id;
   const { id, waitingFor } = found.task;
   const asking = waitingFor.find(({ requestId }) => requestId === request);

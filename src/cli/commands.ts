@@ -10,10 +10,13 @@ const TRACE_OPTION: OptionSpec = {
   flags: "--trace <file>",
   summary: "record every message in a file, for `rookery acp trace`",
 };
-const SESSION = { name: "session", summary: "a session id, a prefix of one, or `last`" };
+const SESSION = {
+  name: "session",
+  summary: "the start of a session id, or `last` for your newest session in this repository",
+};
 const SESSION_OR_TASK = {
   name: "session",
-  summary: "a session or task id, a prefix of one, or `last` for the newest session",
+  summary: "the start of a session or task id, or `last` for your newest session in this repository",
 };
 
 const sessionCommands: readonly CommandSpec[] = [
@@ -269,7 +272,10 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
       { flags: "--model <model>", summary: "the model: provider/model, or a model name of the agent's program" },
       { flags: "--cwd <dir>", summary: "the working directory" },
       ADD_DIR_OPTION,
-      { flags: "--session <id>", summary: "continue a session: its id, a prefix of it, or `last`" },
+      {
+        flags: "--session <id>",
+        summary: "continue a session: the start of its id, or `last` for your newest one in this repository",
+      },
       {
         flags: "--budget <amounts>",
         summary: "what the session may use before it asks you for more, for example 5usd,200000tokens,100steps,30m",

@@ -44,7 +44,7 @@ it("delivers a message to a running task, and rejects one that has not started",
   expect(await fixture.rookery(["tell", "fix", "rather so"])).toMatchObject({ code: 0, stderr: "" });
   await fixture.rookery(["answer", "fix", "r1", "allow"]);
   await run.ended;
-  const shown = await fixture.rookery(["sessions", "events", "last", "--json"]);
+  const shown = await fixture.rookery(["task", "logs", "fix", "--json"]);
   expect(parseEventLines(shown.stdout).filter(({ type }) => type === "input.delivered")).toHaveLength(1);
 });
 

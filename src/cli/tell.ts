@@ -16,7 +16,7 @@ import { findSessionOrTask } from "./sessions/find-session-or-task.ts";
 
 export async function tellCommand({ io, args: [named = "", input = ""], options }: CommandCall): Promise<ExitCode> {
   await using rookery = await openLog(io);
-  const found = await findSessionOrTask(rookery, named);
+  const found = await findSessionOrTask(rookery, named, io);
   const id = "session" in found ? found.session.id : await currentSession(rookery, found.task);
   const deliver = isSet(options, "followUp") ? "follow_up" : "steer";
   const inputId = await rookery.tell(id, input, { deliver });

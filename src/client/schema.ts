@@ -3617,6 +3617,8 @@ export interface operations {
                 cwd?: string;
                 /** @description Only tasks of this agent. */
                 agent?: string;
+                /** @description Only tasks whose id starts with this. */
+                idPrefix?: string;
                 /** @description Only tasks older than this one: `next` of the previous page. */
                 before?: string;
                 /** @description Maximum number of tasks. Default: 100, at most 1000. */

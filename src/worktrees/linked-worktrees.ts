@@ -27,7 +27,9 @@ export async function findLinkedWorktree(repository: Repository, path: string): 
   return (await listLinkedWorktrees(repository)).find((linked) => linked.path === path);
 }
 
-export async function listLinkedWorktrees({ commonDir }: Repository): Promise<readonly LinkedWorktree[]> {
+export async function listLinkedWorktrees({
+  commonDir,
+}: Pick<Repository, "commonDir">): Promise<readonly LinkedWorktree[]> {
   const folder = join(commonDir, "worktrees");
   const names = await ifAbsent(readdir(folder), []);
   return Promise.all(names.map((name) => readLinked(join(folder, name))));

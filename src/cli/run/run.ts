@@ -33,7 +33,7 @@ export async function runPromptCommand({ io, args, options }: CommandCall): Prom
   const here = isPersonPresent(io);
 
   await using rookery = named === undefined ? await Rookery.open({ env: io.env, cwd: io.cwd() }) : await openLog(io);
-  const known = named === undefined ? undefined : await findSession(rookery.store, named);
+  const known = named === undefined ? undefined : await findSession(rookery.store, named, io);
   const attended =
     here || permissions === "ask" || (known !== undefined && (await hasOpenRequests(rookery.store, known.id)));
   const where = cwd ?? known?.cwd ?? io.cwd();

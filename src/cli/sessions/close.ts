@@ -8,7 +8,7 @@ import { findSession } from "./find.ts";
 
 export async function closeSessionCommand({ io, args: [named = ""], options }: CommandCall): Promise<ExitCode> {
   await using rookery = await openLog(io);
-  const { id } = await findSession(rookery.store, named);
+  const { id } = await findSession(rookery.store, named, io);
   await rookery.closeSession(id);
   if (isSet(options, "json")) await printJson(io, { session: id, status: "closed" });
   else await print(io, withCommandPrefix(io, `closed ${id}; its log is kept: rookery sessions events ${id}\n`));

@@ -8,7 +8,7 @@ import { findSession } from "./find.ts";
 
 export async function deleteSessionCommand({ io, args: [named = ""], options }: CommandCall): Promise<ExitCode> {
   await using rookery = await openLog(io);
-  const { id } = await findSession(rookery.store, named);
+  const { id } = await findSession(rookery.store, named, io);
   await rookery.deleteSession(id);
   if (isSet(options, "json")) await printJson(io, { session: id, status: "deleted" });
   else await print(io, `deleted ${id} and its log\n`);

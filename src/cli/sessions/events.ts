@@ -18,7 +18,7 @@ export async function sessionEventsCommand({ io, args: [named = ""], options }: 
     ? (event: SessionEvent) => printJson(io, event)
     : (event: SessionEvent) => print(io, `${formatEventLine(event)}\n`);
   await using rookery = await openLog(io);
-  const { id: sessionId } = await findSession(rookery.store, named);
+  const { id: sessionId } = await findSession(rookery.store, named, io);
   const events = isSet(options, "follow")
     ? rookery.store.follow({ sessionId, after })
     : readSessionEvents(rookery.store, sessionId, after);

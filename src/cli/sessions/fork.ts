@@ -8,7 +8,7 @@ import { findSession } from "./find.ts";
 
 export async function forkSessionCommand({ io, args: [named = ""], options }: CommandCall): Promise<ExitCode> {
   await using rookery = await openLog(io);
-  const { id } = await findSession(rookery.store, named);
+  const { id } = await findSession(rookery.store, named, io);
   const forked = await rookery.forkSession(id);
   if (isSet(options, "json")) await printJson(io, { session: forked, parent: id });
   else

@@ -20,7 +20,7 @@ import { formatPendingRequest } from "./format-request.ts";
 
 export async function showSessionCommand({ io, args: [named = ""], options }: CommandCall): Promise<ExitCode> {
   await using rookery = await openLog(io);
-  const { id } = await findSession(rookery.store, named);
+  const { id } = await findSession(rookery.store, named, io);
   const state = await loadState(rookery.store, id);
   if (isSet(options, "json")) await printJson(io, { ...state, status: sessionStatus(state) });
   else {

@@ -5,7 +5,10 @@ import type { CommandAction, ArgumentSpec, CommandCall, CommandSpec, OptionSpec 
 import type { ExitCode } from "../exit.ts";
 import type { TaskService } from "./service.ts";
 
-const TASK: ArgumentSpec = { name: "task", summary: "a task id, a prefix of one, or `last`" };
+const TASK: ArgumentSpec = {
+  name: "task",
+  summary: "the start of a task id, or `last` for the newest task of this repository",
+};
 const SERVER_OPTION: OptionSpec = {
   flags: "--server <url>",
   summary: "the URL of a server on another machine; ROOKERY_TOKEN holds its token",

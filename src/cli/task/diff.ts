@@ -16,7 +16,7 @@ export async function taskDiffCommand(
 ): Promise<ExitCode> {
   const [form, other] = (["stat", "json", "nameOnly"] as const).filter((name) => isSet(options, name));
   if (other !== undefined) throw usageError("--stat, --json and --name-only cannot be combined: choose one");
-  const { id } = await findTask(tasks, named);
+  const { id } = await findTask(tasks, named, io);
   const diff = await tasks.diff(id, { patch: form === undefined || form === "json" });
   switch (form) {
     case "json":

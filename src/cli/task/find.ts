@@ -1,23 +1,24 @@
-/** Finds a task by id, by a prefix of an id, or by `last`. */
+/** Finds a task by id, by the start of an id, or by `last`. */
 import { isRookeryError, RookeryError } from "../../domain/errors.ts";
 import { TaskId } from "../../domain/task/spec.ts";
 import type { ListTasks, Tasks, TaskView } from "../../domain/task/view.ts";
 import { usageError } from "../exit.ts";
+import type { Io } from "../io.ts";
 import { toSingleLine } from "../sanitize.ts";
 
-/** Stands for the newest task. */
+/** Stands for the newest task of the repository of this directory. */
 export const LAST_TASK_ALIAS = "last";
 
-/** Rejects with `task_not_found`, or with `usage` if the prefix is ambiguous. */
-export async function findTask(tasks: Tasks, named: string): Promise<TaskView> {
-  if (named === LAST_TASK_ALIAS) {
-    const [newest] = await tasks.list({ limit: 1 });
-    if (newest !== undefined) return newest;
-    throw new RookeryError("task_not_found", 'there is no task yet; start one: rookery task start "PROMPT"');
-  }
+/** How many candidates the message about an ambiguous id lists. */
+const MAX_CANDIDATES = 5;
+
+/** Rejects with `task_not_found`, or with `usage` if the name is ambiguous. */
+export async function findTask(tasks: Tasks, named: string, io: Pick<Io, "cwd">): Promise<TaskView> {
+  if (named === LAST_TASK_ALIAS) return findLastTask(tasks, io.cwd());
   const exact = TaskId.safeParse(named).success ? await findById(tasks, named) : undefined;
   if (exact !== undefined) return exact;
-  const [found, ...others] = named === "" ? [] : await tasksWithPrefix(tasks, named);
+  const candidates = named === "" ? [] : await tasks.list({ idPrefix: named, limit: MAX_CANDIDATES + 1 });
+  const [found, ...others] = candidates;
   if (found === undefined) {
     throw new RookeryError(
       "task_not_found",
@@ -25,11 +26,38 @@ export async function findTask(tasks: Tasks, named: string): Promise<TaskView> {
     );
   }
   if (others.length === 0) return found;
-  const some = [found, ...others].slice(0, 3).map(({ id }) => id);
+  const many = others.length < MAX_CANDIDATES ? String(others.length + 1) : `more than ${MAX_CANDIDATES}`;
+  const some = candidates.slice(0, MAX_CANDIDATES).map(({ id }) => id);
   throw usageError(
-    `${others.length + 1} tasks start with ${named}: ${some.join(", ")}; type more characters of the id`,
+    `${many} tasks start with ${toSingleLine(named, 60)}: ${some.join(", ")}; type more characters of the id`,
   );
 }
+
+async function findLastTask(tasks: Tasks, cwd: string): Promise<TaskView> {
+  const [newest] = await tasks.list({ cwd, limit: 1 }).catch((error: unknown) => {
+    if (isRookeryError(error) && WITHOUT_REPOSITORY.has(error.code)) return [];
+    throw error;
+  });
+  if (newest !== undefined) return newest;
+  const [elsewhere] = await tasks.list({ limit: 1 });
+  if (elsewhere === undefined) {
+    throw new RookeryError("task_not_found", 'there is no task yet; start one: rookery task start "PROMPT"');
+  }
+  const other = `${elsewhere.id} in ${toSingleLine(elsewhere.repository)}`;
+  throw new RookeryError(
+    "task_not_found",
+    `${toSingleLine(cwd)} has no task in its repository; the newest elsewhere is ${other}`,
+  );
+}
+
+/** The directory has no repository that can have tasks, or is not on the server's machine. */
+const WITHOUT_REPOSITORY: ReadonlySet<string> = new Set([
+  "repository_missing",
+  "repository_bare",
+  "repository_empty",
+  "cwd_missing",
+  "not_trusted",
+]);
 
 /** Yields all tasks, newest first. */
 export async function* allTasks(tasks: Tasks, query: ListTasks = {}): AsyncIterable<TaskView> {
@@ -42,12 +70,6 @@ export async function* allTasks(tasks: Tasks, query: ListTasks = {}): AsyncItera
 }
 
 const TASK_PAGE_SIZE = 200;
-
-async function tasksWithPrefix(tasks: Tasks, prefix: string): Promise<TaskView[]> {
-  const found: TaskView[] = [];
-  for await (const task of allTasks(tasks)) if (task.id.startsWith(prefix)) found.push(task);
-  return found;
-}
 
 async function findById(tasks: Tasks, id: string): Promise<TaskView | undefined> {
   try {

@@ -14,7 +14,7 @@ export async function taskLogsCommand(
   service: TaskService,
 ): Promise<ExitCode> {
   let at = countOption(options, "after", 0) ?? 0;
-  const { id, stages } = await findTask(service.tasks, named);
+  const { id, stages } = await findTask(service.tasks, named, io);
   const show = async (logged: LoggedEvent): Promise<void> => {
     at = logged.position;
     if (logged.event.type === "agent.raw" && !isSet(options, "all")) return;

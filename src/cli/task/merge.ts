@@ -19,7 +19,7 @@ export async function mergeTaskCommand(
 ): Promise<ExitCode> {
   const { tasks } = service;
   const wanted = parseMergeOptions(options);
-  const { id } = await findTask(tasks, named);
+  const { id } = await findTask(tasks, named, io);
   using _leaving = isSet(options, "dryRun") ? undefined : exitOnInterrupt(io, id, service.server);
   const report = isSet(options, "dryRun")
     ? await withSpinner(io, `checking how ${id} would merge`, () => tasks.predictMerge(id, wanted))

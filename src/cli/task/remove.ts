@@ -12,7 +12,7 @@ export async function removeTaskCommand(
   { io, args: [named = ""], options }: CommandCall,
   { tasks }: TaskService,
 ): Promise<ExitCode> {
-  const { id } = await findTask(tasks, named);
+  const { id } = await findTask(tasks, named, io);
   const removed = await withSpinner(io, `removing ${id}`, () => tasks.remove(id, { force: isSet(options, "force") }));
   if (isSet(options, "json")) await printJson(io, removed);
   else await print(io, `removed ${removed.id}; freed ${formatBytes(removed.freed)}\n`);

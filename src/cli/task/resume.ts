@@ -16,7 +16,7 @@ export async function resumeTaskCommand(call: CommandCall, service: TaskService)
   const [named = "", typed] = call.args;
   const text = textOption(call.options, "budget");
   const budget = text === undefined ? undefined : parseBudget(text);
-  const task = await findTask(service.tasks, named);
+  const task = await findTask(service.tasks, named, call.io);
   const { id } = task;
   const done = task.status === "done";
   const prompt = typed === "-" ? await readStdin(call.io, "the prompt") : (typed ?? (await askIfDone(call.io, task)));

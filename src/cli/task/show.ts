@@ -19,7 +19,7 @@ export async function showTaskCommand(
   { io, args: [named = ""], options }: CommandCall,
   service: TaskService,
 ): Promise<ExitCode> {
-  const task = await findTask(service.tasks, named);
+  const task = await findTask(service.tasks, named, io);
   if (isSet(options, "json")) await printJson(io, task);
   else {
     const requests = await pendingTaskRequests(service, task);

@@ -43,7 +43,7 @@ async function parseStartOptions(
   const prompt = await requirePrompt(io, typed, "rookery task start");
   const needs: string[] = [];
   for (const named of listOption(options, "needs").flatMap((text) => text.split(","))) {
-    needs.push((await findTask(tasks, named.trim())).id);
+    needs.push((await findTask(tasks, named.trim(), io)).id);
   }
   return { ...given, needs, prompt };
 }

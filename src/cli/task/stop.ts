@@ -12,7 +12,7 @@ export async function stopTaskCommand(
   { io, args: [named = ""], options }: CommandCall,
   { tasks }: TaskService,
 ): Promise<ExitCode> {
-  const { id } = await findTask(tasks, named);
+  const { id } = await findTask(tasks, named, io);
   const reason = textOption(options, "reason");
   const task = await withSpinner(io, `stopping ${id}`, () => tasks.stop(id, { reason }));
   if (isSet(options, "json")) await printJson(io, task);

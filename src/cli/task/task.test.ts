@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { RookeryError } from "../../domain/errors.ts";
 import { NO_USAGE } from "../../domain/usage.ts";
 import type { TaskStatus } from "../../domain/enums.ts";
-import type { MergeReport, TaskDiff } from "../../domain/task/view.ts";
+import type { MergeReport, TaskDiff, Tasks } from "../../domain/task/view.ts";
 import type { CommandCall, OptionValues } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import type { Io } from "../io.ts";
@@ -47,6 +47,8 @@ function runnerWith({ abandoned = [] as readonly string[], run = (_id: string) =
 const lines = (text: string) => text.trimEnd().split("\n");
 const TREE = { path: "/repo/.rookery/worktrees/a", branch: "rookery/a", base: "main", baseCommit: "0123456789abcdef" };
 
+const HERE = { cwd: () => "/repo/src" };
+
 describe("findTask", () => {
   beforeEach(() => {
     service = createTestTaskService(["fix-b", "fix-a", "docs", "fix"].map((id) => taskView({ id })));
@@ -59,7 +61,7 @@ describe("findTask", () => {
     ["fix", "fix"],
     ["last", "fix-b"],
   ])("resolves %s to %s", async (named, id) => {
-    expect(await findTask(service.tasks, named)).toMatchObject({ id });
+    expect(await findTask(service.tasks, named, HERE)).toMatchObject({ id });
   });
 
   it.each([
@@ -68,7 +70,7 @@ describe("findTask", () => {
     ["../../etc", "task_not_found", "no task ../../etc; "],
     ["", "task_not_found", 'no task ""; '],
   ])("rejects %j", async (named, code, message) => {
-    await expect(findTask(service.tasks, named)).rejects.toMatchObject({
+    await expect(findTask(service.tasks, named, HERE)).rejects.toMatchObject({
       code,
       message: expect.stringContaining(message),
     });
@@ -79,12 +81,28 @@ describe("findTask", () => {
       ...Array.from({ length: 450 }, (_, index) => taskView({ id: `t${index}` })),
       taskView({ id: "old" }),
     ];
-    expect(await findTask(service.tasks, "ol")).toMatchObject({ id: "old" });
+    expect(await findTask(service.tasks, "ol", HERE)).toMatchObject({ id: "old" });
+  });
+
+  it("takes last for the newest task of this repository", async () => {
+    const list: Tasks["list"] = async ({ cwd } = {}) =>
+      cwd === HERE.cwd() ? [] : [taskView({ id: "other", repository: "/elsewhere" })];
+    await expect(findTask(createTestTaskService([], { list }).tasks, "last", HERE)).rejects.toMatchObject({
+      code: "task_not_found",
+      message: "/repo/src has no task in its repository; the newest elsewhere is other in /elsewhere",
+    });
+    const outside: Tasks["list"] = async (query = {}) => {
+      if (query.cwd !== undefined) throw new RookeryError("repository_missing", "no repository");
+      return list(query);
+    };
+    await expect(findTask(createTestTaskService([], { list: outside }).tasks, "last", HERE)).rejects.toThrow(
+      "newest elsewhere is other",
+    );
   });
 
   it("suggests a command if there is no last task", async () => {
     service.views = [];
-    await expect(findTask(service.tasks, "last")).rejects.toThrow('start one: rookery task start "PROMPT"');
+    await expect(findTask(service.tasks, "last", HERE)).rejects.toThrow('start one: rookery task start "PROMPT"');
   });
 });
 

@@ -68,10 +68,11 @@ export function createTestTaskService(
     remove: refused,
     collect: refused,
     show: async (id) => viewOf(id),
-    list: async ({ status, agent, before, limit = 50 } = {}) => {
+    list: async ({ status, agent, idPrefix = "", before, limit = 50 } = {}) => {
       const from = before === undefined ? 0 : service.views.findIndex(({ id }) => id === before) + 1;
       return service.views
         .slice(from)
+        .filter(({ id }) => id.startsWith(idPrefix))
         .filter((view) => (status?.includes(view.status) ?? true) && (agent === undefined || view.agent === agent))
         .slice(0, limit);
     },

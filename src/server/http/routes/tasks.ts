@@ -57,6 +57,7 @@ export const taskRoutes: readonly HttpRoute[] = [
         .meta({ description: "Only tasks with one of these statuses." }),
       cwd: Folder.meta({ description: "Only tasks of the repository that contains this folder." }),
       agent: textParam("Only tasks of this agent."),
+      idPrefix: textParam("Only tasks whose id starts with this."),
       before: TaskIdParam.meta({ description: "Only tasks older than this one: `next` of the previous page." }),
       limit: wholeNumberParam("Maximum number of tasks. Default: 100, at most 1000."),
     },
