@@ -8,8 +8,8 @@ import { builtEnvironment, call, say, startModelServer, temporaryFolder } from "
 import { startMutatingProxy } from "./test-mutating-proxy.ts";
 
 const isWhole = process.env["ROOKERY_FUZZ"] === "all";
-const CASES = isWhole ? 2_000 : 10;
-const AT_ONCE = isWhole ? 24 : 10;
+const CASES = isWhole ? 2_000 : process.env["ROOKERY_SLOW"] === "1" ? 10 : 3;
+const AT_ONCE = Math.min(24, CASES);
 const FIRST_SEED = Number(process.env["ROOKERY_FUZZ_SEED"] ?? 1);
 
 const MODELS = {
