@@ -6,7 +6,8 @@ import type { InProcessServer, McpDeclaration, ProxyOptions } from "../index.ts"
 import { toolServer } from "../mcp/test-tools.ts";
 import { conducted, direct, type Sides } from "./test-sides.ts";
 
-const SET_UPS = ["session/new", "session/load", "session/resume", "session/fork"] as const;
+const ALL_SET_UPS = ["session/new", "session/load", "session/resume", "session/fork"];
+const SET_UPS = process.env["ROOKERY_SLOW"] === "1" ? ALL_SET_UPS : ALL_SET_UPS.slice(0, 1);
 const SETTING_UP = { cwd: "/project", sessionId: "stored", mcpServers: [] };
 const THEIRS = { name: "tools", command: "/theirs", args: [], env: [], _meta: { kept: [null] } };
 
