@@ -62,6 +62,8 @@ const PACKAGES: Record<string, readonly string[]> = {
   "smol-toml": ["config"],
   hono: ["server"],
   "@hono/node-server": ["server"],
+  "@mariozechner/pi-tui": ["cli"],
+  marked: ["cli"],
   "openapi-fetch": ["client"],
   "eventsource-parser": ["client"],
   "@modelcontextprotocol/sdk": ["mcp", "acp", "testing"],

@@ -1,5 +1,6 @@
 /** The names of the top-level commands, in the order of the help. Apart from the table, so that `io.ts` can use them. */
 export const COMMAND_NAMES = [
+  "chat",
   "run",
   "task",
   "serve",

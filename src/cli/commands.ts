@@ -264,6 +264,25 @@ const mcpCommands: readonly CommandSpec[] = [
 
 export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[] = [
   {
+    name: "chat",
+    summary: "talk with an agent on this terminal; `rookery` alone does the same",
+    arguments: [{ name: "session", summary: "a session to continue: its id or a prefix of it", optional: true }],
+    options: [
+      { flags: "--continue", short: "-c", summary: "continue the newest conversation of this directory" },
+      { flags: "--resume", short: "-r", summary: "choose a conversation of this directory" },
+      { flags: "--agent <name>", short: "-a", summary: "an agent from `rookery agents`" },
+      {
+        flags: "--model <model>",
+        short: "-m",
+        summary: "the model: provider/model, or a model name of the agent's program",
+      },
+      PERMISSIONS_OPTION,
+    ],
+    examples: ["rookery", "rookery -c", "rookery chat --agent claude", "rookery chat --resume"],
+    notes: "Type /help for the commands and keys.",
+    load: async () => (await import("./chat/chat.ts")).chatCommand,
+  },
+  {
     name: "run",
     summary: "send a prompt to an agent and show what it does",
     arguments: [{ name: "prompt", summary: "what to do; `-` or nothing reads it from stdin", optional: true }],
@@ -470,6 +489,7 @@ export const PROGRAM: CommandSpec = {
   name: "rookery",
   summary: "one durable runtime for every coding agent",
   commands: COMMANDS,
+  defaultCommand: "chat",
   notes:
     "Exit codes: 0 success, 1 failure, 2 invalid usage, input or configuration, 3 a decision is needed but nobody could\n" +
     "make it, 130 cancelled. ROOKERY_DEBUG=1 prints stack traces.",

@@ -1,7 +1,7 @@
 /** Runs a command line and turns its result into an exit code. */
 import { PROGRAM } from "./commands.ts";
 import { EXIT, type ExitCode, reportError } from "./exit.ts";
-import { type Io, print, processIo } from "./io.ts";
+import { canChat, type Io, print, processIo } from "./io.ts";
 import { parseArgs } from "./parse.ts";
 
 /** Never resolves: exits the process after the output is written. */
@@ -15,7 +15,9 @@ export async function runCommandLine(args: readonly string[], version: string): 
 /** Never rejects. */
 export async function executeCommand(io: Io, words: readonly string[]): Promise<ExitCode> {
   try {
-    if (words.length === 0) return await (await import("./welcome.ts")).welcomeCommand({ io, args: [], options: {} });
+    if (words.length === 0 && !canChat(io)) {
+      return await (await import("./welcome.ts")).welcomeCommand({ io, args: [], options: {} });
+    }
     const parsed = parseArgs(PROGRAM, words);
     switch (parsed.kind) {
       case "version":

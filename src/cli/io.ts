@@ -118,6 +118,11 @@ export function isPersonPresent({ terminalInput, stderr }: Io): boolean {
   return stderr.isTTY === true && terminalInput !== undefined;
 }
 
+/** True if a person types and reads at the same terminal. */
+export function canChat({ stdin, stdout }: Io): boolean {
+  return stdin.isTTY === true && stdout.isTTY === true;
+}
+
 function openTerminalInput(): ReadStream | "nobody" {
   if (process.stdin.isTTY) return process.stdin;
   try {

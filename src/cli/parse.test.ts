@@ -60,7 +60,7 @@ it.each<[string[], string]>([
   [["task", "logs", "x", "-f=yes"], "--follow takes no value; see rookery task logs --help"],
   [["help", "rnu"], 'unknown command "rnu" (did you mean run?); see rookery --help'],
   [["hlep"], 'unknown command "hlep" (did you mean help?)'],
-  [["--jsno"], "unknown option --jsno; see rookery --help"],
+  [["--jsno"], "unknown option --jsno; see rookery chat --help"],
   [["sessions", "-x"], "unknown option -x; see rookery sessions list --help"],
   [["acp", "check", "--json"], "missing argument <command>; see rookery acp check --help"],
   [["acp", "proxy", "--mcp"], "--mcp <file> needs a value; see rookery acp proxy --help"],

@@ -110,7 +110,8 @@ export async function openCommandFixture(
   const screen: CommandFixture["screen"] = (args, { columns, rows, ...more } = {}) => {
     if (codeCache) linkCodeCache(join(home, ".rookery"));
     const size = { ...(columns !== undefined && { columns }), ...(rows !== undefined && { rows }) };
-    const started = startOnScreen([process.execPath, BUILT_COMMAND, ...args], { ...around(more), ...size });
+    const { cwd, env: given } = around({ ...more, env: { TERM: "xterm-256color", ...more.env } });
+    const started = startOnScreen([process.execPath, BUILT_COMMAND, ...args], { cwd, env: given, ...size });
     screens.add(started);
     return started;
   };

@@ -41,7 +41,7 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
 }
 
 /** Node 20 aborts and may dump core if it resets a closed terminal at exit, so this kills the process first. */
-function exitWithoutTerminalReset(): void {
+export function exitWithoutTerminalReset(): void {
   if (process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY) {
     process.once("exit", () => process.kill(process.pid, "SIGKILL"));
   }

@@ -1,0 +1,37 @@
+/** `rookery chat`: an interactive conversation. Shows the prompt first, and then loads the rest of the program. */
+import { PERMISSION_POLICIES } from "../../domain/enums.ts";
+import type { CommandCall } from "../command.ts";
+import { EXIT, type ExitCode } from "../exit.ts";
+import { hasColor, type Io, isInteractive } from "../io.ts";
+import { choiceOption, isSet, textOption } from "../options.ts";
+import { ansiPaint, plainPaint } from "../paint.ts";
+import { PromptSurface } from "../tui/prompt-surface.ts";
+import type { ChatStart } from "./controller.ts";
+
+export async function chatCommand({ io, args: [named], options }: CommandCall): Promise<ExitCode> {
+  const cwd = io.cwd();
+  const settings = {
+    agent: textOption(options, "agent"),
+    model: textOption(options, "model"),
+    permissions: choiceOption(options, "permissions", PERMISSION_POLICIES),
+  };
+  const { terminalInput: input } = io;
+  if (input === undefined || !isInteractive(io.stdout, io.env)) return EXIT.usage;
+  const paint = hasColor(io) ? ansiPaint : plainPaint;
+  using surface = new PromptSurface({ input, output: io.stdout, paint });
+  const start = await chooseStart(io, options, named);
+  const { Chat } = await import("./controller.ts");
+  const { watchChatSignals } = await import("./signals.ts");
+  const chat = new Chat({ io, surface, cwd, start, settings });
+  using _signals = watchChatSignals(io, () => chat.quit(EXIT.cancelled));
+  return await chat.run();
+}
+
+async function chooseStart(io: Io, options: CommandCall["options"], named: string | undefined): Promise<ChatStart> {
+  if (named !== undefined) {
+    const { findSession } = await import("../sessions/find.ts");
+    return { type: "session", find: (rookery) => findSession(rookery.store, named, io) };
+  }
+  if (isSet(options, "resume")) return { type: "pick" };
+  return { type: isSet(options, "continue") ? "continue" : "new" };
+}

@@ -1,0 +1,141 @@
+/** The session of a chat: this process drives it, or sends messages to the process that does. */
+import type { InputPart, PermissionPolicy } from "../../domain/events.ts";
+import { isRookeryError, RookeryError } from "../../domain/errors.ts";
+import type { Rookery } from "../../rookery.ts";
+import type { Answer } from "../../session/method-types.ts";
+import type { Deliver, Session } from "../../session/session.ts";
+import type { EnvironmentVariables } from "../../stdx/environment.ts";
+import { suggestReadyAgents } from "../run/suggest-agents.ts";
+
+/** What the session is opened with. Undefined: as configured, or as in the log. */
+export interface ChatSettings {
+  readonly agent?: string | undefined;
+  readonly model?: string | undefined;
+  readonly permissions?: PermissionPolicy | undefined;
+}
+
+export interface ChatConnectionOptions {
+  readonly rookery: Rookery;
+  readonly env: EnvironmentVariables;
+  readonly cwd: string;
+  readonly settings: ChatSettings;
+  /** The session to continue. Default: a new one. */
+  readonly sessionId: string | undefined;
+}
+
+export class ChatConnection implements AsyncDisposable {
+  readonly #options: ChatConnectionOptions;
+  #settings: ChatSettings;
+  #sessionId: string | undefined;
+  #session: Session | undefined;
+  #opening: Promise<void> | undefined;
+
+  constructor(options: ChatConnectionOptions) {
+    this.#options = options;
+    this.#settings = options.settings;
+    this.#sessionId = options.sessionId;
+  }
+
+  /** Undefined until the first prompt of a new conversation. */
+  get sessionId(): string | undefined {
+    return this.#sessionId;
+  }
+
+  /** The session, if this process drives it. */
+  get session(): Session | undefined {
+    return this.#session?.isBroken === true ? undefined : this.#session;
+  }
+
+  get rookery(): Rookery {
+    return this.#options.rookery;
+  }
+
+  /**
+   * Opens the session, so that an interrupted turn continues. If another process drives it, this process only follows
+   * it. Rejects like `Rookery.openSession`.
+   */
+  async open(): Promise<void> {
+    if (this.session !== undefined) return;
+    await (this.#opening ??= this.#open().finally(() => (this.#opening = undefined)));
+  }
+
+  /** Sends an input: starts a turn, or queues it if a turn runs. */
+  async send(input: string, deliver: Deliver, signal: AbortSignal): Promise<void> {
+    await this.open();
+    const { session } = this;
+    if (session === undefined) {
+      await this.rookery.tell(this.#requireId(), input, { deliver });
+      return;
+    }
+    const expanded = await session.expand(input, { signal });
+    if (session.state.turn === undefined && session.state.queue.length === 0 && this.#start(session, expanded)) return;
+    await session.queue(expanded, { deliver });
+  }
+
+  /** Cancels the running turn. Rejects with `session_in_use` if another process runs it. */
+  async cancel(): Promise<void> {
+    const { session } = this;
+    if (session !== undefined) return session.cancel();
+    if (this.#sessionId === undefined) return;
+    throw new RookeryError("session_in_use", "another process runs this turn; interrupt it there");
+  }
+
+  async answer(requestId: string, answer: Answer): Promise<void> {
+    await this.rookery.answer(this.#requireId(), requestId, answer);
+  }
+
+  /** Changes the settings now, or those of the session that the first prompt opens. */
+  async change(settings: ChatSettings): Promise<void> {
+    this.#settings = { ...this.#settings, ...settings };
+    if (this.#sessionId === undefined) return;
+    await this.open();
+    const { session } = this;
+    if (session === undefined) throw new RookeryError("session_in_use", "another process drives this session");
+    const given = Object.entries(settings).filter(([, value]) => value !== undefined);
+    await session.change(Object.fromEntries(given));
+  }
+
+  /** Releases the session. A running turn is cancelled. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#opening?.catch(() => undefined);
+    await this.#session?.[Symbol.asyncDispose]();
+    this.#session = undefined;
+  }
+
+  async #open(): Promise<void> {
+    const { rookery, env, cwd } = this.#options;
+    const { agent, model, permissions } = this.#settings;
+    const settings = {
+      ...(agent !== undefined && { agent }),
+      ...(model !== undefined && { model }),
+      ...(permissions !== undefined && { permissions }),
+    };
+    const target = this.#sessionId === undefined ? { cwd } : { id: this.#sessionId };
+    try {
+      this.#session = await suggestReadyAgents({ env, cwd }, () =>
+        rookery.openSession({ ...target, ...settings, attended: true }),
+      );
+      this.#sessionId = this.#session.id;
+      this.#settings = {};
+    } catch (error) {
+      if (this.#sessionId === undefined || !isRookeryError(error, "session_in_use")) throw error;
+    }
+  }
+
+  /** Returns false if a turn has started meanwhile. */
+  #start(session: Session, input: string | readonly InputPart[]): boolean {
+    try {
+      const turn = session.prompt(input);
+      turn.outcome.catch(() => undefined); // the log shows the outcome
+      return true;
+    } catch (error) {
+      if (isRookeryError(error, "turn_in_progress")) return false;
+      throw error;
+    }
+  }
+
+  #requireId(): string {
+    if (this.#sessionId === undefined) throw new RookeryError("session_not_found", "the conversation has not started");
+    return this.#sessionId;
+  }
+}

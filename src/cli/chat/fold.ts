@@ -1,0 +1,222 @@
+/** The state of a chat: a pure fold over the events of its session, which returns the blocks that are finished. */
+import type { EventOf, PermissionPolicy, SessionEvent } from "../../domain/events.ts";
+import { formatInput } from "../../domain/events.ts";
+import type { QueuedInput } from "../../domain/state.ts";
+import type { SessionSummary } from "../../domain/summary.ts";
+import { addUsage, NO_USAGE, type Usage } from "../../domain/usage.ts";
+import {
+  appendMarkdown,
+  EMPTY_MARKDOWN,
+  finishMarkdown,
+  type MarkdownBlock,
+  type MarkdownStream,
+  parseMarkdown,
+} from "../markdown/stream.ts";
+import type { Paint } from "../paint.ts";
+import { type PendingRequest, toPendingRequest } from "../run/pending-request.ts";
+import { stripControls, toSingleLine } from "../sanitize.ts";
+import { EMPTY_TURN_VIEW, renderEvent, type TurnView } from "../transcript/turn-view.ts";
+
+/** A finished part of the conversation. It is printed once and never changes. */
+export type ChatBlock =
+  | { readonly type: "prompt"; readonly text: string }
+  | { readonly type: "markdown"; readonly blocks: readonly MarkdownBlock[] }
+  | { readonly type: "thought"; readonly ms: number }
+  /** Styled lines of the turn view: tools, notices, the summary of a turn. */
+  | { readonly type: "lines"; readonly text: string };
+
+export interface RunningToolView {
+  readonly title: string;
+  readonly startedAt: string;
+  /** The last lines of its output. */
+  readonly tail: readonly string[];
+}
+
+export interface ChatState {
+  readonly agent: string;
+  readonly model: string | undefined;
+  readonly cwd: string;
+  readonly permissions: PermissionPolicy | undefined;
+  /** When the running turn started. Undefined between turns. */
+  readonly runningSince: string | undefined;
+  readonly view: TurnView;
+  /** The message that streams. */
+  readonly message: { readonly id: string; readonly stream: MarkdownStream } | undefined;
+  readonly thinking: { readonly since: string; readonly until: string } | undefined;
+  readonly tools: ReadonlyMap<string, RunningToolView>;
+  /** Open requests, oldest first. */
+  readonly requests: readonly PendingRequest[];
+  readonly queue: readonly QueuedInput[];
+  readonly usage: Usage;
+  readonly contextUsed: number | undefined;
+  readonly contextSize: number | undefined;
+  readonly closed: boolean;
+  /** The `seq` of the last event. */
+  readonly head: number;
+}
+
+export interface ChatStep {
+  readonly state: ChatState;
+  readonly blocks: readonly ChatBlock[];
+}
+
+export const EMPTY_CHAT: ChatState = {
+  agent: "",
+  model: undefined,
+  cwd: "",
+  permissions: undefined,
+  runningSince: undefined,
+  view: EMPTY_TURN_VIEW,
+  message: undefined,
+  thinking: undefined,
+  tools: new Map(),
+  requests: [],
+  queue: [],
+  usage: NO_USAGE,
+  contextUsed: undefined,
+  contextSize: undefined,
+  closed: false,
+  head: 0,
+};
+
+/** Lines of output that are shown below a running tool. */
+const TAIL_LINES = 5;
+const TAIL_LENGTH = 4_000;
+
+/** The state before the last part of a log, whose earlier events are not read. */
+export function chatFromSummary(summary: SessionSummary): ChatState {
+  const { agent, model, cwd, usage = NO_USAGE } = summary;
+  return { ...EMPTY_CHAT, agent, model, cwd, usage: { ...NO_USAGE, ...usage } };
+}
+
+export function foldChatEvent(before: ChatState, event: SessionEvent, paint: Paint): ChatStep {
+  const [view, text] = isMessage(event)
+    ? [before.view, ""]
+    : renderEvent({ ...before.view, atStart: true }, event, paint);
+  const { state, blocks } = stepBlocks({ ...before, view, head: event.seq }, event);
+  const line = text.trimEnd();
+  return { state: stepFacts(state, event), blocks: line === "" ? blocks : [...blocks, { type: "lines", text: line }] };
+}
+
+/** Blocks that the turn view does not render: prompts, messages as Markdown, and thinking. */
+function stepBlocks(state: ChatState, event: SessionEvent): ChatStep {
+  switch (event.type) {
+    case "turn.started":
+      return { state, blocks: [{ type: "prompt", text: formatInput(event.input) }] };
+    case "message.delta":
+      return stepDelta(state, event);
+    case "message.completed":
+      return stepCompleted(state, event);
+    case "thought.delta": {
+      const since = state.thinking?.since ?? event.at;
+      return { state: { ...state, thinking: { since, until: event.at } }, blocks: [] };
+    }
+    case "tool.started":
+    case "turn.ended": {
+      const ended = endThinking(state);
+      const { message } = ended.state;
+      if (message === undefined || event.type === "tool.started") return ended;
+      const rest = finishMarkdown(message.stream);
+      const left: ChatBlock[] = rest.length === 0 ? [] : [{ type: "markdown", blocks: rest }];
+      return { state: { ...ended.state, message: undefined }, blocks: [...ended.blocks, ...left] };
+    }
+    default:
+      return { state, blocks: [] };
+  }
+}
+
+/** A delta of another message means that the previous message was abandoned. */
+function stepDelta(before: ChatState, event: EventOf<"message.delta">): ChatStep {
+  const { state, blocks } = endThinking(before);
+  const { message } = state;
+  const isSame = message?.id === event.messageId;
+  const rest = message === undefined || isSame ? [] : finishMarkdown(message.stream);
+  const { stream, closed } = appendMarkdown(isSame ? message.stream : EMPTY_MARKDOWN, event.text);
+  return {
+    state: { ...state, message: { id: event.messageId, stream } },
+    blocks: [...blocks, ...toMarkdown(rest), ...toMarkdown(closed)],
+  };
+}
+
+function stepCompleted(before: ChatState, event: EventOf<"message.completed">): ChatStep {
+  const { state, blocks } = endThinking(before);
+  const { message } = state;
+  const rest = message?.id === event.messageId ? finishMarkdown(message.stream) : parseMarkdown(event.text);
+  return { state: { ...state, message: undefined }, blocks: [...blocks, ...toMarkdown(rest)] };
+}
+
+function toMarkdown(blocks: readonly MarkdownBlock[]): ChatBlock[] {
+  return blocks.length === 0 ? [] : [{ type: "markdown", blocks }];
+}
+
+function endThinking(state: ChatState): ChatStep {
+  const { thinking } = state;
+  if (thinking === undefined) return { state, blocks: [] };
+  const ms = Date.parse(thinking.until) - Date.parse(thinking.since);
+  return { state: { ...state, thinking: undefined }, blocks: [{ type: "thought", ms }] };
+}
+
+/** What the live region and the status line show. */
+function stepFacts(state: ChatState, event: SessionEvent): ChatState {
+  const asked = toPendingRequest(event);
+  if (asked !== undefined) return { ...state, requests: [...state.requests, asked] };
+  switch (event.type) {
+    case "session.opened": {
+      const { agent, model, cwd, permissions } = event;
+      return { ...state, agent, model, cwd, permissions };
+    }
+    case "session.closed":
+      return { ...state, closed: true, queue: [] };
+    case "agent.switched":
+      return { ...state, agent: event.to };
+    case "turn.started":
+      return {
+        ...state,
+        runningSince: event.at,
+        queue: state.queue.filter(({ inputId }) => inputId !== event.inputId),
+      };
+    case "turn.ended":
+      return { ...state, runningSince: undefined, tools: new Map(), requests: [] };
+    case "input.queued": {
+      const { inputId, input, deliver = "follow_up" } = event;
+      return { ...state, queue: [...state.queue, { inputId, input, deliver }] };
+    }
+    case "input.delivered":
+      return { ...state, queue: state.queue.filter(({ inputId }) => inputId !== event.inputId) };
+    case "conversation.replaced":
+      return { ...state, queue: [] };
+    case "permission.resolved":
+    case "question.answered":
+      return { ...state, requests: state.requests.filter(({ requestId }) => requestId !== event.requestId) };
+    case "tool.started": {
+      const title = toSingleLine(event.title === "" ? event.name : event.title);
+      return { ...state, tools: new Map(state.tools).set(event.toolId, { title, startedAt: event.at, tail: [] }) };
+    }
+    case "tool.updated":
+      return updateTool(state, event);
+    case "tool.ended": {
+      const tools = new Map(state.tools);
+      tools.delete(event.toolId);
+      return { ...state, tools };
+    }
+    case "usage.reported": {
+      const { contextUsed = state.contextUsed, contextSize = state.contextSize } = event;
+      return { ...state, usage: addUsage(state.usage, event), contextUsed, contextSize };
+    }
+    default:
+      return state;
+  }
+}
+
+function updateTool(state: ChatState, { toolId, title, text }: EventOf<"tool.updated">): ChatState {
+  const tool = state.tools.get(toolId);
+  if (tool === undefined) return state;
+  const tail =
+    text === undefined ? tool.tail : stripControls(text).slice(-TAIL_LENGTH).trimEnd().split("\n").slice(-TAIL_LINES);
+  const next = { ...tool, tail, ...(title !== undefined && { title: toSingleLine(title) }) };
+  return { ...state, tools: new Map(state.tools).set(toolId, next) };
+}
+
+function isMessage({ type }: SessionEvent): boolean {
+  return type === "message.delta" || type === "message.completed" || type === "thought.delta";
+}

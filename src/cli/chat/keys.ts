@@ -1,0 +1,206 @@
+/** Decides what a key does: it edits the prompt, answers a request, chooses from a list, or controls the chat. */
+import { matchesKey } from "@mariozechner/pi-tui/dist/keys.js";
+import { MAX_INPUT_BYTES } from "../../session/input.ts";
+import type { Answer } from "../../session/method-types.ts";
+import type { Deliver } from "../../session/session.ts";
+import { formatBytes } from "../format.ts";
+import type { PendingRequest } from "../run/pending-request.ts";
+import type { PromptSurface } from "../tui/prompt-surface.ts";
+import { handleSelectKey, openSelect, type SelectItem } from "../tui/select-list.ts";
+import type { TerminalInput } from "../tui/terminal-input.ts";
+import { type ChatMode, PROMPT_MODE } from "./mode.ts";
+import type { FormInput } from "./form-input.ts";
+import { commandOf, denyWithReason, parseDecisionKey } from "./permission-keys.ts";
+
+export interface KeyActions {
+  submit(text: string, deliver: Deliver): void;
+  interrupt(): void;
+  quit(): void;
+  answer(requestId: string, answer: Answer): void;
+  /** Prints the whole request before it takes the keys. */
+  showRequest(request: PendingRequest): void;
+  openForm(request: PendingRequest, signal: AbortSignal): FormInput;
+  warn(text: string): void;
+}
+
+/** A request takes the keys only after the person has stopped typing, so that text does not answer it. */
+const TYPING_PAUSE_MS = 500;
+/** How long the first Ctrl-C counts. */
+const QUIT_WINDOW_MS = 2_000;
+
+export class ChatKeys implements Disposable {
+  readonly #surface: PromptSurface;
+  readonly #actions: KeyActions;
+  #mode: ChatMode = PROMPT_MODE;
+  #requests: readonly PendingRequest[] = [];
+  /** What the person was typing when something else took the keys. */
+  #draft = "";
+  #typedAt = -Infinity;
+  #quitAskedAt = -Infinity;
+  #focusTimer: NodeJS.Timeout | undefined;
+  /** How Enter delivers input while the agent works. */
+  deliver: Deliver = "steer";
+
+  constructor(surface: PromptSurface, actions: KeyActions) {
+    this.#surface = surface;
+    this.#actions = actions;
+  }
+
+  get mode(): ChatMode {
+    return this.#mode;
+  }
+
+  /** True shortly after the first Ctrl-C. */
+  get isQuitAsked(): boolean {
+    return performance.now() - this.#quitAskedAt < QUIT_WINDOW_MS;
+  }
+
+  /** Asks the person to choose. Resolves with undefined if they cancel. */
+  select(title: string, items: readonly SelectItem[]): Promise<SelectItem | undefined> {
+    return new Promise((resolve) => this.#enter({ type: "select", select: openSelect(title, items), resolve }));
+  }
+
+  confirm(question: string): Promise<boolean> {
+    return new Promise((resolve) => this.#enter({ type: "confirm", question, resolve }));
+  }
+
+  /** Call it when the open requests have changed, here or elsewhere. */
+  setRequests(requests: readonly PendingRequest[]): void {
+    this.#requests = requests;
+    const current = "request" in this.#mode ? this.#mode : undefined;
+    if (current !== undefined && !requests.some(({ requestId }) => requestId === current.request.requestId)) {
+      if (current.type === "form") current.stop.abort();
+      this.#leave();
+    }
+    this.#focusRequest();
+  }
+
+  handleInput(input: TerminalInput): void {
+    if (input.type === "paste") return this.#paste(input);
+    const { data } = input;
+    if (matchesKey(data, "ctrl+z")) return this.#surface.suspend();
+    const mode = this.#mode;
+    switch (mode.type) {
+      case "decide":
+        return this.#decide(mode.request, data);
+      case "select": {
+        const next = handleSelectKey(mode.select, data);
+        if ("items" in next) this.#mode = { ...mode, select: next };
+        else {
+          this.#leave();
+          mode.resolve("chosen" in next ? next.chosen : undefined);
+        }
+        return;
+      }
+      case "confirm": {
+        const isYes = matchesKey(data.toLowerCase(), "y");
+        const isNo = ["n", "escape", "ctrl+c"].some((key) => matchesKey(data.toLowerCase(), key as "n"));
+        if (!isYes && !isNo) return;
+        this.#leave();
+        mode.resolve(isYes);
+        return;
+      }
+      case "prompt":
+      case "reason":
+      case "form":
+        this.#typedAt = performance.now();
+        return this.#edit(data);
+    }
+  }
+
+  handleSubmit(text: string): void {
+    const mode = this.#mode;
+    if (mode.type === "reason") {
+      this.#leave();
+      this.#actions.answer(mode.request.requestId, denyWithReason(mode.request, text.trim()));
+    } else if (mode.type === "form") mode.form.submit(text);
+    else this.#actions.submit(text, this.deliver);
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#focusTimer);
+    if (this.#mode.type === "form") this.#mode.stop.abort();
+  }
+
+  #edit(data: string): void {
+    const { editor } = this.#surface;
+    if (matchesKey(data, "ctrl+c")) return this.#clearOrQuit();
+    if (matchesKey(data, "ctrl+d") && editor.isEmpty) return this.#actions.quit();
+    if (matchesKey(data, "escape") && !editor.isCompleting) return this.#escape();
+    if (matchesKey(data, "alt+enter") && this.#mode.type === "prompt") {
+      const { text } = editor;
+      editor.setText("");
+      return this.#actions.submit(text, "follow_up");
+    }
+    editor.handleKey(data);
+  }
+
+  #escape(): void {
+    const mode = this.#mode;
+    if (mode.type === "reason") this.#mode = { type: "decide", request: mode.request };
+    else if (mode.type === "form") this.#actions.answer(mode.request.requestId, { action: "cancel" });
+    else this.#actions.interrupt();
+  }
+
+  #clearOrQuit(): void {
+    const { editor } = this.#surface;
+    if (!editor.isEmpty) return editor.setText("");
+    if (this.isQuitAsked) return this.#actions.quit();
+    this.#quitAskedAt = performance.now();
+    setTimeout(() => this.#surface.refresh(), QUIT_WINDOW_MS + 10).unref(); // removes the hint
+  }
+
+  #decide(request: PendingRequest, data: string): void {
+    const key = parseDecisionKey(data);
+    if (key !== undefined && "answer" in key) return this.#actions.answer(request.requestId, key.answer);
+    if (key !== undefined) {
+      this.#mode = { type: "reason", request };
+      this.#surface.editor.setText(commandOf(request) ?? "");
+    } else if (matchesKey(data, "escape")) this.#actions.interrupt();
+    else if (matchesKey(data, "ctrl+c")) this.#clearOrQuit();
+  }
+
+  #paste({ text, excess }: Extract<TerminalInput, { type: "paste" }>): void {
+    this.#typedAt = performance.now();
+    const size = Buffer.byteLength(text) + excess;
+    if (size > MAX_INPUT_BYTES) {
+      const limit = formatBytes(MAX_INPUT_BYTES);
+      this.#actions.warn(
+        `the paste has ${formatBytes(size)}; the limit is ${limit}: save it in a file and name it with @`,
+      );
+    } else if (["prompt", "reason", "form"].includes(this.#mode.type)) this.#surface.editor.paste(text);
+  }
+
+  #enter(mode: ChatMode): void {
+    if (this.#mode.type === "prompt") this.#draft = this.#surface.editor.text;
+    this.#mode = mode;
+    this.#surface.editor.setText("");
+    this.#surface.refresh();
+  }
+
+  #leave(): void {
+    this.#mode = PROMPT_MODE;
+    this.#surface.editor.setText(this.#draft);
+    this.#draft = "";
+    this.#surface.refresh();
+    this.#focusRequest();
+  }
+
+  #focusRequest(): void {
+    clearTimeout(this.#focusTimer);
+    const [request] = this.#requests;
+    if (request === undefined || this.#mode.type !== "prompt") return;
+    const wait = this.#typedAt + TYPING_PAUSE_MS - performance.now();
+    if (wait > 0) {
+      this.#focusTimer = setTimeout(() => this.#focusRequest(), wait);
+      return;
+    }
+    if (request.question === undefined) {
+      this.#actions.showRequest(request);
+      this.#enter({ type: "decide", request });
+      return;
+    }
+    const stop = new AbortController();
+    this.#enter({ type: "form", request, form: this.#actions.openForm(request, stop.signal), stop });
+  }
+}

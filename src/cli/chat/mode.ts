@@ -1,0 +1,49 @@
+/** What the keys do at the moment. */
+import type { Paint } from "../paint.ts";
+import type { PendingRequest } from "../run/pending-request.ts";
+import type { LiveRegion } from "../tui/inline-screen.ts";
+import { promptMark } from "../tui/prompt-surface.ts";
+import type { PromptEditor } from "../tui/prompt-editor.ts";
+import { renderSelect, type SelectItem, type SelectState } from "../tui/select-list.ts";
+import { wrapStyled } from "../tui/styled-text.ts";
+import type { FormInput } from "./form-input.ts";
+import { renderDecision } from "./permission-keys.ts";
+
+export type ChatMode =
+  | { readonly type: "prompt" }
+  | { readonly type: "decide"; readonly request: PendingRequest }
+  | { readonly type: "reason"; readonly request: PendingRequest }
+  | {
+      readonly type: "form";
+      readonly request: PendingRequest;
+      readonly form: FormInput;
+      readonly stop: AbortController;
+    }
+  | { readonly type: "select"; readonly select: SelectState; readonly resolve: (item: SelectItem | undefined) => void }
+  | { readonly type: "confirm"; readonly question: string; readonly resolve: (yes: boolean) => void };
+
+export const PROMPT_MODE: ChatMode = { type: "prompt" };
+
+export interface ModeStyle {
+  readonly width: number;
+  readonly rows: number;
+  readonly paint: Paint;
+}
+
+/** The lines where the person types or chooses. */
+export function renderMode(mode: ChatMode, editor: PromptEditor, { width, rows, paint }: ModeStyle): LiveRegion {
+  switch (mode.type) {
+    case "prompt":
+      return editor.render(width, promptMark(paint));
+    case "reason":
+      return editor.render(width, paint("yellow", "reason: "));
+    case "form":
+      return editor.render(width, paint("yellow", "answer: "));
+    case "decide":
+      return { lines: renderDecision(mode.request, { width, paint }), cursor: undefined };
+    case "select":
+      return { lines: renderSelect(mode.select, { width, rows: Math.max(3, rows - 2), paint }), cursor: undefined };
+    case "confirm":
+      return { lines: wrapStyled(`${paint("yellow", "?")} ${mode.question} [y/n]`, width), cursor: undefined };
+  }
+}

@@ -1,0 +1,54 @@
+/** Decides permission requests with single keys. */
+import { matchesKey } from "@mariozechner/pi-tui/dist/keys.js";
+import type { Answer } from "../../session/method-types.ts";
+import type { Paint } from "../paint.ts";
+import { formatRequestDetails, formatRequester, type PendingRequest } from "../run/pending-request.ts";
+import { toSingleLine } from "../sanitize.ts";
+import { wrapStyled } from "../tui/styled-text.ts";
+
+/** `edit`: the person gives a reason for a denial, or another command. */
+export type DecisionKey = { readonly answer: Answer } | { readonly edit: true };
+
+/** Returns undefined for another key. */
+export function parseDecisionKey(typed: string): DecisionKey | undefined {
+  const data = typed.toLowerCase();
+  if (matchesKey(data, "y")) return { answer: { decision: "allow", scope: "once" } };
+  if (matchesKey(data, "a")) return { answer: { decision: "allow", scope: "session" } };
+  if (matchesKey(data, "n")) return { answer: { decision: "deny" } };
+  return matchesKey(data, "e") ? { edit: true } : undefined;
+}
+
+/** The request completely, for the scrollback. */
+export function renderRequest(request: PendingRequest, { width, paint }: { width: number; paint: Paint }): string[] {
+  const tool = toSingleLine(request.tool ?? "", 100);
+  const heading = `${paint("yellow", "?")} ${paint("bold", tool)}${formatRequester(request.from)}`;
+  return [heading, ...formatRequestDetails(request)].flatMap((line) => wrapStyled(line, width, "    "));
+}
+
+/** The keys, for the live region. */
+export function renderDecision(request: PendingRequest, { width, paint }: { width: number; paint: Paint }): string[] {
+  const tool = toSingleLine(request.tool ?? "", 60);
+  const key = (name: string, text: string): string => `${paint("bold", name)} ${text}`;
+  const edit = commandOf(request) === undefined ? "no, with a reason" : "no, suggest another command";
+  const keys = [key("y", "yes"), key("n", "no"), key("a", `always ${tool} in this session`), key("e", edit)];
+  return wrapStyled(`${paint("yellow", "?")} Allow ${tool}? ${keys.join(" · ")} · Esc interrupts`, width, "  ");
+}
+
+/** The command that the request is about. */
+export function commandOf({ input }: PendingRequest): string | undefined {
+  if (typeof input !== "object" || input === null || !("command" in input)) return undefined;
+  return typeof input.command === "string" ? input.command : undefined;
+}
+
+/** Turns what the person typed into a denial that the agent can act on. */
+export function denyWithReason(request: PendingRequest, typed: string): Answer {
+  const command = commandOf(request);
+  if (typed === "" || typed === command) return { decision: "deny" };
+  const isCommand = command !== undefined && isVariantOf(typed, command);
+  return { decision: "deny", message: isCommand ? `Run this command instead: ${typed}` : typed };
+}
+
+/** True if it starts with the same program. */
+function isVariantOf(typed: string, command: string): boolean {
+  return typed.trim().split(/\s/)[0] === command.trim().split(/\s/)[0];
+}

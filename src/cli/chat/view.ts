@@ -1,0 +1,111 @@
+/** Renders a chat: finished blocks for the scrollback, and what is in progress for the live region. */
+import { formatInput } from "../../domain/events.ts";
+import { formatCount, formatDuration, formatLocalTime, formatUsd } from "../format.ts";
+import { renderMarkdown } from "../markdown/render.ts";
+import { openBlocks } from "../markdown/stream.ts";
+import type { Highlighter } from "../markdown/style.ts";
+import type { Paint } from "../paint.ts";
+import { stripHidden, toSingleLine } from "../sanitize.ts";
+import { clipStyled, wrapStyled } from "../tui/styled-text.ts";
+import type { StatusFact } from "../tui/status-line.ts";
+import type { ChatBlock, ChatState } from "./fold.ts";
+
+export interface ChatStyle {
+  readonly width: number;
+  readonly paint: Paint;
+  readonly highlight?: Highlighter | undefined;
+}
+
+/** Longer prompts are shown in part. */
+const MAX_PROMPT_LINES = 20;
+/** Queued inputs that are listed in the live region. */
+const MAX_QUEUED_SHOWN = 3;
+
+/** `previous`: the block above it, which decides about an empty line between them. */
+export function renderChatBlock(block: ChatBlock, previous: ChatBlock["type"] | undefined, style: ChatStyle): string[] {
+  const { width, paint } = style;
+  const gap = previous === undefined || (block.type === "lines" && previous === "lines") ? [] : [""];
+  switch (block.type) {
+    case "prompt":
+      return [...gap, ...renderPrompt(block.text, style)];
+    case "markdown":
+      return [...gap, ...renderMarkdown(block.blocks, style)];
+    case "thought":
+      return [...gap, paint("dim", clipStyled(`thought for ${formatDuration(block.ms)}`, width))];
+    case "lines":
+      return [...gap, ...block.text.split("\n").flatMap((line) => wrapStyled(line, width, "  "))];
+  }
+}
+
+function renderPrompt(text: string, { width, paint }: ChatStyle): string[] {
+  const lines = wrapStyled(stripHidden(text).replaceAll("\t", "    "), Math.max(1, width - 2));
+  const shown = lines.slice(0, MAX_PROMPT_LINES);
+  const more = lines.length - shown.length;
+  return [
+    ...shown.map((line, index) => `${index === 0 ? paint("cyan", "❯") : " "} ${paint("bold", line)}`.trimEnd()),
+    ...(more === 0 ? [] : [paint("dim", `  … ${formatCount(more)} more lines`)]),
+  ];
+}
+
+/** What is in progress, above the input. `now`: milliseconds since the epoch. */
+export function renderProgress(state: ChatState, now: number, frame: string, style: ChatStyle): string[] {
+  const { width, paint } = style;
+  const open = state.message === undefined ? [] : renderMarkdown(openBlocks(state.message.stream), style);
+  const tools = [...state.tools.values()].flatMap(({ title, startedAt, tail }) => [
+    clipStyled(`${paint("cyan", frame)} ${title} ${paint("dim", formatElapsed(startedAt, now))}`, width),
+    ...tail.map((line) => clipStyled(paint("dim", `  ${line}`), width)),
+  ]);
+  const queued = state.queue.slice(0, MAX_QUEUED_SHOWN).map(({ input, deliver }) => {
+    const label = deliver === "steer" ? "for the next step" : "after this turn";
+    return clipStyled(paint("dim", `⋯ ${label}: ${toSingleLine(formatInput(input), width)}`), width);
+  });
+  const hidden = state.queue.length - queued.length;
+  const parts = [
+    open,
+    tools.length === 0 ? renderActivity(state, now, frame, style) : tools,
+    [...queued, ...(hidden > 0 ? [paint("dim", `⋯ ${hidden} more`)] : [])],
+  ];
+  return parts.filter((lines) => lines.length > 0).flatMap((lines) => ["", ...lines]);
+}
+
+function renderActivity(state: ChatState, now: number, frame: string, { width, paint }: ChatStyle): string[] {
+  if (state.runningSince === undefined) return [];
+  const { parkedUntil } = state.view;
+  const label =
+    parkedUntil !== undefined
+      ? `waiting for a limit to reset, until ${formatLocalTime(parkedUntil)}`
+      : `${state.message === undefined ? "thinking" : "writing"} ${formatElapsed(state.runningSince, now)}`;
+  return [clipStyled(`${paint("cyan", frame)} ${paint("dim", `${label} · Esc interrupts`)}`, width)];
+}
+
+function formatElapsed(since: string, now: number): string {
+  const seconds = Math.max(0, Math.floor((now - Date.parse(since)) / 1000));
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m ${seconds % 60}s`;
+}
+
+export interface ChatSurroundings {
+  readonly directory: string;
+  readonly branch: string | undefined;
+  /** Shown in place of the agent until it is known. */
+  readonly note?: string | undefined;
+}
+
+/** The facts of the status line. */
+export function chatFacts(state: ChatState, { directory, branch, note }: ChatSurroundings): StatusFact[] {
+  const { agent, model = "", permissions, usage, contextUsed, contextSize } = state;
+  const context =
+    contextUsed === undefined || contextSize === undefined || contextSize === 0
+      ? ""
+      : `${Math.round((100 * contextUsed) / contextSize)}% context`;
+  const tokens = usage.inputTokens + usage.outputTokens;
+  return [
+    { text: note ?? agent, priority: 9 },
+    { text: model, priority: 6 },
+    { text: permissions === undefined || permissions === "ask" ? "" : `permissions: ${permissions}`, priority: 8 },
+    { text: directory, priority: 5 },
+    { text: branch === undefined ? "" : branch, priority: 4 },
+    { text: context, priority: 7 },
+    { text: tokens === 0 ? "" : `${formatCount(tokens)} tokens`, priority: 2 },
+    { text: usage.costUsd === undefined || usage.costUsd === 0 ? "" : formatUsd(usage.costUsd), priority: 3 },
+  ];
+}

@@ -1,0 +1,117 @@
+/** The multi-line input: the editor of pi-tui without its borders, and with the terminal's own cursor. */
+import type { AutocompleteProvider } from "@mariozechner/pi-tui/dist/autocomplete.js";
+import { Editor } from "@mariozechner/pi-tui/dist/components/editor.js";
+import type { TUI } from "@mariozechner/pi-tui/dist/tui.js";
+import { visibleWidth } from "@mariozechner/pi-tui/dist/utils.js";
+import type { Paint } from "../paint.ts";
+import { stripControls } from "../sanitize.ts";
+import type { LiveRegion } from "./inline-screen.ts";
+
+export type CompletionProvider = AutocompleteProvider;
+
+export interface PromptEditorOptions {
+  readonly paint: Paint;
+  /** The height of the terminal. */
+  readonly rows: () => number;
+  /** Called when the editor has changed by itself, for example when completions arrive. */
+  readonly onChange: () => void;
+  /** Called with the whole text, including pastes that are shown as placeholders. */
+  readonly onSubmit: (text: string) => void;
+}
+
+/** Marks the borders that the editor draws, so that they can be left out. */
+const BORDER_MARK = "\u0000";
+const CURSOR_START = "\u001b[7m";
+const CURSOR_END = "\u001b[0m";
+
+export class PromptEditor {
+  readonly #editor: Editor;
+  readonly #paint: Paint;
+
+  constructor({ paint, rows, onChange, onSubmit }: PromptEditorOptions) {
+    this.#paint = paint;
+    // The editor uses only these two members of its screen.
+    const screen = {
+      requestRender: onChange,
+      terminal: {
+        get rows() {
+          return rows();
+        },
+      },
+    } as unknown as TUI;
+    this.#editor = new Editor(screen, {
+      borderColor: (text) => BORDER_MARK + text,
+      selectList: {
+        selectedPrefix: (text) => paint("cyan", text),
+        selectedText: (text) => paint("cyan", text),
+        description: (text) => paint("dim", text),
+        scrollInfo: (text) => paint("dim", text),
+        noMatch: (text) => paint("dim", text),
+      },
+    });
+    this.#editor.onSubmit = onSubmit;
+  }
+
+  get isEmpty(): boolean {
+    return this.#editor.getText() === "";
+  }
+
+  get isCompleting(): boolean {
+    return this.#editor.isShowingAutocomplete();
+  }
+
+  /** The whole text, including pastes. */
+  get text(): string {
+    return this.#editor.getExpandedText();
+  }
+
+  setText(text: string): void {
+    this.#editor.setText(text);
+  }
+
+  insert(text: string): void {
+    this.#editor.insertTextAtCursor(text);
+  }
+
+  addToHistory(text: string): void {
+    this.#editor.addToHistory(text);
+  }
+
+  setCompletion(provider: CompletionProvider): void {
+    this.#editor.setAutocompleteProvider(provider);
+  }
+
+  handleKey(data: string): void {
+    this.#editor.handleInput(data);
+  }
+
+  /** A long paste is shown as a placeholder. */
+  paste(text: string): void {
+    const clean = stripControls(text.replaceAll(/\r\n?/g, "\n"));
+    this.#editor.handleInput(`\u001b[200~${clean}\u001b[201~`);
+  }
+
+  render(width: number, mark: string): LiveRegion {
+    const indent = visibleWidth(mark);
+    const rendered = this.#editor.render(Math.max(3, width - indent));
+    const lines: string[] = [];
+    let cursor: LiveRegion["cursor"];
+    let isText = false; // the lines between the borders; completions follow
+    let borders = 0;
+    for (const line of rendered) {
+      if (line.startsWith(BORDER_MARK) || line.includes(BORDER_MARK)) {
+        borders += 1;
+        isText = borders === 1;
+        const more = /[↑↓] \d+ more/.exec(line)?.[0];
+        if (more !== undefined) lines.push(this.#paint("dim", `  ${more}`));
+        continue;
+      }
+      const first = isText && lines.length === 0 ? mark : " ".repeat(indent);
+      const at = isText ? line.indexOf(CURSOR_START) : -1;
+      const plain = at === -1 ? line : line.replace(CURSOR_START, "").replace(CURSOR_END, "");
+      if (at !== -1) cursor = { row: lines.length, column: indent + visibleWidth(line.slice(0, at)) };
+      lines.push((first + plain).trimEnd());
+    }
+    return { lines, cursor };
+  }
+}

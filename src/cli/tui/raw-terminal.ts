@@ -1,0 +1,101 @@
+/** A terminal in raw mode: delivers keys and pastes, and restores the terminal when the process ends or stops. */
+import type { ReadStream } from "node:tty";
+import type { TerminalStream } from "../io.ts";
+import { type TerminalInput, TerminalInputParser } from "./terminal-input.ts";
+import type { ScreenDimensions } from "./inline-screen.ts";
+
+export interface RawTerminalOptions {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: TerminalStream;
+  readonly onInput: (input: TerminalInput) => void;
+  readonly onResize: () => void;
+  /** Called before the process stops (Ctrl-Z). */
+  readonly onSuspend: () => void;
+  /** Called after the process continues. */
+  readonly onContinue: () => void;
+}
+
+const ENABLE_PASTE = "\u001b[?2004h";
+const DISABLE_PASTE = "\u001b[?2004l";
+const SHOW_CURSOR = "\u001b[?25h";
+
+/** A size that a terminal without one is assumed to have. */
+const DEFAULT_SIZE: ScreenDimensions = { columns: 80, rows: 24 };
+
+export class RawTerminal implements Disposable {
+  readonly #options: RawTerminalOptions;
+  readonly #parser: TerminalInputParser;
+  readonly #onData = (chunk: string | Buffer): void => this.#parser.feed(chunk.toString());
+  readonly #restore = (): void => this.pause();
+  #isActive = false;
+
+  constructor(options: RawTerminalOptions) {
+    this.#options = options;
+    this.#parser = new TerminalInputParser({ onInput: options.onInput });
+    process.once("exit", this.#restore);
+    process.on("SIGCONT", this.#resume);
+    options.output.on("resize", options.onResize);
+    this.start();
+  }
+
+  get size(): ScreenDimensions {
+    const { columns, rows } = this.#options.output;
+    return {
+      columns: Math.max(1, columns ?? DEFAULT_SIZE.columns),
+      rows: Math.max(2, rows ?? DEFAULT_SIZE.rows),
+    };
+  }
+
+  write(text: string): void {
+    const { output } = this.#options;
+    if (!output.destroyed && output.errored === null) output.write(text);
+  }
+
+  start(): void {
+    if (this.#isActive) return;
+    this.#isActive = true;
+    const input = this.#options.input as Partial<ReadStream> & NodeJS.ReadableStream;
+    input.setRawMode?.(true);
+    input.setEncoding("utf8");
+    input.on("data", this.#onData);
+    input.resume();
+    this.write(ENABLE_PASTE);
+  }
+
+  /** Gives the terminal back, for example to another program. `start` takes it again. */
+  pause(): void {
+    if (!this.#isActive) return;
+    this.#isActive = false;
+    const input = this.#options.input as Partial<ReadStream> & NodeJS.ReadableStream;
+    this.write(DISABLE_PASTE + SHOW_CURSOR);
+    input.off("data", this.#onData);
+    input.pause();
+    try {
+      input.setRawMode?.(false);
+    } catch {
+      // the terminal is gone
+    }
+  }
+
+  /** Stops the process, as Ctrl-Z does outside of raw mode. */
+  suspend(): void {
+    this.#options.onSuspend();
+    this.pause();
+    process.kill(0, "SIGTSTP"); // the whole job, which may include npx
+  }
+
+  [Symbol.dispose](): void {
+    this.#parser[Symbol.dispose]();
+    this.pause();
+    process.off("exit", this.#restore);
+    process.off("SIGCONT", this.#resume);
+    this.#options.output.off("resize", this.#options.onResize);
+  }
+
+  /** The shell may have changed the mode of the terminal, so it is set again. */
+  readonly #resume = (): void => {
+    this.pause();
+    this.start();
+    this.#options.onContinue();
+  };
+}
