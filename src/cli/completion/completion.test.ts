@@ -30,7 +30,7 @@ it.each<[string[], string[]]>([
   [
     [""],
     [
-      ["run", "task", "serve", "sessions", "usage", "acp", "mcp"],
+      ["chat", "run", "task", "serve", "sessions", "usage", "acp", "mcp"],
       ["tell", "answer", "agents", "trust", "doctor", "demo", "completion", "help"],
     ].flat(),
   ],
