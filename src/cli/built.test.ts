@@ -7,6 +7,7 @@ import { openCommandFixture, type CommandFixture } from "./test-command.ts";
 /** In order, in one home: the first one makes the session that later ones use. */
 const CALLS: readonly { readonly args: readonly string[]; readonly code?: number; readonly output: RegExp }[] = [
   { args: ["run", "Say hello"], output: /Hello\.\ndone/ },
+  { args: ["chat", "--permissions", "x"], code: 2, output: /^rookery: --permissions / },
   { args: ["task", "list"], output: /./ },
   { args: ["serve", "--port", "x"], code: 2, output: /^rookery: --port / },
   { args: ["sessions", "show", "last"], output: /^session +ses_/ },
