@@ -9,6 +9,7 @@ export * from "./folder.ts";
 export * from "./fresh-file.ts";
 export * from "./held-folder.ts";
 export * from "./json-schema.ts";
+export * from "./line-diff.ts";
 export * from "./loop-slice.ts";
 export * from "./nearest.ts";
 export * from "./path-refusal.ts";
