@@ -38,7 +38,8 @@ async function runToolCall(
   const callStep = { turn, prepared, key, parent: call.parent };
   if (prepared.kind === "settled") return settleWithoutRunning(callStep, prepared.result, call.invalid !== undefined);
   const { signal } = turn;
-  const decision = await turn.permit(createPermissionRequest(prepared), { signal });
+  const preview = () => prepared.preview({ cwd: agent.cwd, signal });
+  const decision = await turn.permit({ ...createPermissionRequest(prepared), preview }, { signal });
   const { spec } = prepared;
   if (!decision.allowed) {
     return settleWithoutRunning(callStep, { outcome: decision.outcome, text: decision.message }, spec.readOnly);

@@ -184,7 +184,8 @@ async function permitAndRun(
 ): Promise<ToolResult> {
   const { spec, description, call } = prepared;
   const { name: tool, kind, readOnly } = spec;
-  const request = { toolId, tool, title: description.title, kind, readOnly, input: call.input };
+  const preview = () => prepared.preview({ cwd, signal: calling.signal });
+  const request = { toolId, tool, title: description.title, kind, readOnly, input: call.input, preview };
   const decision = await pen.permit(request, { signal: calling.signal });
   if (!decision.allowed) return { outcome: decision.outcome, text: decision.message };
   const signal = AbortSignal.any([pen.signal, calling.signal]);

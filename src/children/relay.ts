@@ -108,10 +108,11 @@ async function requestDecision(
   asked: EventOf<"permission.requested">,
   { title, watcher, signal }: AskTarget,
 ): Promise<Answer> {
-  const { sessionId, requestId, tool, kind, input, from } = asked;
+  const { sessionId, requestId, tool, kind, input, diffs, from } = asked;
   const toolId = `${sessionId}/${requestId}`; // stable across crashes, so that it is asked only once
   const request = { toolId, tool, title: `${title}: ${asked.title}`, kind, readOnly: false, input };
-  const decision = await watcher.permit({ ...request, from: formatAsker(title, from) }, { signal });
+  const preview = () => Promise.resolve({ diffs });
+  const decision = await watcher.permit({ ...request, preview, from: formatAsker(title, from) }, { signal });
   return decision.allowed ? { decision: "allow" } : { decision: "deny", message: decision.message };
 }
 

@@ -782,6 +782,7 @@ export interface components {
                 path: string;
                 before: string | null;
                 after: string | null;
+                line?: number;
                 truncated?: boolean;
             }[];
             blobs?: {
@@ -808,6 +809,13 @@ export interface components {
             /** @enum {string} */
             kind: "read" | "edit" | "delete" | "move" | "search" | "execute" | "fetch" | "think" | "ask" | "other";
             input: unknown;
+            diffs?: {
+                path: string;
+                before: string | null;
+                after: string | null;
+                line?: number;
+                truncated?: boolean;
+            }[];
             from?: string;
         } | {
             seq: number;

@@ -9,7 +9,14 @@ import type { AskOptions, PermissionDecision, PermissionRequest, Question, Quest
 import type { SessionTools } from "./session-tools.ts";
 import type { QueuedInput, SessionState } from "./state.ts";
 
-export type { AskOptions, PermissionDecision, PermissionRequest, Question, QuestionAnswer } from "./person-requests.ts";
+export type {
+  AskOptions,
+  CallPreview,
+  PermissionDecision,
+  PermissionRequest,
+  Question,
+  QuestionAnswer,
+} from "./person-requests.ts";
 
 /** A named configuration of an agent, after defaults. */
 export interface AgentSpec {

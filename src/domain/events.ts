@@ -26,12 +26,17 @@ export type ToolOutcome = z.infer<typeof ToolOutcome>;
 export const Location = z.lazy(() => z.strictObject({ path: z.string(), line: z.int().positive().optional() }));
 export type Location = z.infer<typeof Location>;
 
-/** A change of one file. `before` is null if the file is new. Long texts are omitted, and `truncated` is set. */
+/**
+ * A change of one file, proposed or made: its text before and after. `before` is null if the file is new, `after` if it
+ * is deleted. `line` is the line where both texts start, if they are an excerpt with all changes. With `truncated`, the
+ * texts do not have the whole change, and a text that is null is unknown.
+ */
 export const FileDiff = z.lazy(() =>
   z.strictObject({
     path: z.string(),
     before: z.string().nullable(),
     after: z.string().nullable(),
+    line: z.int().positive().optional(),
     truncated: z.boolean().optional(),
   }),
 );
@@ -174,6 +179,8 @@ export const eventBodies = lazily(() => ({
     title: z.string(),
     kind: ToolKind,
     input: z.unknown(),
+    /** The changes that the call would make to files, if they are known. */
+    diffs: z.array(FileDiff).optional(),
     from: z.string().optional(),
   }),
   "permission.resolved": z.strictObject({

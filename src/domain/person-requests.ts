@@ -1,5 +1,5 @@
 /** What an agent asks a person: permissions and questions, and the answers to them. */
-import type { ToolKind } from "./events.ts";
+import type { FileDiff, ToolKind } from "./events.ts";
 
 export interface AskOptions {
   readonly signal?: AbortSignal | undefined;
@@ -16,6 +16,16 @@ export interface PermissionRequest {
   readonly input: unknown;
   /** The asker. Default: the agent itself. */
   readonly from?: string | undefined;
+  /** Called before a person is asked. If it rejects, the person is asked without a preview. */
+  readonly preview?: (() => Promise<CallPreview>) | undefined;
+}
+
+/** What is known about a tool call before it runs. */
+export interface CallPreview {
+  /** Why the call must fail. Nobody is asked about such a call, and the model gets this text. */
+  readonly refusal?: string | undefined;
+  /** The changes that the call would make to files. */
+  readonly diffs?: readonly FileDiff[] | undefined;
 }
 
 export interface Question {
@@ -35,4 +45,5 @@ export interface QuestionAnswer {
 
 export type PermissionDecision =
   | { readonly allowed: true }
-  | { readonly allowed: false; readonly outcome: "denied" | "cancelled"; readonly message: string };
+  /** `failed`: the preview refused the call, so nobody was asked. */
+  | { readonly allowed: false; readonly outcome: "denied" | "cancelled" | "failed"; readonly message: string };

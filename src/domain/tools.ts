@@ -1,12 +1,17 @@
 /** The port of tools. A source lists its tools and runs their calls. */
 import type { BlobPart, EventBody, FileDiff, Location, ToolKind, ToolOutcome } from "./events.ts";
-import type { AskOptions, Question, QuestionAnswer } from "./person-requests.ts";
+import type { AskOptions, CallPreview, Question, QuestionAnswer } from "./person-requests.ts";
 
 export interface ToolSource {
   readonly id: string;
   list(): readonly ToolSpec[];
   /** Describes a call for people before it runs. Must not throw. */
   describe(call: ToolCall): ToolDescription;
+  /**
+   * Checks a call before a person is asked about it, and computes the changes that it would make. Must change nothing.
+   * `call` checks again, because files may change until the person answers.
+   */
+  preview?(call: ToolCall, context: Pick<ToolContext, "cwd" | "signal">): Promise<CallPreview>;
   /** Runs a call. A failure of the call is an outcome, not a rejection. */
   call(call: ToolCall, context: ToolContext): Promise<ToolResult>;
   /** Calls the listener when the list changes. Returns a function that removes it. */

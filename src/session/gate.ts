@@ -1,6 +1,7 @@
 /** The permission gate: decides by policy if it can, and otherwise asks a person. Requests are durable. */
 import type {
   AskOptions,
+  CallPreview,
   EventBody,
   EventOf,
   PermissionDecision,
@@ -46,7 +47,9 @@ export async function decidePermission(
     if (before !== undefined) await recordDecision(gate, before.requestId, decided);
     return decided;
   }
-  const requestId = before?.requestId ?? (await askPermission(gate, request));
+  const preview = before === undefined ? await previewCall(request) : {};
+  if (preview.refusal !== undefined) return { allowed: false, outcome: "failed", message: preview.refusal };
+  const requestId = before?.requestId ?? (await askPermission(gate, request, preview));
   if (before === undefined && !gate.attended) {
     const refusal = toDenial(
       "nobody is available to approve it; to allow it, use --permissions all, or use --permissions ask and answer with `rookery answer`",
@@ -126,10 +129,32 @@ function toQuestionAnswer({ action, content }: EventOf<"question.answered">): Qu
   return { action, content };
 }
 
-async function askPermission({ recorder, turnId, by }: GateOptions, request: PermissionRequest): Promise<string> {
+/** A preview helps to decide; without one, the input and the later run still show what is wrong. */
+async function previewCall({ preview }: PermissionRequest): Promise<CallPreview> {
+  try {
+    return (await preview?.()) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+async function askPermission(
+  { recorder, turnId, by }: GateOptions,
+  { toolId, tool, title, kind, input, from }: PermissionRequest,
+  { diffs = [] }: CallPreview,
+): Promise<string> {
   const requestId = recorder.nextRequestId();
-  const { toolId, tool, title, kind, input, from } = request;
-  const asked = { type: "permission.requested" as const, requestId, toolId, tool, title, kind, input, from };
+  const asked: EventBody = {
+    type: "permission.requested",
+    requestId,
+    toolId,
+    tool,
+    title,
+    kind,
+    input,
+    ...(diffs.length > 0 && { diffs: [...diffs] }),
+    from,
+  };
   await recorder.write([asked], { turnId, by, patient: true });
   return requestId;
 }

@@ -121,6 +121,7 @@ function withFixedId(source: ToolSource): ToolSource {
     id,
     list: () => source.list(),
     describe: (call) => source.describe(call),
+    preview: async (call, context) => (await source.preview?.(call, context)) ?? {},
     call: (call, context) => source.call(call, context),
     onChange: (listener) => source.onChange?.(listener) as () => void,
   };

@@ -1,6 +1,7 @@
 /** A snapshot of an agent's tools: the catalog, the definitions for the model, and the way to call them. */
 import {
   messageOf,
+  type CallPreview,
   type PromptContribution,
   type ToolCall,
   type ToolContext,
@@ -13,7 +14,7 @@ import { CALL_TOOL, splitDeferred, makeDiscoveryTools, unwrapCallTool } from "./
 import type { PluginHooks } from "./hooks.ts";
 import { renderPreamble } from "./prompt.ts";
 import type { OnNotice } from "./plugin.ts";
-import { validatingContext, sanitizeDescription } from "./validate-source.ts";
+import { validatePreview, validatingContext, sanitizeDescription } from "./validate-source.ts";
 import { validateToolResult } from "./tool-result.ts";
 import type { BoundTool } from "./bound-source.ts";
 
@@ -49,6 +50,8 @@ export interface RunnableCall {
   /** The call with any arguments that plugins replaced. */
   readonly call: ToolCall;
   readonly description: ToolDescription;
+  /** Checks the call before a person is asked about it. Never rejects. */
+  preview(context: Pick<ToolContext, "cwd" | "signal">): Promise<CallPreview>;
   /**
    * Runs the tool, then the `afterCall` hooks. Rejects only if the context rejects, for example because the log is
    * broken.
@@ -132,7 +135,20 @@ async function runBeforeHooks(
     return { kind: "settled", spec, call, description, result };
   }
   const run = async (context: ToolContext) => hooks.after(call, spec, await invokeTool(tool, call, context));
-  return { kind: "run", spec, call, description, run };
+  const preview: RunnableCall["preview"] = (context) => previewTool(tool, call, context);
+  return { kind: "run", spec, call, description, preview, run };
+}
+
+async function previewTool(
+  { source }: BoundTool,
+  call: ToolCall,
+  context: Pick<ToolContext, "cwd" | "signal">,
+): Promise<CallPreview> {
+  try {
+    return validatePreview(await source.preview?.(call, context));
+  } catch {
+    return {}; // the call itself reports what is wrong
+  }
 }
 
 /**

@@ -3,11 +3,14 @@
  * servers.
  */
 import { z } from "zod";
+import { boundFileDiffs } from "../domain/file-diff.ts";
 import {
+  FileDiff,
   findDraftProblem,
   Location,
   ToolKind,
   type AskOptions,
+  type CallPreview,
   type EventBody,
   type Question,
   type ToolContext,
@@ -21,6 +24,7 @@ import { toPlainJson } from "./tool-result.ts";
 /** Titles appear in the log, in permission requests and on one terminal line. */
 const MAX_TITLE_LENGTH = 1_000;
 const MAX_LOCATIONS = 1_000;
+const MAX_REFUSAL_LENGTH = 100_000;
 const MAX_PROGRESS_LENGTH = 64 * 1024;
 
 const Locations = z.lazy(() => z.array(Location).max(MAX_LOCATIONS));
@@ -31,6 +35,19 @@ export function sanitizeDescription(raw: unknown, fallback: string): ToolDescrip
   const text = typeof title === "string" && title.trim() !== "" ? title : fallback;
   const places = Locations.safeParse(locations).data;
   return { title: text.slice(0, MAX_TITLE_LENGTH).toWellFormed(), ...(places !== undefined && { locations: places }) };
+}
+
+const Preview = z.lazy(() =>
+  z.object({ refusal: z.string().optional(), diffs: z.array(FileDiff).readonly().optional() }),
+);
+
+/** Returns the preview with bounded texts, or an empty one if it is invalid. */
+export function validatePreview(raw: unknown): CallPreview {
+  const { refusal, diffs } = Preview.safeParse(raw).data ?? {};
+  return {
+    ...(refusal !== undefined && { refusal: refusal.slice(0, MAX_REFUSAL_LENGTH).toWellFormed() }),
+    ...(diffs !== undefined && { diffs: boundFileDiffs(diffs) }),
+  };
 }
 
 /**

@@ -53,6 +53,15 @@ export function createCodingTools({
     id: "coding",
     list: () => sharedSpecs,
     describe: ({ name, input }) => TOOLS.get(name)?.describe(input) ?? { title: name },
+    async preview({ name, input }, { cwd, signal }) {
+      try {
+        const context = { cwd, signal, folders: [cwd, ...folders], seen, background };
+        return (await TOOLS.get(name)?.preview(input, context)) ?? {};
+      } catch (error) {
+        if (isToolFailure(error)) return { refusal: messageOf(error) };
+        throw error;
+      }
+    },
     async call({ name, input }, context) {
       const tool = TOOLS.get(name);
       if (tool === undefined) return { outcome: "failed", text: `there is no tool "${name}"` };

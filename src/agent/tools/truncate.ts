@@ -1,9 +1,7 @@
 /** Truncates what a tool returns. */
-import type { FileDiff } from "../../domain/index.ts";
 
 /** About 10,000 tokens. */
 export const MAX_RESULT_LENGTH = 30_000;
-const MAX_DIFF_LENGTH = 100_000;
 
 /** Keeps the start and the end of a text, and says how much is missing. */
 export function truncateMiddle(text: string, limit: number = MAX_RESULT_LENGTH): string {
@@ -26,10 +24,4 @@ export function joinHeadAndTail(head: string, omitted: number, tail: string): st
 export function truncateLine(line: string, limit: number): string {
   if (line.length <= limit) return line.toWellFormed();
   return `${line.slice(0, limit).toWellFormed()}… (${line.length - limit} characters omitted)`;
-}
-
-export function createFileDiff(path: string, before: string | null, after: string): FileDiff {
-  const short = (text: string | null) => text?.slice(0, MAX_DIFF_LENGTH).toWellFormed() ?? null;
-  const truncated = (before?.length ?? 0) > MAX_DIFF_LENGTH || after.length > MAX_DIFF_LENGTH;
-  return { path, before: short(before), after: short(after), ...(truncated && { truncated }) };
 }

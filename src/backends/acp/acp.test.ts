@@ -296,3 +296,23 @@ it("derives a diff from the tool input if the agent sends none", async () => {
     diffs: [{ path: "/w/a", before: "1", after: "2" }],
   });
 });
+
+it("asks about an edit with its diff, not with the raw content block", async () => {
+  const before = Array.from({ length: 200 }, (_, at) => `line ${at + 1}\n`).join("");
+  const after = before.replace("line 100\n", "changed\n");
+  const diff = { type: "diff", path: "/w/a.txt", oldText: before, newText: after };
+  const text = { type: "content", content: { type: "text", text: "in /w" } };
+  const toolCall = { toolCallId: "t1", title: "a.txt: line 100 => changed", kind: "edit", content: [diff, text] };
+  await using scene = await openScene({ prompts: [[{ permission: { toolCall } }]] });
+  const session = await scene.open();
+  const asked: SessionEvent[] = [];
+  for await (const event of session.prompt("x")) {
+    if (event.type !== "permission.requested") continue;
+    asked.push(event);
+    await session.answer(event.requestId, { decision: "deny" });
+  }
+  expect(asked).toMatchObject([
+    { diffs: [{ path: "/w/a.txt", before, after }], input: { title: toolCall.title, content: [text] } },
+  ]);
+  expect(JSON.stringify(asked[0]?.type === "permission.requested" && asked[0].input)).not.toContain("oldText");
+});

@@ -15,9 +15,6 @@ const Input = z.object({
   new_string: text.optional(),
 });
 
-/** Longer diffs are recorded without their text, marked `truncated`. */
-const MAX_DIFF_LENGTH = 256 * 1024;
-
 /** Returns the diff of the replaced text. For a full write, `before` is null because the old content is unknown. */
 export function diffFromEditInput(input: unknown): FileDiff | undefined {
   const { data } = Input.safeParse(input);
@@ -25,12 +22,6 @@ export function diffFromEditInput(input: unknown): FileDiff | undefined {
   if (data === undefined || path === undefined) return undefined;
   const before = data.oldString ?? data.old_string;
   const after = data.newString ?? data.new_string;
-  if (before !== undefined && after !== undefined) return boundDiff({ path, before, after });
-  return data.content === undefined ? undefined : boundDiff({ path, before: null, after: data.content });
-}
-
-function boundDiff(diff: FileDiff): FileDiff {
-  const { path, before, after } = diff;
-  const isLong = (before?.length ?? 0) + (after?.length ?? 0) > MAX_DIFF_LENGTH;
-  return isLong ? { path, before: null, after: null, truncated: true } : diff;
+  if (before !== undefined && after !== undefined) return { path, before, after };
+  return data.content === undefined ? undefined : { path, before: null, after: data.content };
 }

@@ -1,10 +1,9 @@
 /** Validates updates and permission requests from an ACP agent and extracts the fields that Rookery uses. */
 import { z } from "zod";
-import { describeZodError, type FileDiff, type Location, type ToolKind } from "../../domain/index.ts";
+import { boundFileDiff } from "../../domain/file-diff.ts";
+import { describeZodError, type Location, type ToolKind } from "../../domain/index.ts";
 import { ToolKind as KINDS } from "../../domain/events.ts";
 
-/** Longer diffs are recorded without their text, marked `truncated`. */
-const MAX_DIFF_LENGTH = 256 * 1024;
 const MAX_ID_LENGTH = 1_024;
 const MAX_TITLE_LENGTH = 4_096;
 const MAX_PATH_LENGTH = 8_192;
@@ -39,7 +38,9 @@ const ToolContent = z.lazy(() =>
     z.object({ type: z.literal("content"), content: ContentText }).transform(({ content }) => ({ text: content })),
     z
       .object({ type: z.literal("diff"), path, oldText: z.string().nullish(), newText: z.string() })
-      .transform((diff) => ({ diff: toBoundedDiff(diff) })),
+      .transform(({ path, oldText, newText }) => ({
+        diff: boundFileDiff({ path, before: oldText ?? null, after: newText }),
+      })),
     z.object({ type: title.refine((type) => type !== "content" && type !== "diff") }).transform(() => ({})),
   ]),
 );
@@ -142,18 +143,4 @@ function toToolKind(kind: string | null | undefined): ToolKind | undefined {
 
 function toLocation({ path, line }: { path: string; line?: unknown }): Location {
   return { path, ...(Number.isSafeInteger(line) && (line as number) > 0 && { line: line as number }) };
-}
-
-function toBoundedDiff({
-  path,
-  oldText,
-  newText,
-}: {
-  path: string;
-  oldText?: string | null | undefined;
-  newText: string;
-}): FileDiff {
-  if ((oldText?.length ?? 0) + newText.length > MAX_DIFF_LENGTH)
-    return { path, before: null, after: null, truncated: true };
-  return { path, before: oldText ?? null, after: newText };
 }

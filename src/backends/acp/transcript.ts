@@ -1,6 +1,8 @@
 /** Converts the updates of one turn to events: messages, thoughts, plans and tool calls. */
+import { boundFileDiffs } from "../../domain/file-diff.ts";
 import { newId, type EventBody, type FileDiff, type Location, type ToolKind } from "../../domain/index.ts";
 import { storableJson } from "../storable.ts";
+import { completeMadeDiff, completeProposedDiff } from "../file-context.ts";
 import { diffFromEditInput } from "./edits.ts";
 import { parseToolCall, parseUpdate, type ParsedToolCall, type ParsedUsage } from "./parse-update.ts";
 
@@ -89,7 +91,7 @@ export class AcpTranscript {
     return undefined;
   }
 
-  endRefusedCall(toolId: string, outcome: "denied" | "cancelled", text: string): EventBody[] {
+  endRefusedCall(toolId: string, outcome: "denied" | "cancelled" | "failed", text: string): EventBody[] {
     const tool = this.#tools.get(toolId);
     if (tool === undefined || tool.ended || tool.hidden) return [];
     tool.ended = true;
@@ -224,16 +226,26 @@ function toStartedEvent({ id, name, title, kind, input, locations }: Tool): Even
 
 function toEndedEvent(tool: Tool, outcome: "ok" | "failed"): EventBody {
   const { id, text, locations } = tool;
-  const edit = tool.kind === "edit" && tool.diffs.length === 0 ? diffFromEditInput(tool.input) : undefined;
-  const diffs = outcome === "failed" ? [] : edit === undefined ? tool.diffs : [edit];
+  const diffs = outcome === "failed" ? [] : findDiffs(tool).map((diff) => completeMadeDiff(diff));
   return {
     type: "tool.ended",
     toolId: id,
     outcome,
     text,
     ...(locations.length > 0 && { locations }),
-    ...(diffs.length > 0 && { diffs }),
+    ...(diffs.length > 0 && { diffs: boundFileDiffs(diffs) }),
   };
+}
+
+/** Returns the changes that a call would make to files, as far as the agent reports them. */
+export function proposeDiffs(tool: Readonly<Tool>): FileDiff[] {
+  return boundFileDiffs(findDiffs(tool).map((diff) => completeProposedDiff(diff)));
+}
+
+/** Some agents report diffs, others only the input of their edit tool. */
+function findDiffs({ kind, input, diffs }: Readonly<Tool>): FileDiff[] {
+  const edit = kind === "edit" && diffs.length === 0 ? diffFromEditInput(input) : undefined;
+  return edit === undefined ? diffs : [edit];
 }
 
 function toRawEvent(update: unknown): EventBody {

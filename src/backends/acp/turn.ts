@@ -15,7 +15,7 @@ import { isReadOnlyKind } from "../read-only-kinds.ts";
 import { storableEvent, storableJson } from "../storable.ts";
 import { toFailureOutcome, toStopOutcome } from "./outcome.ts";
 import { toPermissionResponse } from "./permission.ts";
-import { AcpTranscript } from "./transcript.ts";
+import { AcpTranscript, proposeDiffs } from "./transcript.ts";
 
 const MAX_MESSAGE_LENGTH = 64 * 1024;
 
@@ -92,7 +92,8 @@ export class AcpTurnDriver {
       title: said,
       kind,
       readOnly: isReadOnlyKind(kind),
-      input: input ?? toRequestInput(said, storableJson(toolCall.content)),
+      input: input ?? toRequestInput(said, storableJson(removeDiffs(toolCall.content))),
+      preview: async () => ({ diffs: proposeDiffs(tool) }),
     });
     if (decision.allowed) {
       for (const { path } of [...tool.locations, ...tool.diffs]) this.#allowed.add(path);
@@ -168,6 +169,13 @@ export class AcpTurnDriver {
 /** Input for an agent that sends none. The title may be all there is: in Gemini CLI 0.61 it holds the command. */
 function toRequestInput(title: string, content: unknown): unknown {
   return content == null ? { title } : { title, content };
+}
+
+/** The diffs have their own field in the request. Returns undefined if nothing is left. */
+function removeDiffs(content: unknown): unknown {
+  if (!Array.isArray(content)) return content;
+  const others = content.filter((block) => (block as { type?: unknown } | null)?.type !== "diff") as unknown[];
+  return others.length === 0 ? undefined : others;
 }
 
 function isPermissionOption(option: unknown): option is schema.PermissionOption {

@@ -5,6 +5,7 @@ import type { ProgramTurn } from "../program/index.ts";
 import type { ControlChannel } from "./control-channel.ts";
 import { toUserQuestions, toClaudeElicitationResult, toElicitationQuestion } from "./questions.ts";
 import { recordAt, textAt } from "./record-fields.ts";
+import { toProposedDiffs } from "./diffs.ts";
 import { toClaudeToolStart } from "./tools.ts";
 
 /** Open requests of one program; further ones are refused. */
@@ -83,7 +84,7 @@ async function decideToolUse(turn: ProgramTurn, request: JsonRecord, signal: Abo
   const call = toClaudeToolStart(textAt(request, "tool_use_id") ?? textAt(request, "request_id") ?? name, name, input);
   const asked = name === "AskUserQuestion" ? toUserQuestions(input) : undefined;
   if (asked === undefined) {
-    const decision = await turn.permit(call, { signal });
+    const decision = await turn.permit({ ...call, proposeDiffs: () => toProposedDiffs(name, input) }, { signal });
     return decision.allowed ? { behavior: "allow", updatedInput: input } : denyTool(decision.message);
   }
   turn.recorder.startTool(call);
@@ -100,7 +101,9 @@ async function decideHook(turn: ProgramTurn, request: JsonRecord, signal: AbortS
   const name = textAt(step, "tool_name") ?? "a tool";
   if (name === "AskUserQuestion") return {};
   const id = textAt(step, "tool_use_id") ?? textAt(request, "tool_use_id") ?? name;
-  const decision = await turn.permit(toClaudeToolStart(id, name, recordAt(step, "tool_input") ?? {}), { signal });
+  const toolInput = recordAt(step, "tool_input") ?? {};
+  const call = toClaudeToolStart(id, name, toolInput);
+  const decision = await turn.permit({ ...call, proposeDiffs: () => toProposedDiffs(name, toolInput) }, { signal });
   return decision.allowed ? {} : denyHook(decision.message);
 }
 

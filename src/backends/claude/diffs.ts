@@ -2,6 +2,7 @@
 import type { FileDiff, Location } from "../../domain/index.ts";
 import type { JsonRecord } from "../../programs/index.ts";
 import { indexOfText, splitText } from "../../stdx/index.ts";
+import { readFileText } from "../file-context.ts";
 import { numberAt, recordsAt, textAt } from "./record-fields.ts";
 
 export interface EditChanges {
@@ -23,6 +24,19 @@ export function toEditChanges(
     diffs: [diff],
     locations: [line !== undefined && line > 0 ? { path: diff.path, line } : { path: diff.path }],
   };
+}
+
+/** Computes the diff of an edit that is not made yet, from its input and the file as it is now. */
+export function toProposedDiffs(name: string, input: JsonRecord, read = readFileText): FileDiff[] {
+  const path = textAt(input, "file_path");
+  if (path === undefined) return [];
+  const before = read(path);
+  const [first, ...others] = readEdits(input, undefined);
+  if (before === null && first?.from === "" && others.length === 0) return [{ path, before, after: first.to }];
+  const result =
+    before === undefined ? undefined : { originalFile: before, type: before === null ? "create" : "update" };
+  const diff = computeDiff(name, input, result, "");
+  return diff === undefined ? [] : [diff];
 }
 
 function computeDiff(

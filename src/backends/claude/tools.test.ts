@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { toEditChanges } from "./diffs.ts";
+import { toEditChanges, toProposedDiffs } from "./diffs.ts";
 import { toClaudeToolStart } from "./tools.ts";
 
 it.each([
@@ -112,4 +112,52 @@ it("finds the first line of an edit, and detects a new file from the result text
   expect(
     toEditChanges("Write", { file_path: path, content: "x" }, undefined, "File created successfully").diffs,
   ).toEqual([{ path, before: null, after: "x" }]);
+});
+
+it.each<[string, string, object, string | null | undefined, object[]]>([
+  [
+    "an edit, in its file",
+    "Edit",
+    { old_string: "b", new_string: "B" },
+    "a\nb\nc\n",
+    [{ path, before: "a\nb\nc\n", after: "a\nB\nc\n" }],
+  ],
+  [
+    "several edits",
+    "MultiEdit",
+    {
+      edits: [
+        { old_string: "a", new_string: "A" },
+        { old_string: "c", new_string: "C" },
+      ],
+    },
+    "a\nb\nc\n",
+    [{ path, before: "a\nb\nc\n", after: "A\nb\nC\n" }],
+  ],
+  ["a new file", "Write", { content: "x\n" }, null, [{ path, before: null, after: "x\n" }]],
+  ["a file that is replaced", "Write", { content: "x\n" }, "a\n", [{ path, before: "a\n", after: "x\n" }]],
+  [
+    "a binary file that is replaced",
+    "Write",
+    { content: "x" },
+    undefined,
+    [{ path, before: null, after: "x", truncated: true }],
+  ],
+  [
+    "a file that an edit creates",
+    "Edit",
+    { old_string: "", new_string: "x" },
+    null,
+    [{ path, before: null, after: "x" }],
+  ],
+  [
+    "text that the file does not have",
+    "Edit",
+    { old_string: "z", new_string: "Z" },
+    "a\n",
+    [{ path, before: "z", after: "Z", truncated: true }],
+  ],
+  ["a tool that does not edit", "Read", {}, "a\n", []],
+])("proposes the diff of %s", (_, name, input, file, diffs) => {
+  expect(toProposedDiffs(name, { file_path: path, ...input }, () => file)).toEqual(diffs);
 });

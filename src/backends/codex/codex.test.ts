@@ -69,6 +69,11 @@ const item = (what: object) => ["notify", "item/completed", { item: what }] as c
 const command = { type: "commandExecution", id: "c1", command: "/bin/bash -lc 'make it'", cwd: "/project" };
 const begun = ["notify", "item/started", { item: { ...command, status: "inProgress" } }] as const;
 const approval = "item/commandExecution/requestApproval";
+const CHANGE = {
+  path: "/nowhere/a.txt",
+  kind: { type: "update", move_path: null },
+  diff: "@@ -7,2 +7,2 @@\n a\n-b\n+c\n",
+};
 
 it("keeps unknown notifications unchanged, and refuses unknown requests", async () => {
   await using scene = await openScene({
@@ -94,6 +99,19 @@ it("asks again if a command is requested a second time", async () => {
   const lines = transcript(events);
   expect(lines).toContain("asks r1 make it");
   expect(lines).toContain("asks r2 make it (without the sandbox)");
+});
+
+it("asks about a file change with its diff", async () => {
+  await using scene = await openScene({
+    turn: [
+      ["notify", "item/started", { item: { type: "fileChange", id: "f1", status: "inProgress", changes: [CHANGE] } }],
+      ["ask", "item/fileChange/requestApproval", { itemId: "f1" }],
+    ],
+  });
+  const events = await play(await scene.open(), { decision: "deny" });
+  expect(events.find(({ type }) => type === "permission.requested")).toMatchObject({
+    diffs: [{ path: "/nowhere/a.txt", before: "a\nb\n", after: "a\nc\n", line: 7 }],
+  });
 });
 
 it("asks for network access and additional permissions by what they grant", async () => {

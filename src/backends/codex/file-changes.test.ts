@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { toChangeDiffs, classifyChanges, revertHunks } from "./file-changes.ts";
+import { applyHunks, toChangeDiffs, toProposedChangeDiffs, classifyChanges, revertHunks } from "./file-changes.ts";
 import type { FileUpdate } from "./wire.ts";
 
 const AFTER = "one\nTWO\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\nmore\n";
@@ -17,12 +17,14 @@ it.each([
   ["removed lines", "a\n", "@@ -1,3 +1 @@\n a\n-b\n-c\n", "a\nb\nc\n"],
   ["the removal of all text", "", "@@ -1 +0,0 @@\n-a\n", "a\n"],
   ["a change of a moved file", "x\n", "@@ -1 +1 @@\n-y\n+x\n\n\nMoved to: /project/b.txt", "y\n"],
-])("reverts %s", (_, after, hunks, before) => {
+])("reverts and applies %s", (_, after, hunks, before) => {
   expect(revertHunks(after, hunks)).toBe(before);
+  expect(applyHunks(before, hunks)).toBe(after);
 });
 
-it("does not revert hunks that do not match", () => {
+it("neither reverts nor applies hunks that do not match", () => {
   expect(revertHunks("something else\n", HUNKS)).toBeUndefined();
+  expect(applyHunks("something else\n", HUNKS)).toBeUndefined();
 });
 
 it("returns diffs of added, deleted and updated files", () => {
@@ -32,20 +34,33 @@ it("returns diffs of added, deleted and updated files", () => {
     { path: "/project/gone", kind: { type: "delete" }, diff: "g\n" },
     update(HUNKS),
   ];
-  expect(toChangeDiffs(changes, read)).toEqual({
-    diffs: [
-      { path: "/project/new", before: null, after: "n\n" },
-      { path: "/project/gone", before: "g\n", after: null },
-      { path: "/project/a.txt", before: BEFORE, after: AFTER },
-    ],
-    rest: [],
-  });
+  const diffs = [
+    { path: "/project/new", before: null, after: "n\n" },
+    { path: "/project/gone", before: "g\n", after: null },
+    { path: "/project/a.txt", before: BEFORE, after: AFTER },
+  ];
+  expect(toChangeDiffs(changes, read)).toEqual(diffs);
+  expect(toProposedChangeDiffs(changes, (path) => (path === "/project/a.txt" ? BEFORE : undefined))).toEqual(diffs);
 });
 
-it("returns the hunks if the file changed again", () => {
-  const { diffs, rest } = toChangeDiffs([update(HUNKS)], () => "something else\n");
-  expect(diffs).toEqual([]);
-  expect(rest.join("")).toContain("-two\n+TWO");
+it("reads the old text of a file that is to be moved at its old path", () => {
+  const moved = update("@@ -1 +1 @@\n-y\n+x\n", "/project/b.txt");
+  const read = (path: string) => (path === "/project/a.txt" ? "y\n" : null);
+  expect(toProposedChangeDiffs([moved], read)).toEqual([{ path: "/project/b.txt", before: "y\n", after: "x\n" }]);
+});
+
+it("returns one diff per hunk, with its line, if the file does not match", () => {
+  const hunks = [
+    { path: "/project/a.txt", before: "one\ntwo\nthree\n", after: "one\nTWO\nthree\n", line: 1 },
+    { path: "/project/a.txt", before: "eight\nnine\nold\nten\n", after: "eight\nnine\nten\nmore\n", line: 8 },
+  ];
+  expect(toChangeDiffs([update(HUNKS)], () => "something else\n")).toEqual(hunks);
+  expect(toProposedChangeDiffs([update(HUNKS)], () => undefined)).toEqual(hunks);
+});
+
+it("says that the change is unknown if it has neither a file nor hunks", () => {
+  const unknown = { path: "/project/a.txt", before: null, after: null, truncated: true };
+  expect(toProposedChangeDiffs([update("")], () => undefined)).toEqual([unknown]);
 });
 
 it.each([

@@ -1,7 +1,13 @@
 /** Describes the items of a Codex turn as tool calls. */
 import type { ToolKind, ToolOutcome } from "../../domain/index.ts";
 import type { ToolEnd, ToolStart } from "../program/index.ts";
-import { toChangeDiffs, classifyChanges, toChangeLocations, formatChanges } from "./file-changes.ts";
+import {
+  toChangeDiffs,
+  toProposedChangeDiffs,
+  classifyChanges,
+  toChangeLocations,
+  formatChanges,
+} from "./file-changes.ts";
 import { classifyShellLine, extractShellLine } from "./shell.ts";
 import type { ItemOf, ToolItem } from "./wire.ts";
 
@@ -18,7 +24,8 @@ export function toItemStart(item: ToolItem): ToolStart {
         kind: classifyChanges(changes),
         input: { changes },
       };
-      return { id, ...call, locations: toChangeLocations(changes) };
+      const proposeDiffs = () => toProposedChangeDiffs(changes);
+      return { id, ...call, locations: toChangeLocations(changes), proposeDiffs };
     }
     case "mcpToolCall": {
       const title = `mcp__${item.server}__${item.tool}`;
@@ -62,13 +69,8 @@ export function toItemEnd(item: ToolItem): ToolEnd {
       const { changes, status } = item;
       const outcome = toItemOutcome(status);
       if (outcome !== "ok") return { outcome, text: `the change was not applied: ${formatChanges(changes)}` };
-      const { diffs, rest } = toChangeDiffs(changes);
-      return {
-        outcome,
-        text: [formatChanges(changes), ...rest].join("\n"),
-        locations: toChangeLocations(changes),
-        diffs,
-      };
+      const diffs = toChangeDiffs(changes);
+      return { outcome, text: formatChanges(changes), locations: toChangeLocations(changes), diffs };
     }
     case "mcpToolCall": {
       const { status, result, error } = item;

@@ -105,7 +105,7 @@ export class CodexRequests {
 /** Maps a decision: after a denial the model continues, a cancellation ends the turn. */
 function toApprovalDecision(decision: PermissionDecision): Decision {
   if (decision.allowed) return "accept";
-  return decision.outcome === "denied" ? "decline" : "cancel";
+  return decision.outcome === "cancelled" ? "cancel" : "decline";
 }
 
 function toElicitationResult(action: Decision, content?: unknown): object {

@@ -2,6 +2,7 @@
 import { isAbsolute, join } from "node:path";
 import type { FileDiff, ToolKind } from "../../domain/index.ts";
 import { diffFromEditInput } from "../acp/edits.ts";
+import { completeMadeDiff } from "../file-context.ts";
 import type { ToolStart } from "../program/index.ts";
 
 const KINDS: Readonly<Record<string, ToolKind>> = {
@@ -39,7 +40,7 @@ export function toGeminiToolStart(id: string, name: string, input: Input, cwd: s
 /** Derives the diff from the input, because the headless output has none. */
 export function toGeminiDiffs(kind: ToolKind, input: unknown, cwd: string): FileDiff[] {
   const edit = kind === "edit" ? diffFromEditInput(input) : undefined;
-  return edit === undefined ? [] : [{ ...edit, path: toAbsolute(edit.path, cwd) }];
+  return edit === undefined ? [] : [completeMadeDiff({ ...edit, path: toAbsolute(edit.path, cwd) })];
 }
 
 function readInputPath(input: Input, cwd: string): string | undefined {

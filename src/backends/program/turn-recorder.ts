@@ -1,4 +1,5 @@
 /** Records the output of a program during one turn: messages, thoughts, tool calls and usage. */
+import { boundFileDiffs } from "../../domain/file-diff.ts";
 import {
   newId,
   type EventBody,
@@ -14,6 +15,8 @@ import { storableEvent } from "../storable.ts";
 export interface ToolStart extends ReportedCall {
   readonly id: string;
   readonly locations?: readonly Location[] | undefined;
+  /** Computes the changes that the call would make to files, for the person who decides about it. */
+  readonly proposeDiffs?: (() => readonly FileDiff[]) | undefined;
 }
 
 export interface ToolEnd {
@@ -29,8 +32,6 @@ interface Tool extends ReportedCall {
   taken: boolean;
 }
 
-/** Longer diffs are recorded without their text, marked `truncated`. */
-const MAX_DIFF_LENGTH = 256 * 1024;
 const MAX_TOOL_TEXT_LENGTH = 64 * 1024;
 
 export class TurnRecorder {
@@ -123,7 +124,7 @@ export class TurnRecorder {
       outcome,
       text: text.length > MAX_TOOL_TEXT_LENGTH ? `${text.slice(0, MAX_TOOL_TEXT_LENGTH)}…` : text,
       ...(locations.length > 0 && { locations: [...locations] }),
-      ...(diffs.length > 0 && { diffs: diffs.map(boundDiff) }),
+      ...(diffs.length > 0 && { diffs: boundFileDiffs(diffs) }),
     });
   }
 
@@ -178,11 +179,4 @@ export class TurnRecorder {
       // The turn has ended, or its log is broken; the turn reports that itself.
     }
   }
-}
-
-function boundDiff({ path, before, after, truncated }: FileDiff): FileDiff {
-  if ((before?.length ?? 0) + (after?.length ?? 0) > MAX_DIFF_LENGTH) {
-    return { path, before: null, after: null, truncated: true };
-  }
-  return { path, before, after, ...(truncated === true && { truncated }) };
 }

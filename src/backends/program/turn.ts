@@ -1,5 +1,6 @@
 /** One turn of a program: records its output and forwards its requests to the session. */
-import type { AskOptions, TurnContext } from "../../domain/index.ts";
+import { boundFileDiffs } from "../../domain/file-diff.ts";
+import { type AskOptions, type TurnContext } from "../../domain/index.ts";
 import type { AgentProcess } from "../../programs/index.ts";
 import type { ReportedCall } from "../offered-tools.ts";
 import { isReadOnlyKind } from "../read-only-kinds.ts";
@@ -62,11 +63,12 @@ export class RunningProgramTurn implements ProgramTurn {
   }
 
   async permit(call: ToolStart, options?: Pick<AskOptions, "signal">): ReturnType<ProgramTurn["permit"]> {
-    const { id: toolId, name: tool, title, kind, input } = call;
+    const { id: toolId, name: tool, title, kind, input, proposeDiffs } = call;
     this.recorder.startTool(call);
     if (this.findOfferedTool(call) !== undefined) return { allowed: true };
     const request = { toolId, tool, title: title || tool, kind, readOnly: isReadOnlyKind(kind), input: input ?? null };
-    const decision = await this.#parts.turn.permit(request, options);
+    const preview = async () => ({ diffs: boundFileDiffs(proposeDiffs?.() ?? []) });
+    const decision = await this.#parts.turn.permit({ ...request, preview }, options);
     if (!decision.allowed) this.recorder.endTool(toolId, { outcome: decision.outcome, text: decision.message });
     return decision;
   }

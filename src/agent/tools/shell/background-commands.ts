@@ -1,4 +1,5 @@
 /** Runs background commands of one agent. They end with the agent. */
+import type { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EventBody, ToolContext } from "../../../domain/index.ts";
 import {
@@ -54,15 +55,30 @@ export class BackgroundCommands implements AsyncDisposable {
     this.#record = record;
   }
 
-  /** Resolves with the handle once the start is in the log. */
-  async start(command: string, context: CommandContext): Promise<string> {
-    const { cwd, env, marker } = context;
+  /** Throws a ToolRefusal if no command can start now. */
+  requireRoom(): void {
     if (this.#closed) throw new ToolRefusal("no command can start: the session was closed");
     if (this.#running().length >= MAX_RUNNING) {
       throw new ToolRefusal(
         `${MAX_RUNNING} background commands are running, which is the maximum: end one with bash_kill`,
       );
     }
+  }
+
+  /** Throws a ToolRefusal if there is no such command. */
+  requireCommand(handle: string): void {
+    this.#find(handle);
+  }
+
+  /** Throws a ToolRefusal if the command accepts no input. */
+  requireInput(handle: string): void {
+    this.#findInput(handle);
+  }
+
+  /** Resolves with the handle once the start is in the log. */
+  async start(command: string, context: CommandContext): Promise<string> {
+    const { cwd, env, marker } = context;
+    this.requireRoom();
     const handle = `bash-${(this.#count += 1)}`;
     await using starting = new DisposeStack();
     const options = { cwd, env, marker, stdin: "pipe" as const };
@@ -129,11 +145,7 @@ export class BackgroundCommands implements AsyncDisposable {
 
   /** Resolves when the command has read the text. `end` closes the input afterwards. */
   async input(handle: string, text: string, end: boolean, signal: AbortSignal): Promise<void> {
-    const { group, exit } = this.#find(handle);
-    const { stdin } = group.child;
-    if (exit !== undefined || stdin === null || !stdin.writable) {
-      throw new ToolRefusal(`${handle} accepts no input: it has ended, or its input was closed`);
-    }
+    const { group, stdin } = this.#findInput(handle);
     const written = new Promise<"written" | "closed">((resolve) => {
       const done = (error?: Error | null): void => resolve(error ? "closed" : "written");
       if (end) stdin.end(text, done);
@@ -169,6 +181,13 @@ export class BackgroundCommands implements AsyncDisposable {
     throw new ToolRefusal(
       `there is no background command ${handle}: ${known}. Commands from before the session was reopened have ended`,
     );
+  }
+
+  #findInput(handle: string): { readonly group: ProcessGroup; readonly stdin: Writable } {
+    const { group, exit } = this.#find(handle);
+    const { stdin } = group.child;
+    if (exit === undefined && stdin?.writable === true) return { group, stdin };
+    throw new ToolRefusal(`${handle} accepts no input: it has ended, or its input was closed`);
   }
 
   #running(): BackgroundCommand[] {

@@ -39,6 +39,10 @@ export const bashInputTool = defineTool({
   describe: ({ handle: to, text }) => ({
     title: `write to ${to}: ${JSON.stringify(text.slice(0, 100).toWellFormed())}`,
   }),
+  preview({ handle: to }, { background }) {
+    background.requireInput(to);
+    return {};
+  },
   async run({ handle: to, text, end = false }, { background, signal }) {
     await background.input(to, text, end, signal);
     return okResult(`wrote ${text.length} characters to ${to}${end ? " and closed its input" : ""}`);
@@ -53,6 +57,10 @@ export const bashKillTool = defineTool({
   repeatable: true,
   input: z.strictObject({ handle: handle() }),
   describe: (input) => ({ title: `kill ${input.handle}` }),
+  preview(input, { background }) {
+    background.requireCommand(input.handle);
+    return {};
+  },
   async run(input, { background }) {
     return okResult(formatOutput(input.handle, await background.kill(input.handle)));
   },

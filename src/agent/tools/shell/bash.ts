@@ -33,6 +33,10 @@ export const bashTool = defineTool({
   describe: ({ command, background }) => ({
     title: `bash${background === true ? " in the background" : ""}: ${formatCommandTitle(command)}`,
   }),
+  preview({ background = false }, context) {
+    if (background) context.background.requireRoom();
+    return {};
+  },
   async run({ command, timeout_ms = DEFAULT_TIMEOUT_MS, background = false }, context) {
     if (!background) return runCommand(command, timeout_ms, context);
     const handle = await context.background.start(command, context);

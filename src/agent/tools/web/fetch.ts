@@ -6,7 +6,7 @@ import { truncateMiddle } from "../truncate.ts";
 import { ToolRefusal } from "../tool-refusal.ts";
 import { defineTool, okResult, textWithoutNul } from "../tool.ts";
 import { htmlToText } from "./html-to-text.ts";
-import { getPage, type FetchedPage } from "./get-page.ts";
+import { getPage, parsePageUrl, type FetchedPage } from "./get-page.ts";
 
 const FETCH_MS = 30_000;
 
@@ -20,6 +20,10 @@ export const fetchTool = defineTool({
   timeoutMs: 2 * FETCH_MS,
   input: z.strictObject({ url: textWithoutNul() }),
   describe: ({ url }) => ({ title: `fetch ${url.slice(0, 300).toWellFormed()}` }),
+  preview({ url }) {
+    parsePageUrl(url);
+    return {};
+  },
   async run({ url }, context) {
     using limit = deadline(FETCH_MS, context.signal);
     const page = await getPage(url, limit.signal).catch((error: unknown) => {

@@ -27,7 +27,7 @@ const REDIRECTS = [301, 302, 303, 307, 308];
  * reached.
  */
 export async function getPage(text: string, signal: AbortSignal, classify = classifyAddress): Promise<FetchedPage> {
-  let url = parseUrl(text);
+  let url = parsePageUrl(text);
   let mustBePublic = false;
   for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
     const { response, zone } = await sendGet(url, { mustBePublic, signal, classify });
@@ -35,7 +35,7 @@ export async function getPage(text: string, signal: AbortSignal, classify = clas
     const status = response.statusCode ?? 0;
     if (!REDIRECTS.includes(status) || location === undefined) return await readPageBody(response, url, status);
     response.destroy();
-    const next = parseUrl(location, url);
+    const next = parsePageUrl(location, url);
     if (url.protocol === "https:" && next.protocol === "http:") {
       throw new ToolRefusal(
         `${url.href} redirects to ${next.href}, which is not encrypted: fetch that URL directly if you want it`,
@@ -47,7 +47,8 @@ export async function getPage(text: string, signal: AbortSignal, classify = clas
   throw new ToolRefusal(`${text} redirects more than ${MAX_REDIRECTS} times, the last time to ${url.href}`);
 }
 
-function parseUrl(text: string, base?: URL): URL {
+/** Throws a ToolRefusal if the URL is not allowed. */
+export function parsePageUrl(text: string, base?: URL): URL {
   if (!URL.canParse(text, base?.href))
     throw new ToolRefusal(`${text} is not a valid URL: pass a complete one with https://`);
   const url = new URL(text, base);
