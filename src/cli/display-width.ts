@@ -5,7 +5,7 @@ const graphemes = new Intl.Segmenter();
 export function displayWidth(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of graphemes.segment(text)) width += graphemeWidth(segment);
+  for (const grapheme of splitGraphemes(text)) width += graphemeWidth(grapheme);
   return width;
 }
 
@@ -20,12 +20,46 @@ export function truncateToWidth(text: string, width: number): string {
   if (width < 1) return "";
   let cut = "";
   let taken = 0;
-  for (const { segment } of graphemes.segment(text)) {
-    taken += graphemeWidth(segment);
+  for (const grapheme of splitGraphemes(text)) {
+    taken += graphemeWidth(grapheme);
     if (taken > width - 1) break;
-    cut += segment;
+    cut += grapheme;
   }
   return `${cut}…`;
+}
+
+/** Splits the text into rows of at most the width. A character that is wider gets its own row. */
+export function wrapToWidth(text: string, width: number): string[] {
+  if (displayWidth(text) <= width) return [text];
+  const rows: string[] = [];
+  let row = "";
+  let taken = 0;
+  for (const grapheme of splitGraphemes(text)) {
+    const next = graphemeWidth(grapheme);
+    if (taken + next > width && row !== "") {
+      rows.push(row);
+      [row, taken] = ["", 0];
+    }
+    row += grapheme;
+    taken += next;
+  }
+  return [...rows, row];
+}
+
+/** The segmenter of Node 20 takes quadratic time, so it gets short pieces. */
+const PIECE_LENGTH = 256;
+
+/** A grapheme at the end of a piece may continue in the next one, so it is split off again with that piece. */
+function* splitGraphemes(text: string): Iterable<string> {
+  for (let start = 0; start < text.length;) {
+    const piece = text.slice(start, start + PIECE_LENGTH);
+    const found = Array.from(graphemes.segment(piece), ({ segment }) => segment);
+    const isLast = start + piece.length >= text.length;
+    for (const grapheme of isLast || found.length === 1 ? found : found.slice(0, -1)) {
+      yield grapheme;
+      start += grapheme.length;
+    }
+  }
 }
 
 function graphemeWidth(grapheme: string): number {

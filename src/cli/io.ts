@@ -132,7 +132,7 @@ function openTerminalInput(): ReadStream | "nobody" {
   }
 }
 
-export function hasColor({ env, stdout }: Io): boolean {
+export function hasColor({ env, stdout }: Pick<Io, "env" | "stdout">): boolean {
   return isInteractive(stdout, env) && (env["NO_COLOR"] ?? "") === "";
 }
 

@@ -1,16 +1,17 @@
 import { describe, expect, it } from "vitest";
-import type { EventBody, SessionEvent } from "../../domain/events.ts";
+import type { EventBody, FileDiff, SessionEvent } from "../../domain/events.ts";
 import { toPendingRequest, formatRequestDetails } from "./pending-request.ts";
 
-function shown(tool: string, input: unknown): string[] {
+function shown(tool: string, input: unknown, diffs?: FileDiff[], title = "a title that tells nothing"): string[] {
   const body: EventBody = {
     type: "permission.requested",
     requestId: "r1",
     toolId: "t1",
     tool,
-    title: "a title that tells nothing",
+    title,
     kind: "other",
     input,
+    ...(diffs !== undefined && { diffs }),
   };
   const event = { ...body, seq: 1, at: "2026-01-01T00:00:00.000Z", sessionId: "ses_1", agent: "a" } as SessionEvent;
   const asked = toPendingRequest(event);
@@ -94,5 +95,35 @@ describe("formatRequestDetails", () => {
   it("prints nested values with too many parts as JSON", () => {
     const changes = Array.from({ length: 30 }, (_, index) => ({ path: `${index}`, diff: "one\ntwo" }));
     expect(shown("apply_patch", { changes })).toEqual([`  changes: ${JSON.stringify(changes)}`]);
+  });
+});
+
+describe("formatRequestDetails of an edit", () => {
+  const diff = { path: "/w/a.txt", before: "one\n", after: "two\n" };
+  const lines = ["  /w/a.txt +1 -1", "  1 - one", "  1 + two"];
+
+  it("shows the diff instead of the input", () => {
+    expect(shown("edit", { old_text: "one", new_text: "two" }, [diff], "edit /w/a.txt")).toEqual(lines);
+  });
+
+  it("shows a title that says more than the diff", () => {
+    const title = "Edit /w/a.txt (and all other files in /w)\u001b[2J";
+    const said = "  Edit /w/a.txt (and all other files in /w)<U+001B>[2J";
+    expect(shown("apply_patch", {}, [diff], title)).toEqual([said, ...lines]);
+  });
+
+  it("shows the input too if the diff does not have the whole change", () => {
+    const unknown = { path: "/w/a.txt", before: null, after: null, truncated: true };
+    expect(shown("Write", { content: "x" }, [unknown], "Write /w/a.txt")).toEqual([
+      "  /w/a.txt the change is too long or not known",
+      "  content: x",
+    ]);
+  });
+
+  it("folds a long diff and says where all of it is", () => {
+    const long = { path: "/w/a.txt", before: null, after: "x\n".repeat(200) };
+    const folded = shown("write", {}, [long], "write /w/a.txt");
+    expect(folded).toHaveLength(41);
+    expect(folded.at(-1)).toBe("  … 161 more lines; full text: rookery sessions events SESSION --json …");
   });
 });

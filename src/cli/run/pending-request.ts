@@ -1,9 +1,12 @@
 /** An open permission request or question, formatted completely, because its title may not show everything. */
 import type { Question } from "../../domain/backend.ts";
-import type { SessionEvent } from "../../domain/events.ts";
+import type { FileDiff, SessionEvent } from "../../domain/events.ts";
 import type { SessionState } from "../../domain/state.ts";
 import type { SessionStore } from "../../domain/store.ts";
+import { foldLines } from "../diff/fold.ts";
+import { formatDiffs, type DiffFormat } from "../diff/format-diff.ts";
 import { formatCount } from "../format.ts";
+import { plainPaint } from "../paint.ts";
 import { toSingleLine, escapeInvisible } from "../sanitize.ts";
 import { readSessionEvents } from "../sessions/read-events.ts";
 
@@ -11,7 +14,10 @@ export interface PendingRequest {
   readonly requestId: string;
   /** Undefined for a question. */
   readonly tool: string | undefined;
+  readonly title?: string;
   readonly input: unknown;
+  /** The changes that the call would make to files, if they are known. */
+  readonly diffs?: readonly FileDiff[];
   /** The requester, if it is not the agent itself. */
   readonly from?: string | undefined;
   /** Undefined for a permission. */
@@ -20,13 +26,22 @@ export interface PendingRequest {
 
 /** Maximum length before the middle is omitted. Commands are shown completely up to a readable length. */
 const MAX_FIELD_LENGTH = { command: 16_000, other: 4_000 };
+const MAX_TITLE_LENGTH = 500;
+const FULL_TEXT_HINT = "full text: rookery sessions events SESSION --json …";
 const MAX_FIELDS = 20;
 const MAX_DEPTH = 4;
 
 export function toPendingRequest(event: SessionEvent): PendingRequest | undefined {
   if (event.type === "permission.requested") {
-    const { requestId, tool, input, from } = event;
-    return { requestId, tool, input, ...(from !== undefined && { from }) };
+    const { requestId, tool, title, input, diffs, from } = event;
+    return {
+      requestId,
+      tool,
+      title,
+      input,
+      ...(diffs !== undefined && { diffs }),
+      ...(from !== undefined && { from }),
+    };
   }
   if (event.type !== "question.asked") return undefined;
   const { message, from, url, schema } = event;
@@ -58,8 +73,31 @@ export function formatRequester(from: string | undefined): string {
   return from === undefined ? "" : ` for ${toSingleLine(escapeInvisible(from), 100)}`;
 }
 
-/** Each line starts with two spaces and contains no control characters, so the input cannot imitate other output. */
-export function formatRequestDetails({ input = null }: PendingRequest): string[] {
+/** How to show the details of a request. Default: without colors, wrapping and a hint. */
+export interface RequestFormat extends Partial<DiffFormat> {
+  /** How to see the lines of a long diff that are not shown. */
+  readonly hint?: string | undefined;
+}
+
+/**
+ * Shows the diffs of an edit, and the input of any other call. Each line starts with two spaces and contains no control
+ * characters, so the input cannot imitate other output.
+ */
+export function formatRequestDetails(asked: PendingRequest, format: RequestFormat = {}): string[] {
+  const { diffs = [], title = "" } = asked;
+  if (diffs.length === 0) return formatRequestInput(asked);
+  const { paint = plainPaint, columns, hint = FULL_TEXT_HINT } = format;
+  const lines = foldLines(formatDiffs(diffs, { paint, columns }), { hint });
+  const isTitleKnown = diffs.some(({ path }) => title.endsWith(path)); // it says no more than the diff
+  const isIncomplete = diffs.some(({ truncated }) => truncated === true);
+  return [
+    ...(isTitleKnown ? [] : [`  ${toSingleLine(escapeInvisible(title), MAX_TITLE_LENGTH)}`]),
+    ...lines,
+    ...(isIncomplete ? formatRequestInput(asked) : []),
+  ];
+}
+
+function formatRequestInput({ input = null }: PendingRequest): string[] {
   const isTable = typeof input === "object" && input !== null && !Array.isArray(input);
   const fields: Field[] = isTable ? Object.entries(input) : [["input", input]];
   if (fields.length > MAX_FIELDS) return formatInputField("input", input);
@@ -84,7 +122,7 @@ function formatInputField(name: string, value: unknown): string[] {
   if (lines.length === 1 && text.length <= most) return [`  ${label}: ${escapeInvisible(text)}`];
   const heading = `  ${label} (${formatCount(lines.length)} ${lines.length === 1 ? "line" : "lines"}):`;
   if (text.length <= most) return [heading, ...quoteLines(text)];
-  const left = `  … ${formatCount(text.length - most)} characters omitted; full text: rookery sessions events SESSION --json …`;
+  const left = `  … ${formatCount(text.length - most)} characters omitted; ${FULL_TEXT_HINT}`;
   return [heading, ...quoteLines(text.slice(0, most / 2)), left, ...quoteLines(text.slice(-most / 2))];
 }
 

@@ -1,8 +1,11 @@
 /** Asks the person at this terminal to answer requests, one at a time, or prints how to answer them elsewhere. */
 import { isRookeryError } from "../../domain/errors.ts";
 import type { Answer } from "../../session/method-types.ts";
+import { formatDiffs } from "../diff/format-diff.ts";
+import { choosePager, openPager } from "../diff/pager.ts";
 import { formatCount } from "../format.ts";
-import { type Io, printNotice } from "../io.ts";
+import { type Io, hasColor, printNotice } from "../io.ts";
+import { ansiPaint, plainPaint } from "../paint.ts";
 import { toSingleLine } from "../sanitize.ts";
 import { type PendingRequest, formatRequestDetails, formatRequester, formatRequestSubject } from "./pending-request.ts";
 import { askQuestion } from "./form/ask.ts";
@@ -79,13 +82,25 @@ export class RequestPrompter implements AsyncDisposable {
 
   /** Prints all details each time, because earlier output may have scrolled away. */
   async #decision(asked: PendingRequest, signal: AbortSignal): Promise<Answer> {
+    const { io } = this.#options;
+    const { diffs = [] } = asked;
     const tool = toSingleLine(asked.tool ?? "", 100);
-    const lines = formatRequestDetails(asked);
-    const many = lines.length > MAX_VISIBLE_LINES ? `, all ${formatCount(lines.length)} lines above` : "";
+    const pager = choosePager(io.env);
+    const paint = hasColor({ env: io.env, stdout: io.stderr }) ? ansiPaint : plainPaint;
+    const hint = `d opens them in ${toSingleLine(pager, 60)}`;
+    const lines = formatRequestDetails(asked, { paint, columns: io.stderr.columns, hint });
+    const isFolded = lines.some((line) => line.endsWith(hint));
+    const isLong = !isFolded && lines.length > MAX_VISIBLE_LINES;
+    const many = isLong ? `, all ${formatCount(lines.length)} lines above` : "";
     const whose = formatRequester(asked.from);
-    const ask = `Allow ${tool}${whose}${many}? [y]es, [a]lways ${tool} in this session, [n]o `;
+    const choices = ["[y]es", `[a]lways ${tool} in this session`, "[n]o", ...(isFolded ? ["[d]iff"] : [])];
+    const ask = `Allow ${tool}${whose}${many}? ${choices.join(", ")} `;
     for (;;) {
-      const typed = await askLine(this.#options.io, [`${tool}${whose}:`, ...lines, ask].join("\n"), signal);
+      const typed = await askLine(io, [`${tool}${whose}:`, ...lines, ask].join("\n"), signal);
+      if (diffs.length > 0 && ["d", "diff"].includes(typed?.trim().toLowerCase() ?? "")) {
+        await openPager(io, `${formatDiffs(diffs, { paint }).join("\n")}\n`, signal);
+        continue;
+      }
       const answer = parseDecision(typed);
       if (answer !== undefined) return answer;
     }

@@ -30,7 +30,7 @@ export function openScreen(io: Io, json: boolean): Screen {
     else spinner.clear();
   };
   const take = (event: SessionEvent): string => {
-    const [next, text] = renderEvent(view, event, paint);
+    const [next, text] = renderEvent(view, event, paint, { columns: io.stdout.columns });
     view = next;
     if (event.type === "turn.started") running = true;
     if (event.type === "turn.ended") running = false;

@@ -9,7 +9,7 @@ afterEach(() => fixture[Symbol.asyncDispose]());
 
 const SCRIPT: Script = [call("write", { path: "hello.txt", content: "hello" }), say("All done.")];
 const QUESTION =
-  /write:\r\n {2}path: hello\.txt\r\n {2}content: hello\r\nAllow write\? \[y\]es, \[a\]lways write in this session, \[n\]o /;
+  /write:\r\n {2}\S*hello\.txt\S* new file \+1\r\n[^\r]*\+ hello[^\r]*\r\n[^\r]*no line break at the end[^\r]*\r\nAllow write\? \[y\]es, \[a\]lways write in this session, \[n\]o /;
 
 describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
   it("asks the person even if the prompt comes from a pipe", async () => {

@@ -163,3 +163,28 @@ it("remembers denied tools until the next turn", () => {
 it("prints colors only on request", () => {
   expect(shown([started, tool(), toolEnded("ok")], ansiPaint).text).toBe("\u001b[32m✓\u001b[39m bash: npm test\n");
 });
+
+describe("the diff of an edit", () => {
+  const diffs = [{ path: "a.txt", before: "one\n", after: "two\n" }];
+  const edited: EventBody = { type: "tool.ended", toolId: "t1", outcome: "ok", text: "changed", diffs };
+  const asked: EventBody = {
+    type: "permission.requested",
+    requestId: "r1",
+    toolId: "t1",
+    tool: "edit",
+    title: "edit a.txt",
+    kind: "edit",
+    input: {},
+    diffs,
+  };
+  const diff = "  a.txt +1 -1\n  1 - one\n  1 + two\n";
+
+  it("follows the tool line", () => {
+    expect(shown([tool("t1", "edit a.txt"), edited]).text).toBe(`✓ edit a.txt\n${diff}`);
+  });
+
+  it("is not repeated if the permission request had it", () => {
+    expect(shown([asked, tool("t1", "edit a.txt"), edited]).text).toBe("✓ edit a.txt\n");
+    expect(shown([{ ...asked, toolId: "t2" }, tool("t1", "edit a.txt"), edited]).text).toContain(diff);
+  });
+});

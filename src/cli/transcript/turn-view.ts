@@ -8,6 +8,8 @@ import {
   type TurnOutcome,
 } from "../../domain/events.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../domain/usage.ts";
+import { foldLines } from "../diff/fold.ts";
+import { formatDiffs } from "../diff/format-diff.ts";
 import { formatCount, formatDuration, formatLocalTime, formatUsd } from "../format.ts";
 import type { Color, Paint } from "../paint.ts";
 import { toSingleLine, stripControls } from "../sanitize.ts";
@@ -19,6 +21,8 @@ export interface TurnView {
   readonly message: string | undefined;
   /** Titles of running tools by id. */
   readonly tools: ReadonlyMap<string, string>;
+  /** Ids of the tools whose changes a person saw before deciding about them. */
+  readonly previewed: ReadonlySet<string>;
   /** Titles of the tools that were denied in this turn. */
   readonly refused: readonly string[];
   /** Usage of this turn. Undefined until the first report. */
@@ -32,13 +36,26 @@ export const EMPTY_TURN_VIEW: TurnView = {
   atStart: true,
   message: undefined,
   tools: new Map(),
+  previewed: new Set(),
   refused: [],
   usage: undefined,
   startedAt: "",
   parkedUntil: undefined,
 };
 
-export function renderEvent(view: TurnView, event: SessionEvent, paint: Paint): readonly [TurnView, string] {
+export interface RenderOptions {
+  /** The width of the terminal, to wrap diffs. Default: they are not wrapped. */
+  readonly columns?: number | undefined;
+  /** Shows the changes of a tool even if its permission request showed them. Default: false. */
+  readonly repeatsDiffs?: boolean | undefined;
+}
+
+export function renderEvent(
+  view: TurnView,
+  event: SessionEvent,
+  paint: Paint,
+  options: RenderOptions = {},
+): readonly [TurnView, string] {
   switch (event.type) {
     case "turn.started":
       return [{ ...EMPTY_TURN_VIEW, atStart: view.atStart, startedAt: event.at }, ""];
@@ -56,7 +73,10 @@ export function renderEvent(view: TurnView, event: SessionEvent, paint: Paint): 
       if (event.title === undefined) return [view, ""];
       return [{ ...view, tools: new Map(view.tools).set(event.toolId, toSingleLine(event.title)) }, ""];
     case "tool.ended":
-      return renderToolEnd(view, event, paint);
+      return renderToolEnd(view, event, paint, options);
+    case "permission.requested":
+      if (event.diffs === undefined) return [view, ""];
+      return [{ ...view, previewed: new Set(view.previewed).add(event.toolId) }, ""];
     case "output.text":
       if (event.from !== undefined) return [view, ""]; // output of MCP servers is only logged
       return renderLine(view, stripControls(event.text).trimEnd());
@@ -103,7 +123,6 @@ export function renderEvent(view: TurnView, event: SessionEvent, paint: Paint): 
     case "session.closed":
     case "input.queued":
     case "thought.delta":
-    case "permission.requested":
     case "permission.resolved":
     case "question.asked":
     case "question.answered":
@@ -143,7 +162,12 @@ function renderDelta(view: TurnView, event: EventOf<"message.delta">): readonly 
   return [{ ...view, message: event.messageId, atStart: text.endsWith("\n") }, before + text];
 }
 
-function renderToolEnd(view: TurnView, event: EventOf<"tool.ended">, paint: Paint): readonly [TurnView, string] {
+function renderToolEnd(
+  view: TurnView,
+  event: EventOf<"tool.ended">,
+  paint: Paint,
+  { columns, repeatsDiffs = false }: RenderOptions,
+): readonly [TurnView, string] {
   const title = view.tools.get(event.toolId) ?? toSingleLine(event.toolId);
   const tools = new Map(view.tools);
   tools.delete(event.toolId);
@@ -152,7 +176,9 @@ function renderToolEnd(view: TurnView, event: EventOf<"tool.ended">, paint: Pain
   const how = [word, detail].filter((part) => part !== "").join(": ");
   const refused = event.outcome === "denied" ? [...view.refused, title] : view.refused;
   const text = `${paint(colour, mark)} ${title}${how === "" ? "" : paint("dim", ` — ${how}`)}`;
-  return renderLine(view, text, { tools, refused });
+  const isShown = repeatsDiffs || !view.previewed.has(event.toolId);
+  const diff = isShown ? foldLines(formatDiffs(event.diffs ?? [], { paint, columns })) : [];
+  return renderLine(view, [text, ...diff].join("\n"), { tools, refused });
 }
 
 function formatTurnSummary(view: TurnView, event: EventOf<"turn.ended">, paint: Paint): string {
