@@ -194,7 +194,8 @@ describe("doctor", () => {
     const subjects = stdout
       .trimEnd()
       .split("\n")
-      .map((line) => line.split(/ +/).slice(0, 2));
+      .map((line) => line.split(/ +/).slice(0, 2))
+      .filter(([, subject]) => subject !== "disk"); // depends on the machine
     expect(subjects).toEqual(
       ["program", "git", "home", "leftovers", "log", "config", "trust", "keys", "agents"].map((subject) => [
         "ok",

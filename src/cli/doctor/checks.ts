@@ -17,20 +17,14 @@ import { openSqliteStore } from "../../store/sqlite/open.ts";
 import { MIGRATIONS } from "../../store/sqlite/schema.ts";
 import { formatBytes } from "../format.ts";
 import { printNotice, type Io } from "../io.ts";
+import { diskFinding, readDiskSpace } from "./disk.ts";
+import type { Finding } from "./finding.ts";
 import { readyAgents } from "../../backends/readiness.ts";
 
 /** Checking a larger log takes seconds, so the command prints a notice. */
 const SLOW_CHECK_BYTES = 256 * 1024 * 1024;
 /** Maximum number of listed problems of a damaged log. */
 export const MAX_DAMAGES = 20;
-
-export interface Finding {
-  readonly subject: string;
-  readonly status: "ok" | "warning" | "problem";
-  readonly detail: string;
-  /** How to fix it. */
-  readonly advice?: string;
-}
 
 export function logPath({ env }: Pick<Io, "env">): string {
   return join(homeFolder(env), "rookery.db");
@@ -41,6 +35,7 @@ export const CHECKS: readonly ((io: Io) => Promise<Finding[]>)[] = [
   checkProgram,
   checkGit,
   checkHome,
+  checkDisks,
   checkLeftovers,
   checkLog,
   checkConfiguration,
@@ -89,6 +84,18 @@ async function checkFileModes(folder: string): Promise<Finding[]> {
   if (open.length === 0) return [];
   const advice = `chmod go= ${open.map((path) => `'${path}'`).join(" ")}`;
   return [{ subject: "home", status: "warning", detail: "other users of this machine can read it", advice }];
+}
+
+/** Reports the disk of the working directory only if it is another one and not well. */
+async function checkDisks(io: Io): Promise<Finding[]> {
+  const home = await readDiskSpace(await nearestExisting(homeFolder(io.env)));
+  const here = await readDiskSpace(io.cwd());
+  const isSame = here?.total === home?.total && here?.free === home?.free;
+  const other = here === undefined || isSame ? undefined : diskFinding(here);
+  return [
+    ...(home === undefined ? [] : [diskFinding(home)]),
+    ...(other === undefined || other.status === "ok" ? [] : [other]),
+  ];
 }
 
 async function checkLeftovers({ env }: Io): Promise<Finding[]> {

@@ -5,7 +5,8 @@ import { hasColor, print, printJson } from "../io.ts";
 import { isSet } from "../options.ts";
 import { type Color, ansiPaint, plainPaint } from "../paint.ts";
 import { toSingleLine } from "../sanitize.ts";
-import { CHECKS, type Finding } from "./checks.ts";
+import { CHECKS } from "./checks.ts";
+import type { Finding } from "./finding.ts";
 
 export async function doctorCommand({ io, options }: CommandCall): Promise<ExitCode> {
   if (isSet(options, "repair")) return (await import("./repair.ts")).repairLog(io, { json: isSet(options, "json") });

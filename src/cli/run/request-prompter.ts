@@ -103,6 +103,11 @@ export class RequestPrompter implements AsyncDisposable {
       }
       const answer = parseDecision(typed);
       if (answer !== undefined) return answer;
+      const unknown = toSingleLine(typed ?? "", 40);
+      const choices = "type y (yes, once), a (always in this session) or n (no)";
+      this.#options.io.stderr.write(
+        `${unknown === "" ? "no answer" : `"${unknown}" is not an answer`}: ${choices}\n\n`,
+      );
     }
   }
 }

@@ -3,6 +3,8 @@ import { trust, trustState } from "../../config/trust.ts";
 import { isRookeryError } from "../../domain/errors.ts";
 import { type Io, isPersonPresent, printNotice } from "../io.ts";
 import { escapeInvisible } from "../sanitize.ts";
+import { listTrustedActions, type TrustedAction } from "../../config/trusted-actions.ts";
+import { formatCount } from "../format.ts";
 import { confirm } from "./ask-line.ts";
 
 export async function withTrustPrompt<T>(
@@ -18,8 +20,24 @@ export async function withTrustPrompt<T>(
     const names = (files: readonly string[]) => files.map(escapeInvisible).join(", ");
     const what = state.changed.length > 0 ? `changed: ${names(state.changed)}` : names(state.files);
     printNotice(io, `${escapeInvisible(state.root)} has files that can run commands and steer agents (${what})`);
+    io.stderr.write(formatTrustedActions(await listTrustedActions(cwd).catch(() => [])));
     if (!(await confirm(io, "Trust it?", signal))) throw error;
     await trust(cwd, io.env);
     return await open();
   }
+}
+
+const MAX_ACTIONS = 20;
+const MAX_ACTION_LENGTH = 300;
+
+/** Lists what would run, one per line, so that the decision needs no other window. */
+export function formatTrustedActions(actions: readonly TrustedAction[]): string {
+  if (actions.length === 0) return "";
+  const shown = actions.slice(0, MAX_ACTIONS).map(({ where, what }) => {
+    const text = escapeInvisible(what);
+    const cut = text.length > MAX_ACTION_LENGTH ? `${text.slice(0, MAX_ACTION_LENGTH)}…` : text;
+    return `  ${escapeInvisible(where)}: ${cut}\n`;
+  });
+  const more = actions.length - shown.length;
+  return `This would run:\n${shown.join("")}${more > 0 ? `  … and ${formatCount(more)} more; read the files\n` : ""}`;
 }

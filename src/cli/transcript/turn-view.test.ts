@@ -74,6 +74,30 @@ describe("renderEvent", () => {
       ],
       "! MCP server hub: needs login; 401; try: `rookery mcp auth hub`\n",
     ],
+    [
+      "prints the same warning about a server once, also in a later turn",
+      [
+        { type: "mcp.status", server: "hub", status: "failed", reason: "gone" },
+        { type: "mcp.status", server: "hub", status: "failed", reason: "gone" },
+        started,
+        { type: "mcp.status", server: "hub", status: "failed", reason: "gone" },
+        { type: "mcp.status", server: "hub", status: "failed", reason: "other" },
+      ],
+      "! MCP server hub: failed; gone\n! MCP server hub: failed; other\n",
+    ],
+    [
+      "prints the items of the plan",
+      [
+        {
+          type: "plan.updated",
+          entries: [
+            { content: "Read", status: "completed" },
+            { content: "Fix", status: "pending" },
+          ],
+        },
+      ],
+      "plan: 1 of 2 done\n  ✓ Read\n  · Fix\n",
+    ],
     ["prints no output of a server", [{ type: "output.text", text: "up", from: "mcp files" }], ""],
     ["prints no thoughts", [{ type: "thought.delta", messageId: "m1", text: "hm" }], ""],
     [

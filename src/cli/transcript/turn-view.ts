@@ -13,6 +13,7 @@ import { formatDiffs } from "../diff/format-diff.ts";
 import { formatCount, formatDuration, formatLocalTime, formatUsd } from "../format.ts";
 import type { Color, Paint } from "../paint.ts";
 import { toSingleLine, stripControls } from "../sanitize.ts";
+import { formatPlan } from "./plan.ts";
 
 export interface TurnView {
   /** True if the cursor is at the start of a line. */
@@ -28,6 +29,8 @@ export interface TurnView {
   /** Usage of this turn. Undefined until the first report. */
   readonly usage: Usage | undefined;
   readonly startedAt: string;
+  /** Warnings about MCP servers that were shown, in this turn or an earlier one. At most 100. */
+  readonly serverWarnings: ReadonlySet<string>;
   /** When the limit that the turn waits for resets. */
   readonly parkedUntil: string | undefined;
 }
@@ -40,6 +43,7 @@ export const EMPTY_TURN_VIEW: TurnView = {
   refused: [],
   usage: undefined,
   startedAt: "",
+  serverWarnings: new Set(),
   parkedUntil: undefined,
 };
 
@@ -58,7 +62,10 @@ export function renderEvent(
 ): readonly [TurnView, string] {
   switch (event.type) {
     case "turn.started":
-      return [{ ...EMPTY_TURN_VIEW, atStart: view.atStart, startedAt: event.at }, ""];
+      return [
+        { ...EMPTY_TURN_VIEW, atStart: view.atStart, serverWarnings: view.serverWarnings, startedAt: event.at },
+        "",
+      ];
     case "turn.ended":
       return renderLine(view, formatTurnSummary(view, event, paint), { message: undefined, parkedUntil: undefined });
     case "message.delta":
@@ -88,13 +95,11 @@ export function renderEvent(
       );
     case "agent.switched":
       return renderLine(view, paint("dim", `agent: ${toSingleLine(event.to)}`));
-    case "plan.updated": {
-      const done = event.entries.filter((entry) => entry.status === "completed").length;
-      return renderLine(view, paint("dim", `plan: ${done} of ${event.entries.length} done`));
-    }
+    case "plan.updated":
+      return renderLine(view, formatPlan(event.entries, paint).join("\n"));
     case "mcp.status":
       if (event.status === "connecting" || event.status === "ready") return [view, ""]; // the normal case
-      return renderLine(view, `${paint("yellow", "!")} ${toSingleLine(formatServerStatus(event))}`);
+      return renderServerWarning(view, toSingleLine(formatServerStatus(event)), paint);
     case "context.compacted":
       return renderLine(view, paint("dim", "the conversation was summarized to save context"));
     case "conversation.replaced":
@@ -220,6 +225,15 @@ function formatRaisedBudget({ of, unit, to }: EventOf<"budget.raised">): string 
 function formatServerStatus({ server, status, reason, fix }: EventOf<"mcp.status">): string {
   const words = [`MCP server ${server}: ${status.replace("_", " ")}`, reason, fix && `try: ${fix}`];
   return words.filter((part) => part !== undefined && part !== "").join("; ");
+}
+
+const MAX_SERVER_WARNINGS = 100;
+
+/** Shows the same warning once: a server that is down reports it at each turn and each attempt to connect. */
+function renderServerWarning(view: TurnView, warning: string, paint: Paint): readonly [TurnView, string] {
+  if (view.serverWarnings.has(warning)) return [view, ""];
+  const serverWarnings = new Set([...view.serverWarnings, warning].slice(-MAX_SERVER_WARNINGS));
+  return renderLine(view, `${paint("yellow", "!")} ${warning}`, { serverWarnings });
 }
 
 /** Prints a full line, on a new line if needed. */

@@ -66,14 +66,26 @@ describe("the usage of all sessions", () => {
     ]);
   });
 
-  it("prints an unknown cost if a part of it is unknown", async () => {
-    await logged([{ costUsd: 1 }, {}], [{ agent: "codex", costUsd: 1 }]);
-    expect(lines(await shown()).map((line) => line.split(/ {2,}/).at(-1))).toEqual([
+  it("totals the known cost, and lists the tokens whose cost is unknown", async () => {
+    await logged(
+      [{ costUsd: 1 }, {}],
+      [
+        { agent: "codex", costUsd: 1 },
+        { agent: "gemini", model: "g" },
+      ],
+    );
+    const [table = "", unknown] = (await shown()).split("\n\n");
+    expect(lines(table).map((line) => line.split(/ {2,}/).at(-1))).toEqual([
       "cost",
-      "unknown",
+      "$1.00 + unknown",
       "$1.00",
       "unknown",
+      "$2.00 + unknown",
     ]);
+    expect(unknown).toBe(
+      'The cost of these tokens is unknown; set a price with [prices."provider/model"] in rookery.toml:\n' +
+        "  claude, m1: 1,010 tokens\n  gemini, g: 1,010 tokens\n",
+    );
   });
 
   it("counts only the usage of --agent in all sessions", async () => {
@@ -105,9 +117,10 @@ describe("the usage of all sessions", () => {
     const values = lines(await shown({ json: true })).map((line) => JSON.parse(line) as unknown);
     const used = { inputTokens: 1000, outputTokens: 10, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
     const cost = { costUsd: 1, costBy: "computed" };
+    const unpriced = { knownCostUsd: 0, unpricedTokens: 1010 };
     expect(values).toEqual([
       { agent: "claude", ...used, ...cost, models: [{ model: "m1", ...used, ...cost }] },
-      { agent: "codex", ...used, models: [{ model: "gpt", ...used }] },
+      { agent: "codex", ...used, ...unpriced, models: [{ model: "gpt", ...used, ...unpriced }] },
     ]);
   });
 

@@ -10,7 +10,7 @@ import { isSet, textOption } from "../options.ts";
 import { toSingleLine } from "../sanitize.ts";
 import { formatUsageCost } from "../transcript/turn-view.ts";
 import { parseSince } from "./since.ts";
-import { sumUsage, totalUsage, type AgentUsage } from "./sum.ts";
+import { sumUsage, totalUsage, unpricedTokens, type AgentUsage, type PricedUsage } from "./sum.ts";
 
 export async function usageCommand({ io, options }: CommandCall): Promise<ExitCode> {
   const said = textOption(options, "since");
@@ -18,38 +18,58 @@ export async function usageCommand({ io, options }: CommandCall): Promise<ExitCo
   await using rookery = await openLog(io);
   const sums = await sumUsage(rookery.store, { agent: textOption(options, "agent"), since });
   if (isSet(options, "json")) {
-    for (const { agent, usage, models } of sums) {
-      const each = models.map(({ model, usage: used }) => ({ model, ...used }));
-      await printJson(io, { agent, ...usage, models: each });
+    for (const { agent, models, ...usage } of sums) {
+      const each = models.map(({ model, ...used }) => ({ model, ...toJson(used) }));
+      await printJson(io, { agent, ...toJson(usage), models: each });
     }
   } else if (sums.length === 0) {
     await print(io, withCommandPrefix(io, 'no usage was reported yet; start a session: rookery run "PROMPT"\n'));
-  } else await print(io, formatUsageTable(sums));
+  } else await print(io, `${formatUsageTable(sums)}${formatUnpriced(sums)}`);
   return EXIT.done;
 }
 
 const HEAD = ["agent", "model", "tokens in", "from cache", "tokens out", "cost"];
 
 function formatUsageTable(sums: readonly AgentUsage[]): string {
-  const all = sums.length < 2 ? [] : [["all", "", ...usageCells(totalUsage(sums.map(({ usage }) => usage)))]];
+  const all = sums.length < 2 ? [] : [["all", "", ...usageCells(totalUsage(sums))]];
   return formatColumns([HEAD, ...sums.flatMap(agentRows), ...all]);
 }
 
 /** Returns one row for an agent with one model, or a total row and one row per model. */
-function agentRows({ agent, usage, models }: AgentUsage): string[][] {
+function agentRows({ agent, models, ...usage }: AgentUsage): string[][] {
   const [first] = models;
   const one = models.length === 1 ? first?.model : undefined;
   const own = [toSingleLine(agent), toSingleLine(one ?? ""), ...usageCells(usage)];
   if (models.length < 2) return [own];
-  return [own, ...models.map(({ model, usage: used }) => ["", toSingleLine(model ?? "unknown"), ...usageCells(used)])];
+  return [own, ...models.map(({ model, ...used }) => ["", toSingleLine(model ?? "unknown"), ...usageCells(used)])];
 }
 
-function usageCells(usage: Usage): string[] {
-  const { inputTokens, cacheReadTokens, outputTokens } = usage;
-  return [
-    formatCount(inputTokens),
-    formatCount(cacheReadTokens),
-    formatCount(outputTokens),
-    formatUsageCost(usage, "unknown"),
-  ];
+function usageCells(usage: PricedUsage): string[] {
+  const { inputTokens, cacheReadTokens, outputTokens } = usage.all;
+  return [formatCount(inputTokens), formatCount(cacheReadTokens), formatCount(outputTokens), formatKnownCost(usage)];
+}
+
+/** The known part of the cost, with a mark if a part is unknown. */
+function formatKnownCost({ all, priced }: PricedUsage): string {
+  if (all.costUsd !== undefined) return formatUsageCost(all, "unknown");
+  return priced.inputTokens + priced.outputTokens === 0 ? "unknown" : `${formatUsageCost(priced, "unknown")} + unknown`;
+}
+
+/** Says for which models the cost is unknown, and how to change that. */
+function formatUnpriced(sums: readonly AgentUsage[]): string {
+  const models = sums.flatMap(({ agent, models: own }) => own.map((usage) => ({ agent, ...usage })));
+  const lines = models.flatMap(({ agent, model, ...usage }) => {
+    const count = unpricedTokens(usage);
+    const what = `${toSingleLine(agent)}${model === undefined ? "" : `, ${toSingleLine(model)}`}`;
+    return usage.all.costUsd === undefined ? [`  ${what}: ${formatCount(count)} tokens\n`] : [];
+  });
+  if (lines.length === 0) return "";
+  return `\nThe cost of these tokens is unknown; set a price with [prices."provider/model"] in rookery.toml:\n${lines.join("")}`;
+}
+
+/** `knownCostUsd` and `unpricedTokens` are only present if a part of the cost is unknown. */
+function toJson(usage: PricedUsage): Usage & { readonly knownCostUsd?: number | undefined } {
+  const { all, priced } = usage;
+  if (all.costUsd !== undefined) return all;
+  return { ...all, knownCostUsd: priced.costUsd, ...{ unpricedTokens: unpricedTokens(usage) } };
 }

@@ -1,0 +1,29 @@
+import { expect, it, vi } from "vitest";
+import type { Answer } from "../../session/method-types.ts";
+import { terminalIo } from "../task/test-service.ts";
+import { RequestPrompter } from "./request-prompter.ts";
+
+it("says what the choices are after a wrong answer, and asks again", async () => {
+  const io = terminalIo();
+  const answers: Answer[] = [];
+  await using prompter = new RequestPrompter({
+    io,
+    sessionId: "ses_1",
+    atTerminal: true,
+    answer: async (_, answer) => void answers.push(answer),
+    onBusy: () => undefined,
+  });
+  prompter.ask({ requestId: "r1", tool: "bash", input: { command: "ls" } });
+  const asked = () => io.text().match(/Allow bash/g)?.length;
+  await vi.waitFor(() => expect(asked()).toBe(1));
+  io.terminalInput.write("maybe\u001b[2J\n");
+  await vi.waitFor(() => expect(asked()).toBe(2));
+  expect(io.text()).toContain(
+    '"maybe[2J" is not an answer: type y (yes, once), a (always in this session) or n (no)\n',
+  );
+  io.terminalInput.write("\n");
+  await vi.waitFor(() => expect(asked()).toBe(3));
+  expect(io.text()).toContain("no answer: type y");
+  io.terminalInput.write("y\n");
+  await vi.waitFor(() => expect(answers).toEqual([{ decision: "allow", scope: "once" }]));
+});
