@@ -1,5 +1,5 @@
 /** The command-line reference, from the table of commands. */
-import type { CommandSpec, OptionSpec } from "../../src/cli/command.ts";
+import { type CommandSpec, type OptionSpec, shortFlag } from "../../src/cli/command.ts";
 import { PROGRAM } from "../../src/cli/commands.ts";
 import { code, fence, page, table } from "./markdown.ts";
 
@@ -53,7 +53,9 @@ function section({ path, command, isDefault }: Leaf): string {
     .join("\n\n");
 }
 
-function flags({ flags: long, short }: OptionSpec): string {
+function flags(option: OptionSpec): string {
+  const { flags: long } = option;
+  const short = shortFlag(option);
   return short === undefined ? code(long) : `${code(short)}, ${code(long)}`;
 }
 

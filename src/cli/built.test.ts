@@ -15,6 +15,7 @@ const CALLS: readonly { readonly args: readonly string[]; readonly code?: number
   { args: ["acp", "conductor", "--agent", "nobody"], code: 2, output: /^rookery: / },
   { args: ["mcp", "list"], output: /./ },
   { args: ["tell", "nobody", "more"], code: 1, output: /^rookery: / },
+  { args: ["inbox"], output: /nothing waits/ },
   { args: ["answer", "last", "req_none", "allow"], code: 1, output: /^rookery: / },
   { args: ["agents"], output: /anthropic/ },
   { args: ["trust"], output: /./ },

@@ -9,6 +9,7 @@ export const COMMAND_NAMES = [
   "acp",
   "mcp",
   "tell",
+  "inbox",
   "answer",
   "agents",
   "trust",

@@ -39,6 +39,19 @@ export interface OptionSpec {
   readonly repeatable?: boolean;
 }
 
+/** Short forms of options that many commands have. */
+const SHARED_SHORT_FLAGS: Readonly<Record<string, string>> = {
+  "--agent": "-a",
+  "--model": "-m",
+  "--session": "-s",
+  "--permissions": "-p",
+};
+
+/** The short form of an option: its own, or the one that the option has in all commands. */
+export function shortFlag({ flags, short }: OptionSpec): string | undefined {
+  return short ?? SHARED_SHORT_FLAGS[flags.split(" ")[0] ?? ""];
+}
+
 export type CommandAction = (call: CommandCall) => Promise<ExitCode>;
 
 export interface CommandCall {

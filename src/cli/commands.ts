@@ -291,6 +291,7 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
       { flags: "--model <model>", summary: "the model: provider/model, or a model name of the agent's program" },
       { flags: "--cwd <dir>", summary: "the working directory" },
       ADD_DIR_OPTION,
+      { flags: "--continue", short: "-c", summary: "continue your newest session here: the same as --session last" },
       {
         flags: "--session <id>",
         summary: "continue a session: the start of its id, or `last` for your newest one in this repository",
@@ -404,14 +405,30 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
     load: async () => (await import("./tell.ts")).tellCommand,
   },
   {
+    name: "inbox",
+    summary: "list everything that waits for an answer, in all sessions and tasks",
+    options: [JSON_OPTION],
+    examples: ["rookery inbox", "rookery inbox --json"],
+    load: async () => (await import("./inbox/inbox.ts")).inboxCommand,
+  },
+  {
     name: "answer",
     summary: "answer a request of a session or a task, from any terminal",
     arguments: [
-      SESSION_OR_TASK,
-      { name: "request", summary: "the request id from `rookery sessions show` or `rookery task show`" },
+      {
+        name: "session",
+        summary: "a session or task, as for `rookery tell`; omit it if only one request waits (see `rookery inbox`)",
+        optional: true,
+      },
+      {
+        name: "request",
+        summary: "the request id from `rookery inbox`; omit it if only one waits there",
+        optional: true,
+      },
       {
         name: "answer",
         summary: "allow, always (in this session) or deny a permission; accept, decline or cancel a question",
+        optional: true,
         choices: ["allow", "always", "deny", "accept", "decline", "cancel"],
       },
     ],
@@ -421,8 +438,8 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
       JSON_OPTION,
     ],
     examples: [
-      "rookery answer last REQUEST allow",
-      'rookery answer last REQUEST deny --message "not on main"',
+      "rookery answer allow",
+      'rookery answer last deny --message "not on main"',
       `rookery answer last REQUEST accept --content '{"name":"Ada"}'`,
     ],
     load: async () => (await import("./answer.ts")).answerCommand,

@@ -1,5 +1,5 @@
 /** Formats the help of a command from its entry in the command table. */
-import type { ArgumentSpec, CommandSpec, OptionSpec } from "./command.ts";
+import { type ArgumentSpec, type CommandSpec, type OptionSpec, shortFlag } from "./command.ts";
 import { formatColumns } from "./format.ts";
 import { formatPath } from "./parse.ts";
 
@@ -37,8 +37,9 @@ export function formatHelp(path: readonly CommandSpec[]): string {
 
 const REPEATABLE_HINT = " (repeatable)";
 
-function formatFlags({ flags, short }: OptionSpec): string {
-  return short === undefined ? flags : `${short}, ${flags}`;
+function formatFlags(option: OptionSpec): string {
+  const short = shortFlag(option);
+  return short === undefined ? option.flags : `${short}, ${option.flags}`;
 }
 
 function section(title: string, rows: readonly (readonly string[])[]): string {

@@ -14,7 +14,7 @@ if (process.platform === "win32") {
   refuse("Rookery runs on Linux and macOS; on Windows, use WSL");
 } else if (major < 20 || (major === 20 && minor < 19)) {
   refuse(`Rookery needs Node 20.19 or newer; this is ${process.version}`);
-} else if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
+} else if (args.length === 1 && (args[0] === "--version" || args[0] === "-V" || args[0] === "-v")) {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") refuse(formatOutputError(error));
   });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { CommandSpec } from "./command.ts";
+import { type CommandSpec, shortFlag } from "./command.ts";
 import { COMMAND_NAMES } from "./command-names.ts";
 import { COMMANDS, PROGRAM } from "./commands.ts";
 import { formatHelp } from "./help.ts";
@@ -15,6 +15,18 @@ it.each<[string[], string, (string | undefined)[], Record<string, unknown>]>([
   [["run", "--agent", "a", "--agent", "b"], "run", [undefined], { agent: "b" }],
   [["run", "--", "--json"], "run", ["--json"], {}],
   [["run", "x", "--cwd", "-odd"], "run", ["x"], { cwd: "-odd" }],
+  [
+    ["run", "x", "-a", "a", "-m", "p/m", "-s", "last", "-p", "all"],
+    "run",
+    ["x"],
+    { agent: "a", model: "p/m", session: "last", permissions: "all" },
+  ],
+  [["run", "-c", "x"], "run", ["x"], { continue: true }],
+  [["task", "start", "x", "-a", "a"], "start", ["x"], { agent: "a" }],
+  [["session", "show", "last"], "show", ["last"], {}],
+  [["tasks"], "list", [], {}],
+  [["agent"], "agents", [], {}],
+  [["answer", "allow"], "answer", ["allow", undefined, undefined], {}],
   [["sessions"], "list", [], {}],
   [["sessions", "--json"], "list", [], { json: true }],
   [["sessions", "show", "last"], "show", ["last"], {}],
@@ -106,4 +118,15 @@ it("lists the names of all commands in the order of the table", () => {
 
 it.each(COMMANDS.map(({ name }) => [name]))("suggests npx rookery %s if npx started the process", (name) => {
   expect(withCommandPrefix({ env: { npm_command: "exec" } }, `run: rookery ${name}`)).toBe(`run: npx rookery ${name}`);
+});
+
+it("has no two options with the same short form in one command", () => {
+  for (const path of all([PROGRAM], COMMANDS)) {
+    const short = (path.at(-1)?.options ?? []).flatMap((option) => shortFlag(option) ?? []);
+    expect(new Set(short).size).toBe(short.length);
+  }
+});
+
+it.each(["--version", "-V", "-v"])("%s is the version", (flag) => {
+  expect(parseArgs(PROGRAM, [flag])).toEqual({ kind: "version" });
 });

@@ -1,6 +1,6 @@
 /** Parses command-line words into a command of the table with its arguments and options. */
 import { didYouMean } from "../config/nearest.ts";
-import type { ArgumentSpec, CommandSpec, OptionSpec, OptionValues } from "./command.ts";
+import { type ArgumentSpec, type CommandSpec, type OptionSpec, type OptionValues, shortFlag } from "./command.ts";
 import { usageError } from "./exit.ts";
 import { splitAssignment } from "./split-assignment.ts";
 
@@ -17,13 +17,13 @@ export type ParsedCommand =
 /** `root` is the program itself. Throws `usage`. */
 export function parseArgs(root: CommandSpec, words: readonly string[]): ParsedCommand {
   if (words[0] === "help") return parseHelp(root, words.slice(1));
-  if (words[0] === "--version" || words[0] === "-V") return { kind: "version" };
+  if (["--version", "-V", "-v"].includes(words[0] ?? "")) return { kind: "version" };
   const path = [root];
   let rest = words;
   for (let command = root; command.commands !== undefined;) {
     const [word, ...more] = rest;
     if (word === "--help" || word === "-h") return { kind: "help", path };
-    const named = command.commands.find(({ name }) => name === word);
+    const named = findCommand(command.commands, word);
     if (named !== undefined) rest = more;
     else if (word !== undefined && !word.startsWith("-")) throw unknownCommand(word, path);
     const next = named ?? command.commands.find(({ name }) => name === command.defaultCommand);
@@ -38,12 +38,20 @@ export function formatPath(path: readonly CommandSpec[]): string {
   return path.map(({ name }) => name).join(" ");
 }
 
+/** Both numbers of a noun name the same command. */
+const OTHER_NUMBERS: Readonly<Record<string, string>> = { session: "sessions", tasks: "task", agent: "agents" };
+
+function findCommand(commands: readonly CommandSpec[], word = ""): CommandSpec | undefined {
+  const other = Object.hasOwn(OTHER_NUMBERS, word) ? OTHER_NUMBERS[word] : undefined;
+  return commands.find(({ name }) => name === word) ?? commands.find(({ name }) => name === other);
+}
+
 const ROOT_FLAGS = ["--help", "--version"];
 
 function parseHelp(root: CommandSpec, words: readonly string[]): ParsedCommand {
   const path = [root];
   for (const word of words) {
-    const next = path.at(-1)?.commands?.find(({ name }) => name === word);
+    const next = findCommand(path.at(-1)?.commands ?? [], word);
     if (next === undefined) throw unknownCommand(word, path);
     path.push(next);
   }
@@ -56,7 +64,7 @@ function parseLeaf(path: readonly CommandSpec[], words: readonly string[]): Pars
   const options: Record<string, string | boolean | string[]> = {};
   const restAt = command.arguments?.findIndex(({ rest }) => rest === true) ?? -1;
   const known = new Map((command.options ?? []).map((option) => [longFlag(option), option]));
-  const short = new Map((command.options ?? []).map((option) => [option.short, option]));
+  const short = new Map((command.options ?? []).map((option) => [shortFlag(option), option]));
   for (let index = 0; index < words.length; index += 1) {
     const word = words[index] ?? "";
     if (word === "--") {

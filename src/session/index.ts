@@ -24,4 +24,5 @@ export type { Turn } from "./turn-events.ts";
 export { Session, type Deliver } from "./session.ts";
 export { followWithRetry, isTransientFailure, retryStore } from "./store-retry.ts";
 export { requireNoRunningTask, findRunningTask } from "./task-session.ts";
+export { listWaitingRequests, sessionWaitingRequests, type WaitingRequest } from "./waiting-requests.ts";
 export { queueStoredInput } from "./queue-input.ts";

@@ -31,7 +31,7 @@ it.each<[string[], string[]]>([
     [""],
     [
       ["chat", "run", "task", "serve", "sessions", "usage", "acp", "mcp"],
-      ["tell", "answer", "agents", "trust", "doctor", "demo", "completion", "help"],
+      ["tell", "inbox", "answer", "agents", "trust", "doctor", "demo", "completion", "help"],
     ].flat(),
   ],
   [["se"], ["serve", "sessions"]],
@@ -70,6 +70,7 @@ it.each<[string[], string[]]>([
     ["allow", "always"],
   ],
   [["answer", "last", ""], []],
+  [["inb"], ["inbox"]],
   [
     ["mcp", ""],
     ["list", "auth", "logout", "call", "serve"],

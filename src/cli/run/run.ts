@@ -21,7 +21,7 @@ import { waitForAgentStart } from "./agent-start.ts";
 import { withTrustPrompt } from "./trust-prompt.ts";
 
 export async function runPromptCommand({ io, args, options }: CommandCall): Promise<ExitCode> {
-  const named = textOption(options, "session");
+  const named = textOption(options, "session") ?? (isSet(options, "continue") ? "last" : undefined);
   const permissions = choiceOption(options, "permissions", PERMISSION_POLICIES);
   const json = isSet(options, "json");
   const amounts = textOption(options, "budget");

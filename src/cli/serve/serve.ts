@@ -7,6 +7,7 @@ import { type Io, print, printJson } from "../io.ts";
 import { countOption, isSet, listOption, textOption } from "../options.ts";
 import { untilAborted } from "../run/interrupts.ts";
 import { formatStartMessage } from "./start-message.ts";
+import { logTaskEvents } from "./task-log.ts";
 import { watchStopSignals } from "./stop-signals.ts";
 import { createServerLogger } from "./server-logger.ts";
 
@@ -24,6 +25,12 @@ export async function serveCommand({ io, options }: CommandCall): Promise<ExitCo
     cwd: io.cwd(),
     log: json ? (line) => void io.stderr.write(`${line}\n`) : undefined,
   });
+  const { head } = await rookery.store.readFeed({ after: 0, limit: 0 });
+  const logging = logTaskEvents(rookery.store, {
+    after: head,
+    signal: stops.signal,
+    log: (line) => voice("info", line),
+  }).catch((error: unknown) => voice("warning", `tasks are no longer logged here: ${formatError(error)}`));
   const pool = rookery.runTasks({ signal: stops.signal, onProblem: (error) => voice("warning", formatError(error)) });
   const tokenFile = wanted.token === undefined ? join(rookery.home, "token") : undefined;
   const { url, exposed } = service;
@@ -38,7 +45,7 @@ export async function serveCommand({ io, options }: CommandCall): Promise<ExitCo
   }
   await Promise.race([pool, untilAborted(stops.signal)]);
   voice("info", "stopping; running tasks continue at the next start; press Ctrl-C again to quit immediately");
-  await Promise.all([service.close(), pool]);
+  await Promise.all([service.close(), pool, logging]);
   return EXIT.done;
 }
 

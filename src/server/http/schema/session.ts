@@ -111,7 +111,6 @@ export const WaitingRequestSchema = z.object({
   schema: z.unknown().optional().describe("For questions: a JSON schema of the expected answer."),
   url: z.string().optional(),
 });
-export type WaitingRequest = z.infer<typeof WaitingRequestSchema>;
 
 export const RequestListSchema = z.object({ requests: z.array(WaitingRequestSchema) });
 

@@ -1,0 +1,96 @@
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { newId, type EventDraft } from "../../domain/index.ts";
+import { openSqliteStore } from "../../store/index.ts";
+import { openCommandFixture, type CommandFixture } from "../test-command.ts";
+
+let fixture: CommandFixture;
+beforeEach(async () => {
+  fixture = await openCommandFixture();
+});
+afterEach(() => fixture[Symbol.asyncDispose]());
+
+const stamp = { at: new Date(Date.now() - 5 * 60_000).toISOString(), agent: "claude" };
+const OPENED = { ...stamp, type: "session.opened", backend: "api", cwd: "/w", permissions: "ask" } as const;
+const TURN: EventDraft = { ...stamp, type: "turn.started", turnId: "trn_1", input: [{ type: "text", text: "hi" }] };
+const asks = (requestId: string, title = "bash: npm test"): EventDraft => ({
+  ...stamp,
+  type: "permission.requested",
+  turnId: "trn_1",
+  requestId,
+  toolId: "tol_1",
+  tool: "bash",
+  title,
+  kind: "execute",
+  input: { command: "npm test" },
+});
+const question: EventDraft = {
+  ...stamp,
+  type: "question.asked",
+  requestId: "q1",
+  message: "Which branch?",
+  from: "hub",
+};
+
+/** Appends sessions to the log of the fixture. Returns their ids. */
+async function logged(...sessions: (readonly EventDraft[])[]): Promise<string[]> {
+  await using store = await openSqliteStore({ path: join(fixture.home, ".rookery", "rookery.db") });
+  const ids: string[] = [];
+  for (const events of sessions) {
+    const sessionId = newId("ses");
+    await store.append({ sessionId, id: newId("app"), expectedHead: 0, events });
+    ids.push(sessionId);
+  }
+  return ids;
+}
+
+it("lists what waits in all sessions, with age, place and the command that answers it", async () => {
+  const [first, second] = await logged(
+    [OPENED, TURN, asks("r1", "bash: rm -rf x\u001b[2J")],
+    [{ ...OPENED, task: "fix-login" }, question],
+    [OPENED],
+  );
+  const { code, stdout, stderr } = await fixture.rookery(["inbox"]);
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(stdout).toBe(
+    `bash: rm -rf x<U+001B>[2J
+  ${first ?? ""}, claude, 5m ago
+  rookery answer ${first ?? ""} r1 allow|always|deny
+
+hub: Which branch?
+  task fix-login, claude, 5m ago
+  rookery answer fix-login q1 accept --content '{…}'|decline
+`,
+  );
+  const lines = (await fixture.rookery(["inbox", "--json"])).stdout.trimEnd().split("\n");
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    { sessionId: first, requestId: "r1", kind: "permission", input: { command: "npm test" } },
+    { sessionId: second, requestId: "q1", kind: "question", task: "fix-login" },
+  ]);
+});
+
+it("says that nothing waits", async () => {
+  expect(await fixture.rookery(["inbox"])).toEqual({ code: 0, stdout: "nothing waits for an answer\n", stderr: "" });
+  expect((await fixture.rookery(["answer", "allow"])).stderr).toContain("nothing waits for an answer");
+});
+
+it("answers the only request without an id, and shows what it answers", async () => {
+  const [session] = await logged([OPENED, TURN, asks("r1")], [OPENED]);
+  expect((await fixture.rookery(["inbox"])).stdout).toContain("  rookery answer allow|always|deny\n");
+  const { code, stdout, stderr } = await fixture.rookery(["answer", "deny", "--message", "no"]);
+  expect(code).toBe(0);
+  expect(stderr).toContain(`bash: npm test (${session ?? ""}, claude)`);
+  expect(stdout).toBe(`answered r1 of ${session ?? ""}: deny\n`);
+  expect((await fixture.rookery(["inbox"])).stdout).toBe("nothing waits for an answer\n");
+});
+
+it("asks for a name if several requests wait, and accepts the session alone if one waits there", async () => {
+  const [, second] = await logged([OPENED, TURN, asks("r1")], [OPENED, TURN, asks("r2")]);
+  const refused = await fixture.rookery(["answer", "allow"]);
+  expect(refused).toMatchObject({ code: 2, stdout: "" });
+  expect(refused.stderr).toContain("2 requests wait for an answer; name one of them: rookery inbox");
+  expect((await fixture.rookery(["answer", second ?? "", "allow"])).stdout).toBe(
+    `answered r2 of ${second ?? ""}: allow\n`,
+  );
+  expect((await fixture.rookery(["answer", second ?? "", "allow"])).stderr).toContain("nothing waits for an answer in");
+});
