@@ -277,9 +277,12 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
         summary: "the model: provider/model, or a model name of the agent's program",
       },
       PERMISSIONS_OPTION,
+      { flags: "--plain", summary: "print plain lines and redraw nothing, for screen readers" },
     ],
     examples: ["rookery", "rookery -c", "rookery chat --agent claude", "rookery chat --resume"],
-    notes: "Type /help for the commands and keys.",
+    notes:
+      "Type /help for the commands and keys. With TERM=dumb or NO_COLOR, the chat prints plain lines. Without a terminal,\n" +
+      "`rookery` alone shows the setup and what to type next.",
     load: async () => (await import("./chat/chat.ts")).chatCommand,
   },
   {

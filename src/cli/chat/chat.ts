@@ -1,12 +1,12 @@
 /** `rookery chat`: an interactive conversation. Shows the prompt first, and then loads the rest of the program. */
 import { PERMISSION_POLICIES } from "../../domain/enums.ts";
 import type { CommandCall } from "../command.ts";
-import { EXIT, type ExitCode } from "../exit.ts";
-import { hasColor, type Io, isInteractive } from "../io.ts";
+import { EXIT, type ExitCode, usageError } from "../exit.ts";
+import { hasColor, type Io, isPersonPresent } from "../io.ts";
 import { choiceOption, isSet, textOption } from "../options.ts";
-import { ansiPaint, plainPaint } from "../paint.ts";
+import { ansiPaint } from "../paint.ts";
 import { PromptSurface } from "../tui/prompt-surface.ts";
-import type { ChatStart } from "./controller.ts";
+import type { ChatStart } from "./start.ts";
 
 export async function chatCommand({ io, args: [named], options }: CommandCall): Promise<ExitCode> {
   const cwd = io.cwd();
@@ -16,9 +16,14 @@ export async function chatCommand({ io, args: [named], options }: CommandCall): 
     permissions: choiceOption(options, "permissions", PERMISSION_POLICIES),
   };
   const { terminalInput: input } = io;
-  if (input === undefined || !isInteractive(io.stdout, io.env)) return EXIT.usage;
-  const paint = hasColor(io) ? ansiPaint : plainPaint;
-  using surface = new PromptSurface({ input, output: io.stdout, paint });
+  if (input === undefined || !isPersonPresent(io)) {
+    throw usageError('rookery chat needs a terminal; without one, use: rookery run "PROMPT"');
+  }
+  if (isSet(options, "plain") || !hasColor(io)) {
+    const { runPlainChat } = await import("./plain.ts");
+    return await runPlainChat({ io, cwd, start: await chooseStart(io, options, named), settings });
+  }
+  using surface = new PromptSurface({ input, output: io.stdout, paint: ansiPaint });
   const start = await chooseStart(io, options, named);
   const { Chat } = await import("./controller.ts");
   const { watchChatSignals } = await import("./signals.ts");

@@ -1,11 +1,12 @@
 /** The session of a chat: this process drives it, or sends messages to the process that does. */
-import type { InputPart, PermissionPolicy } from "../../domain/events.ts";
+import type { BlobPart, InputPart, PermissionPolicy } from "../../domain/events.ts";
 import { isRookeryError, RookeryError } from "../../domain/errors.ts";
 import type { Rookery } from "../../rookery.ts";
 import type { Answer } from "../../session/method-types.ts";
 import type { Deliver, Session } from "../../session/session.ts";
 import type { EnvironmentVariables } from "../../stdx/environment.ts";
 import { suggestReadyAgents } from "../run/suggest-agents.ts";
+import { type FileSnapshot, takeSnapshot } from "./snapshots.ts";
 
 /** What the session is opened with. Undefined: as configured, or as in the log. */
 export interface ChatSettings {
@@ -29,6 +30,8 @@ export class ChatConnection implements AsyncDisposable {
   #sessionId: string | undefined;
   #session: Session | undefined;
   #opening: Promise<void> | undefined;
+  #attachments: readonly BlobPart[] = [];
+  #snapshot: FileSnapshot | undefined;
 
   constructor(options: ChatConnectionOptions) {
     this.#options = options;
@@ -59,6 +62,16 @@ export class ChatConnection implements AsyncDisposable {
     await (this.#opening ??= this.#open().finally(() => (this.#opening = undefined)));
   }
 
+  /** The files before the last turn that this chat started. */
+  get snapshot(): FileSnapshot | undefined {
+    return this.#snapshot;
+  }
+
+  /** Adds a file to the next input. */
+  attach(part: BlobPart): void {
+    this.#attachments = [...this.#attachments, part];
+  }
+
   /** Sends an input: starts a turn, or queues it if a turn runs. */
   async send(input: string, deliver: Deliver, signal: AbortSignal): Promise<void> {
     await this.open();
@@ -67,8 +80,11 @@ export class ChatConnection implements AsyncDisposable {
       await this.rookery.tell(this.#requireId(), input, { deliver });
       return;
     }
-    const expanded = await session.expand(input, { signal });
-    if (session.state.turn === undefined && session.state.queue.length === 0 && this.#start(session, expanded)) return;
+    const expanded = this.#withAttachments(await session.expand(input, { signal }));
+    if (session.state.turn === undefined && session.state.queue.length === 0) {
+      this.#snapshot = await takeSnapshot(this.#options.cwd, this.#options.env);
+      if (this.#start(session, expanded)) return;
+    }
     await session.queue(expanded, { deliver });
   }
 
@@ -120,6 +136,14 @@ export class ChatConnection implements AsyncDisposable {
     } catch (error) {
       if (this.#sessionId === undefined || !isRookeryError(error, "session_in_use")) throw error;
     }
+  }
+
+  #withAttachments(input: string | readonly InputPart[]): string | readonly InputPart[] {
+    if (this.#attachments.length === 0) return input;
+    const parts = typeof input === "string" ? [{ type: "text" as const, text: input }] : input;
+    const all = [...parts, ...this.#attachments];
+    this.#attachments = [];
+    return all;
   }
 
   /** Returns false if a turn has started meanwhile. */

@@ -1,15 +1,13 @@
 /** An interactive conversation: keys and commands go to a session, and everything on the screen comes from its log. */
-import type { SessionEvent } from "../../domain/events.ts";
 import type { SessionSummary } from "../../domain/summary.ts";
 import { Rookery } from "../../rookery.ts";
 import type { Deliver } from "../../session/session.ts";
 import { deferred } from "../../stdx/deferred.ts";
-import { EXIT, type ExitCode, formatError } from "../exit.ts";
+import { EXIT, type ExitCode } from "../exit.ts";
 import { formatAge } from "../format.ts";
-import { type Io, withCommandPrefix } from "../io.ts";
-import type { Highlighter } from "../markdown/style.ts";
+import type { Io } from "../io.ts";
 import type { Color } from "../paint.ts";
-import { stripControls, toSingleLine } from "../sanitize.ts";
+import { toSingleLine } from "../sanitize.ts";
 import type { LiveRegion } from "../tui/inline-screen.ts";
 import type { PromptSurface, SurfaceOwner } from "../tui/prompt-surface.ts";
 import { formatStatusLine, type StatusFact } from "../tui/status-line.ts";
@@ -18,23 +16,21 @@ import { readBranch } from "./branch.ts";
 import { composeLiveRegion } from "./compose.ts";
 import { ChatConnection, type ChatSettings } from "./connection.ts";
 import { listConversations } from "./find-conversation.ts";
-import { type ChatBlock, chatFromSummary, type ChatState, EMPTY_CHAT, foldChatEvent } from "./fold.ts";
+import type { ChatState } from "./fold.ts";
 import { openForm } from "./form-input.ts";
 import type { ChatHost } from "./host.ts";
 import { ChatKeys } from "./keys.ts";
+import { ChatLogView } from "./log-view.ts";
 import { renderMode } from "./mode.ts";
 import { renderRequest } from "./permission-keys.ts";
-import { runSlashCommand } from "./slash-commands.ts";
-import { readLogTail } from "./tail.ts";
+import { createCompletion } from "./completion.ts";
+import { FileList } from "./files.ts";
+import { PromptHistory } from "./history.ts";
+import { runShellCommand } from "./shell-command.ts";
+import { listCompletions, runSlashCommand } from "./slash-commands.ts";
+import type { ChatStart } from "./start.ts";
 import { withTrustQuestion } from "./trust-question.ts";
-import { chatFacts, renderChatBlock, renderProgress } from "./view.ts";
-
-/** Which conversation to start with. */
-export type ChatStart =
-  | { readonly type: "new" }
-  | { readonly type: "continue" }
-  | { readonly type: "pick" }
-  | { readonly type: "session"; readonly find: (rookery: Rookery) => Promise<SessionSummary> };
+import { chatFacts, renderProgress } from "./view.ts";
 
 export interface ChatOptions {
   readonly io: Io;
@@ -56,15 +52,15 @@ export class Chat implements SurfaceOwner, ChatHost {
   readonly #stop = new AbortController();
   readonly #quit = deferred<ExitCode>();
   #connection: ChatConnection | undefined;
-  #state: ChatState = EMPTY_CHAT;
-  #lastBlock: ChatBlock["type"] | undefined;
-  #following: { readonly stop: AbortController; readonly ended: Promise<void> } | undefined;
+  readonly #view: ChatLogView;
   /** Inputs are sent in the order in which they were typed. */
   #sending: Promise<void> = Promise.resolve();
   #branch: string | undefined;
   #note: string | undefined = "starting";
   #offered: SessionSummary | undefined;
-  #highlight: Highlighter | undefined;
+  #history: PromptHistory | undefined;
+  /** A command that the person runs with `!`. */
+  #shell: AbortController | undefined;
   #frame = 0;
 
   constructor(options: ChatOptions) {
@@ -72,15 +68,23 @@ export class Chat implements SurfaceOwner, ChatHost {
     this.io = options.io;
     this.cwd = options.cwd;
     this.surface = options.surface;
+    this.#view = new ChatLogView({
+      io: this.io,
+      surface: this.surface,
+      onEvent: ({ type }, before) => {
+        if (this.state.requests !== before.requests) this.keys.setRequests(this.state.requests);
+        if (type === "turn.ended") this.#inBackground(() => this.#readBranch());
+      },
+    });
     this.keys = new ChatKeys(this.surface, {
       submit: (text, deliver) => this.#submit(text, deliver),
       interrupt: () => this.#interrupt(),
       quit: () => this.quit(),
       answer: (requestId, answer) => this.#inBackground(async () => this.connection.answer(requestId, answer)),
-      showRequest: (request) => this.#print(renderRequest(request, this.#style), "lines"),
+      showRequest: (request) => this.#view.print(renderRequest(request, this.#view.style)),
       openForm: (request, signal) => {
         const form = openForm(this.io, request.question ?? { message: "" }, {
-          print: (text) => this.#print(stripControls(text).trimEnd().split("\n"), "lines"),
+          print: (text) => this.notice(text.trimEnd()),
           signal,
         });
         this.#inBackground(async () => {
@@ -100,8 +104,9 @@ export class Chat implements SurfaceOwner, ChatHost {
     this.#connection = new ChatConnection({ rookery, env: io.env, cwd, settings, sessionId: undefined });
     const spinner = setInterval(() => this.#spin(), SPINNER_MS).unref();
     this.#inBackground(() => this.#start(rookery));
+    this.#inBackground(() => this.#prepareEditor(rookery.home));
     this.#inBackground(async () => {
-      this.#highlight = (await import("../markdown/highlight.ts")).highlightCode;
+      this.#view.highlight = (await import("../markdown/highlight.ts")).highlightCode;
     });
     this.surface.setOwner(this);
     const code = await this.#quit.promise;
@@ -109,9 +114,11 @@ export class Chat implements SurfaceOwner, ChatHost {
     this.keys[Symbol.dispose]();
     this.#setNote("leaving");
     await this.#connection[Symbol.asyncDispose]();
-    await this.#stopFollowing();
     const id = this.#connection.sessionId;
-    if (id !== undefined) this.notice(`session ${id} · continue with: rookery chat -c`, "dim");
+    if (id !== undefined) {
+      await this.#view.close(rookery.store, id);
+      this.notice(`session ${id} · continue with: rookery chat -c`, "dim");
+    }
     return code;
   }
 
@@ -122,33 +129,32 @@ export class Chat implements SurfaceOwner, ChatHost {
   }
 
   get state(): ChatState {
-    return this.#state;
+    return this.#view.state;
   }
 
   quit(code: ExitCode = EXIT.done): void {
     this.#quit.resolve(code);
   }
 
-  /** Prints lines that are not part of the conversation. */
   notice(text: string, color?: Color): void {
-    const lines = withCommandPrefix(this.io, stripControls(text));
-    this.#printBlock({ type: "lines", text: color === undefined ? lines : this.surface.paint(color, lines) });
+    this.#view.notice(text, color);
   }
 
   fail(error: unknown): void {
-    const line = withCommandPrefix(this.io, toSingleLine(formatError(error)));
-    this.#printBlock({ type: "lines", text: `${this.surface.paint("red", "!")} ${line}` });
+    this.#view.fail(error);
   }
 
   /** Continues another session in this chat. */
   async continueSession(summary: SessionSummary): Promise<void> {
     const { rookery } = this.connection;
     const { io, cwd } = this;
+    const { sessionId } = this.connection;
     await this.connection[Symbol.asyncDispose]();
-    await this.#stopFollowing();
+    if (sessionId !== undefined) await this.#view.close(rookery.store, sessionId);
     const { settings } = this.#options;
     this.#connection = new ChatConnection({ rookery, env: io.env, cwd, settings, sessionId: summary.id });
-    await this.#showTail(rookery, summary);
+    this.#offered = undefined;
+    await this.#view.open(rookery.store, summary);
     await this.#openAgent();
   }
 
@@ -156,16 +162,16 @@ export class Chat implements SurfaceOwner, ChatHost {
   async change(settings: ChatSettings): Promise<void> {
     await this.connection.change(settings);
     if (this.connection.sessionId !== undefined) return; // the log shows it
-    const { agent = this.#state.agent, model = this.#state.model, permissions = this.#state.permissions } = settings;
-    this.#state = { ...this.#state, agent, model, permissions };
-    this.surface.refresh();
+    const given = Object.entries(settings).filter(([, value]) => value !== undefined);
+    this.#view.setState(Object.fromEntries(given));
   }
 
   /** Sends a prompt. It starts a turn, or is queued if one runs. */
   async send(text: string, deliver: Deliver = this.keys.deliver): Promise<void> {
     const isNew = this.connection.sessionId === undefined;
     await this.#openAgent();
-    if (isNew) this.#follow(0);
+    const { rookery, sessionId } = this.connection;
+    if (isNew && sessionId !== undefined) this.#view.follow(rookery.store, sessionId, 0);
     await this.connection.send(text, deliver, this.#stop.signal);
   }
 
@@ -180,19 +186,15 @@ export class Chat implements SurfaceOwner, ChatHost {
   compose(): LiveRegion {
     const { rows } = this.surface.size;
     const { paint } = this.surface;
-    const style = this.#style;
+    const { style } = this.#view;
     const frame = SPINNER_FRAMES[this.#frame % SPINNER_FRAMES.length] ?? "";
-    const facts = chatFacts(this.#state, { directory: this.cwd, branch: this.#branch, note: this.#note });
+    const facts = chatFacts(this.state, { directory: this.cwd, branch: this.#branch, note: this.#note });
     return composeLiveRegion({
       rows,
-      progress: renderProgress(this.#state, Date.now(), frame, style),
+      progress: renderProgress(this.state, Date.now(), frame, style),
       mode: renderMode(this.keys.mode, this.surface.editor, { width: style.width, rows, paint }),
       status: paint("dim", formatStatusLine([...this.#hints(), ...facts], style.width)),
     });
-  }
-
-  get #style() {
-    return { width: this.surface.size.columns, paint: this.surface.paint, highlight: this.#highlight };
   }
 
   #hints(): StatusFact[] {
@@ -205,7 +207,7 @@ export class Chat implements SurfaceOwner, ChatHost {
 
   async #start(rookery: Rookery): Promise<void> {
     const { start } = this.#options;
-    this.#inBackground(async () => this.#setBranch(await readBranch(this.cwd)));
+    this.#inBackground(() => this.#readBranch());
     const found = await this.#findStart(rookery);
     if (start.type === "new") {
       this.#offered = found;
@@ -254,23 +256,13 @@ export class Chat implements SurfaceOwner, ChatHost {
     const { settings } = this.#options;
     const { name, model } = resolveAgent(config, settings.agent);
     const { permissions } = settings;
-    this.#state = { ...this.#state, agent: name, model: settings.model ?? model, permissions };
+    this.#view.setState({ agent: name, model: settings.model ?? model, permissions });
     this.#setNote(undefined);
-  }
-
-  async #showTail(rookery: Rookery, summary: SessionSummary): Promise<void> {
-    const { events, isPartial } = await readLogTail(rookery.store, summary.id);
-    this.#offered = undefined;
-    this.#state = chatFromSummary(summary);
-    if (isPartial) this.notice(`earlier messages: rookery sessions show ${summary.id}`, "dim");
-    for (const event of events) this.#apply(event);
-    this.#state = { ...this.#state, usage: { ...this.#state.usage, ...summary.usage } };
-    this.#follow(events.at(-1)?.seq ?? 0);
   }
 
   async #openAgent(): Promise<void> {
     if (this.connection.session !== undefined) return;
-    this.#setNote(`starting ${this.#state.agent === "" ? "the agent" : this.#state.agent}`);
+    this.#setNote(`starting ${this.state.agent === "" ? "the agent" : this.state.agent}`);
     try {
       const ask = async (heading: string): Promise<boolean> => {
         this.notice(heading, "yellow");
@@ -284,40 +276,6 @@ export class Chat implements SurfaceOwner, ChatHost {
       this.notice("another process drives this session; what you type is delivered to it", "dim");
   }
 
-  #follow(after: number): void {
-    const { rookery, sessionId = "" } = this.connection;
-    const stop = new AbortController();
-    const follow = async (): Promise<void> => {
-      for await (const event of rookery.store.follow({ sessionId, after, signal: stop.signal })) this.#apply(event);
-    };
-    const ended = follow().catch((error: unknown) => {
-      if (!stop.signal.aborted) this.fail(error);
-    });
-    this.#following = { stop, ended };
-  }
-
-  /** Shows what was recorded until now, and stops. */
-  async #stopFollowing(): Promise<void> {
-    const { sessionId } = this.connection;
-    this.#following?.stop.abort();
-    await this.#following?.ended;
-    this.#following = undefined;
-    if (sessionId === undefined) return;
-    const { events } = await this.connection.rookery.store.read({ sessionId, after: this.#state.head });
-    for (const event of events) this.#apply(event);
-  }
-
-  #apply(event: SessionEvent): void {
-    if (event.seq <= this.#state.head) return;
-    const { state, blocks } = foldChatEvent(this.#state, event, this.surface.paint);
-    const hasNewRequests = state.requests !== this.#state.requests;
-    this.#state = state;
-    for (const block of blocks) this.#printBlock(block);
-    if (hasNewRequests) this.keys.setRequests(state.requests);
-    if (event.type === "turn.ended") this.#inBackground(async () => this.#setBranch(await readBranch(this.cwd)));
-    this.surface.refresh();
-  }
-
   #submit(text: string, deliver: Deliver): void {
     const prompt = text.trim();
     const offered = this.#offered;
@@ -325,26 +283,43 @@ export class Chat implements SurfaceOwner, ChatHost {
     if (prompt === "" && offered !== undefined) return this.#inBackground(() => this.continueSession(offered));
     if (prompt === "") return;
     this.surface.editor.addToHistory(prompt);
+    this.#inBackground(async () => this.#history?.add(prompt));
     this.#sending = this.#sending.then(async () => {
       try {
-        if (!(await runSlashCommand(this, prompt))) await this.send(prompt, deliver);
+        if (prompt.startsWith("!")) await this.#runShell(prompt.slice(1).trim());
+        else if (!(await runSlashCommand(this, prompt))) await this.send(prompt, deliver);
       } catch (error) {
         this.fail(error);
       }
     });
   }
 
+  async #runShell(command: string): Promise<void> {
+    if (command === "") return;
+    this.#shell = new AbortController();
+    this.#setNote(`running ${toSingleLine(command, 40)} · Esc ends it`);
+    try {
+      await runShellCommand(this, command, this.#shell.signal);
+    } catch (error) {
+      if (!this.#shell.signal.aborted) throw error;
+      this.notice("ended the command", "dim");
+    } finally {
+      this.#shell = undefined;
+      this.#setNote(undefined);
+    }
+  }
+
+  async #prepareEditor(home: string): Promise<void> {
+    const { editor } = this.surface;
+    const files = new FileList(this.cwd, this.io.env);
+    editor.setCompletion(createCompletion({ commands: () => listCompletions(this), files: () => files.list() }));
+    this.#history = new PromptHistory(home, this.cwd);
+    for (const prompt of await this.#history.load()) editor.addToHistory(prompt);
+  }
+
   #interrupt(): void {
-    if (this.#state.runningSince !== undefined) this.#inBackground(() => this.connection.cancel());
-  }
-
-  #printBlock(block: ChatBlock): void {
-    this.#print(renderChatBlock(block, this.#lastBlock, this.#style), block.type);
-  }
-
-  #print(lines: readonly string[], type: ChatBlock["type"]): void {
-    this.surface.print(lines);
-    this.#lastBlock = type;
+    if (this.#shell !== undefined) return this.#shell.abort();
+    if (this.state.runningSince !== undefined) this.#inBackground(() => this.connection.cancel());
   }
 
   #setNote(note: string | undefined): void {
@@ -352,14 +327,14 @@ export class Chat implements SurfaceOwner, ChatHost {
     this.surface.refresh();
   }
 
-  #setBranch(branch: string | undefined): void {
-    this.#branch = branch;
+  async #readBranch(): Promise<void> {
+    this.#branch = await readBranch(this.cwd);
     this.surface.refresh();
   }
 
   #spin(): void {
     this.#frame += 1;
-    if (this.#state.runningSince !== undefined) this.surface.refresh();
+    if (this.state.runningSince !== undefined) this.surface.refresh();
   }
 
   /** Shows the error if the work fails. */

@@ -1,7 +1,9 @@
 /** The commands of a chat that start with a slash. */
 import { PERMISSION_POLICIES } from "../../domain/enums.ts";
-import { formatColumns } from "../format.ts";
+import { didYouMean } from "../../stdx/nearest.ts";
 import { usageError } from "../exit.ts";
+import { formatColumns } from "../format.ts";
+import type { CompletableCommand } from "./completion.ts";
 import type { ChatHost } from "./host.ts";
 
 export interface SlashCommand {
@@ -9,6 +11,8 @@ export interface SlashCommand {
   /** Shown after the name, such as `[name]`. */
   readonly argument?: string;
   readonly summary: string;
+  /** Values of the argument, for completion. */
+  readonly values?: (chat: ChatHost) => Promise<readonly string[]>;
   readonly run: (chat: ChatHost, argument: string) => Promise<void>;
 }
 
@@ -18,41 +22,51 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
     name: "agent",
     argument: "[name]",
     summary: "switch the agent; the conversation goes on",
-    run: async (chat, name) => {
-      const { loadConfig, resolveAgent } = await import("../../config/load.ts");
-      const config = await loadConfig({ cwd: chat.cwd, env: chat.io.env, trust: "leave_out" });
-      if (name !== "") return chat.change({ agent: resolveAgent(config, name).name });
-      const items = Array.from(config.agents.values(), ({ name: value, backend, model = "" }) => ({
-        value,
-        label: value,
-        detail: `${backend} ${model}`.trim(),
-      }));
-      const chosen = await chat.keys.select("Switch to an agent", items);
-      if (chosen !== undefined) await chat.change({ agent: chosen.value });
-    },
+    values: async (chat) => (await import("./commands/settings.ts")).listAgentNames(chat),
+    run: async (chat, name) => (await import("./commands/settings.ts")).switchAgent(chat, name),
   },
   {
     name: "model",
     argument: "<name>",
     summary: "switch the model of the agent",
-    run: async (chat, name) => {
-      if (name === "")
-        throw usageError(`the model is ${chat.state.model ?? "the agent's default"}; switch with /model NAME`);
-      await chat.change({ model: name });
+    run: async (chat, model) => {
+      const current = chat.state.model ?? "the agent's default";
+      if (model === "") throw usageError(`the model is ${current}; switch with /model NAME`);
+      await chat.change({ model });
     },
   },
   {
     name: "permissions",
     argument: `[${PERMISSION_POLICIES.join("|")}]`,
     summary: "ask for each change, allow only reads, allow all, or allow none",
-    run: async (chat, typed) => {
-      const items = PERMISSION_POLICIES.map((value) => ({ value, label: value }));
-      const name = typed === "" ? (await chat.keys.select("Permissions", items))?.value : typed;
-      if (name === undefined) return;
-      const permissions = PERMISSION_POLICIES.find((policy) => policy === name);
-      if (permissions === undefined) throw usageError(`permissions are one of ${PERMISSION_POLICIES.join(", ")}`);
-      await chat.change({ permissions });
-    },
+    values: async () => PERMISSION_POLICIES,
+    run: async (chat, policy) => (await import("./commands/settings.ts")).switchPermissions(chat, policy),
+  },
+  {
+    name: "attach",
+    argument: "<file>",
+    summary: "send an image or another file with the next prompt",
+    run: async (chat, file) => (await import("./commands/attach.ts")).attachFile(chat, file),
+  },
+  {
+    name: "diff",
+    summary: "show the uncommitted changes of the repository",
+    run: async (chat) => (await import("./commands/files.ts")).showDiff(chat),
+  },
+  {
+    name: "undo",
+    summary: "take back what has changed in files since your last prompt",
+    run: async (chat) => (await import("./commands/files.ts")).undoChanges(chat),
+  },
+  {
+    name: "fork",
+    summary: "go on in a copy of this conversation",
+    run: async (chat) => (await import("./commands/conversation.ts")).forkConversation(chat),
+  },
+  {
+    name: "compact",
+    summary: "let the agent summarize the conversation, and go on from the summary",
+    run: async (chat) => (await import("./commands/conversation.ts")).compactConversation(chat),
   },
   {
     name: "resume",
@@ -62,16 +76,83 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
       if (summary !== undefined) await chat.continueSession(summary);
     },
   },
-  { name: "quit", summary: "leave; `rookery chat -c` continues", run: async (chat) => chat.quit() },
+  {
+    name: "queue",
+    summary: "change what Enter does while the agent works: for its next step, or after its turn",
+    run: async (chat) => {
+      chat.keys.deliver = chat.keys.deliver === "steer" ? "follow_up" : "steer";
+      const when = chat.keys.deliver === "steer" ? "for the agent's next step" : "after the agent's turn";
+      chat.notice(`what you type while the agent works is now delivered ${when}`, "dim");
+    },
+  },
+  {
+    name: "usage",
+    summary: "show the tokens and the cost of this conversation",
+    run: async (chat) => (await import("./commands/status.ts")).showUsage(chat),
+  },
+  {
+    name: "mcp",
+    summary: "list the MCP servers of this conversation",
+    run: async (chat) => (await import("./commands/status.ts")).showServers(chat),
+  },
+  {
+    name: "tasks",
+    summary: "list the tasks of this repository",
+    run: async (chat) => (await import("./commands/tasks.ts")).listTasks(chat),
+  },
+  {
+    name: "task",
+    argument: "<prompt>",
+    summary: "start a task in its own git worktree",
+    run: async (chat, prompt) => (await import("./commands/tasks.ts")).startTask(chat, prompt),
+  },
+  {
+    name: "export",
+    argument: "[file]",
+    summary: "write the conversation to a Markdown file",
+    run: async (chat, file) => (await import("./commands/export.ts")).exportConversation(chat, file),
+  },
+  { name: "quit", summary: "leave; `rookery -c` continues", run: async (chat) => chat.quit() },
 ];
 
-/** Returns false if the text is not a command of the chat, for example a prompt of an MCP server. */
+/** Returns false if the text is for the agent, such as a prompt of an MCP server or a command of its program. */
 export async function runSlashCommand(chat: ChatHost, text: string): Promise<boolean> {
   const [, name, argument = ""] = /^\/([a-z]+)(?:\s+([^]*))?$/.exec(text) ?? [];
+  if (name === undefined) return false;
   const command = SLASH_COMMANDS.find((one) => one.name === name);
-  if (command === undefined) return false;
+  if (command === undefined) {
+    if (chat.connection.session === undefined || chat.connection.session.state.backend !== "api") return false;
+    const names = SLASH_COMMANDS.map((one) => `/${one.name}`);
+    throw usageError(`there is no command /${name}${didYouMean(`/${name}`, names)}; /help lists the commands`);
+  }
   await command.run(chat, argument.trim());
   return true;
+}
+
+/** The commands of the chat and the prompts of the session's MCP servers. */
+export function listCompletions(chat: ChatHost): readonly CompletableCommand[] {
+  const own = SLASH_COMMANDS.map(({ name, argument, summary, values }) => ({
+    name,
+    argument,
+    summary,
+    values: values && (() => values(chat)),
+  }));
+  return [...own, ...listServerPrompts(chat)];
+}
+
+function listServerPrompts({ connection }: ChatHost): CompletableCommand[] {
+  try {
+    const servers = connection.session?.tools.servers().servers ?? [];
+    return servers.flatMap(({ prompts }) =>
+      prompts.map(({ server, name, title, description, arguments: args }) => ({
+        name: `${server}:${name}`,
+        argument: args.map((one) => (one.required ? `${one.name}=…` : `[${one.name}=…]`)).join(" "),
+        summary: description ?? title ?? `prompt of the MCP server ${server}`,
+      })),
+    );
+  } catch {
+    return []; // the agent uses only its own tools
+  }
 }
 
 function formatChatHelp(): string {
@@ -83,9 +164,12 @@ function formatChatHelp(): string {
 }
 
 const KEY_HELP = [
+  ["@", "complete the name of a file or a directory"],
+  ["!command", "run a command, and offer its output to the agent"],
   ["Enter", "send; while the agent works, for its next step"],
   ["Alt-Enter", "send; while the agent works, after its turn"],
   ["Ctrl-J or \\ Enter", "a new line"],
+  ["Up", "earlier prompts"],
   ["Esc", "interrupt the turn"],
   ["Ctrl-C", "clear the input; twice to quit"],
   ["Ctrl-D", "quit, if the input is empty"],

@@ -1,6 +1,9 @@
 /** Wraps and truncates text that contains styles, by its width on a terminal. */
 import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from "@mariozechner/pi-tui/dist/utils.js";
 
+const ESCAPE = "\u001b";
+const RESET = "\u001b[0m";
+
 /** Wraps at words. Every line after the first starts with `indent`. */
 export function wrapStyled(text: string, width: number, indent = ""): string[] {
   const room = Math.max(1, width - visibleWidth(indent));
@@ -9,7 +12,9 @@ export function wrapStyled(text: string, width: number, indent = ""): string[] {
 }
 
 export function clipStyled(text: string, width: number): string {
-  return visibleWidth(text) <= width ? text : truncateToWidth(text, Math.max(1, width), "…");
+  if (visibleWidth(text) <= width) return text;
+  const clipped = truncateToWidth(text, Math.max(1, width), "…");
+  return text.includes(ESCAPE) ? clipped : clipped.replaceAll(RESET, ""); // text without styles stays without them
 }
 
 export function styledWidth(text: string): number {

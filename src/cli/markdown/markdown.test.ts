@@ -1,0 +1,113 @@
+import { describe, expect, it } from "vitest";
+import { ansiPaint, plainPaint } from "../paint.ts";
+import { styledWidth } from "../tui/styled-text.ts";
+import { highlightCode } from "./highlight.ts";
+import { renderMarkdown } from "./render.ts";
+import { appendMarkdown, EMPTY_MARKDOWN, finishMarkdown, openBlocks, parseMarkdown } from "./stream.ts";
+
+const DOCUMENT = `# Title
+
+A paragraph with **bold**, \`code\` and a [link](https://example.org).
+
+1. first
+2. second
+   - nested
+
+\`\`\`ts
+const a = 1;
+\`\`\`
+
+> quoted
+
+| name | value |
+|---|---|
+| a | 1 |
+`;
+
+const render = (source: string, width = 60): string[] =>
+  renderMarkdown(parseMarkdown(source), { width, paint: plainPaint });
+
+it("renders headings, lists, code, quotes, tables and links", () => {
+  expect(render(DOCUMENT)).toEqual([
+    "Title",
+    "",
+    "A paragraph with bold, code and a link",
+    "(https://example.org).",
+    "",
+    "1. first",
+    "2. second",
+    "   • nested",
+    "",
+    "  const a = 1;",
+    "",
+    "│ quoted",
+    "",
+    "name │ value",
+    "─────┼──────",
+    "a    │ 1",
+  ]);
+});
+
+it.each([20, 40, 80, 200])("fits %i columns", (width) => {
+  const long = `${DOCUMENT}\n${"word ".repeat(100)}\n\n| ${"cell ".repeat(20)} | 漢字かな |\n|---|---|\n| x | ${"é".repeat(90)} |\n`;
+  for (const line of render(long, width)) expect(styledWidth(line)).toBeLessThanOrEqual(width);
+});
+
+describe("a stream", () => {
+  it.each([1, 3, 7, 1_000])("in chunks of %i characters gives the same as the whole", (size) => {
+    let stream = EMPTY_MARKDOWN;
+    const lines: string[][] = [];
+    const style = { width: 60, paint: plainPaint };
+    for (let at = 0; at < DOCUMENT.length; at += size) {
+      const update = appendMarkdown(stream, DOCUMENT.slice(at, at + size));
+      stream = update.stream;
+      for (const block of update.closed) lines.push(renderMarkdown([block], style));
+    }
+    for (const block of finishMarkdown(stream)) lines.push(renderMarkdown([block], style));
+    expect(lines.flatMap((block, index) => (index === 0 ? block : ["", ...block]))).toEqual(render(DOCUMENT));
+  });
+
+  it("keeps an unfinished list open after an empty line", () => {
+    const { stream, closed } = appendMarkdown(EMPTY_MARKDOWN, "- one\n\n- two\n");
+    expect(closed).toEqual([]);
+    expect(openBlocks(stream)).toHaveLength(1);
+  });
+
+  it("closes a code block of 1 MB in parts, without losing a line", () => {
+    let stream = appendMarkdown(EMPTY_MARKDOWN, "```\n").stream;
+    let count = 0;
+    const countLines = (lines: readonly string[]) =>
+      void (count += lines.filter((line) => line.includes("line")).length);
+    for (let at = 0; at < 10_000; at += 1) {
+      const update = appendMarkdown(stream, `line ${at} ${"x".repeat(90)}\n`);
+      stream = update.stream;
+      expect(stream.open.length).toBeLessThan(70_000);
+      if (update.closed.length > 0) countLines(renderMarkdown(update.closed, { width: 200, paint: plainPaint }));
+    }
+    countLines(renderMarkdown(finishMarkdown(stream), { width: 200, paint: plainPaint }));
+    expect(count).toBe(10_000);
+  });
+});
+
+it("shows control, bidi and zero-width characters harmlessly", () => {
+  const hostile = "a\u001b[2Jb\u009bc \u202eevil\u202c \u200bz\u{e0041}ero\u0007 `\u001b]0;t\u0007`";
+  const text = render(hostile).join("\n");
+  expect(text).toBe("a[2Jbc evil zero ]0;t");
+});
+
+it("keeps emoji that consist of several characters", () => {
+  expect(render("👩‍👩‍👧 ❤️ 漢字")).toEqual(["👩‍👩‍👧 ❤️ 漢字"]);
+});
+
+it("shows the address of a link that names another one", () => {
+  expect(render("[https://good.example](https://evil.example)")).toEqual([
+    "https://good.example (https://evil.example)",
+  ]);
+});
+
+it("colors code by its language", () => {
+  expect(highlightCode('const a = "x"; // <b>', "ts", ansiPaint)?.join("\n")).toBe(
+    `${ansiPaint("magenta", "const")} a = ${ansiPaint("green", '"x"')}; ${ansiPaint("dim", "// <b>")}`,
+  );
+  expect(highlightCode("x", "klingon", ansiPaint)).toBeUndefined();
+});
