@@ -6,8 +6,9 @@ import { homeFolder } from "../config/home.ts";
 import { keyVariableNames, loadConfig } from "../config/load.ts";
 import type { CommandCall } from "./command.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
+import { displayWidth } from "./display-width.ts";
 import { formatColumns } from "./format.ts";
-import { withCommandPrefix, print, printJson, printNotice } from "./io.ts";
+import { print, printJson, printNotice, printText, terminalWidth } from "./io.ts";
 import { isSet } from "./options.ts";
 import { toSingleLine } from "./sanitize.ts";
 import { checkReadiness, type Readiness, readyAgents } from "../backends/readiness.ts";
@@ -56,13 +57,25 @@ export async function agentsCommand({ io, options }: CommandCall): Promise<ExitC
     ...suggestReadyAgent(rows, readyAgents(config, here)),
     ...knownIssues(rows),
   ];
-  const told = notes.length === 0 ? "" : `\n${notes.map(wrapText).join("")}`;
-  await print(io, withCommandPrefix(io, `${formatColumns(rows.map(agentCells))}${told}`));
+  await print(io, formatAgentTable(rows, terminalWidth(io.stdout)));
+  if (notes.length > 0) await printText(io, `\n${notes.map((note) => `${toSingleLine(note)}\n`).join("")}`);
   return EXIT.done;
 }
 
-const WIDTH = 100;
 const CELL = 34;
+/** Cells that a narrow terminal does not show, in this order: backend, login, program. */
+const DROPPED_CELLS = [1, 3, 2];
+
+function formatAgentTable(rows: readonly AgentRow[], width = Infinity): string {
+  const cells = rows.map(agentCells);
+  const dropped = new Set<number>();
+  const format = () => formatColumns(cells.map((row) => row.filter((_, column) => !dropped.has(column))));
+  for (const column of DROPPED_CELLS) {
+    if (Math.max(...format().split("\n").map(displayWidth)) <= width) break;
+    dropped.add(column);
+  }
+  return format();
+}
 
 function agentCells({ isDefault, name, backend, model, ready, program }: AgentRow): string[] {
   return [
@@ -105,14 +118,4 @@ function knownIssues(rows: readonly AgentRow[]): string[] {
     return facts.map((fact) => `known issue of ${program?.program ?? ""} ${version}: ${fact}`);
   });
   return [...new Set(said)];
-}
-
-function wrapText(text: string): string {
-  const lines = [""];
-  for (const word of toSingleLine(text).split(" ")) {
-    const last = lines.at(-1) ?? "";
-    if (last !== "" && last.length + 1 + word.length > WIDTH) lines.push(`  ${word}`);
-    else lines[lines.length - 1] = last === "" ? word : `${last} ${word}`;
-  }
-  return `${lines.join("\n")}\n`;
 }

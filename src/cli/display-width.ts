@@ -62,6 +62,17 @@ function* splitGraphemes(text: string): Iterable<string> {
   }
 }
 
+/** Like `truncateToWidth`, but ends after a whole word if one of the last words ends near the width. */
+export function truncateAtWord(text: string, width: number): string {
+  const cut = truncateToWidth(text, width);
+  if (cut === text) return text;
+  const end = cut.lastIndexOf(" ");
+  return end <= 0 || end < cut.length - MAX_LOST_WORD ? cut : `${cut.slice(0, end).trimEnd()}…`;
+}
+
+/** A longer word is broken, so that a title of one long word is not lost. */
+const MAX_LOST_WORD = 20;
+
 function graphemeWidth(grapheme: string): number {
   if (/\p{Emoji_Presentation}|\ufe0f/u.test(grapheme)) return 2;
   if (/^[\p{M}\p{Cf}]/u.test(grapheme)) return 0;

@@ -1,7 +1,7 @@
 /** Runs a command line and turns its result into an exit code. */
 import { PROGRAM } from "./commands.ts";
 import { EXIT, type ExitCode, reportError } from "./exit.ts";
-import { canChat, type Io, print, processIo } from "./io.ts";
+import { canChat, type Io, print, processIo, terminalWidth } from "./io.ts";
 import { parseArgs } from "./parse.ts";
 
 /** Never resolves: exits the process after the output is written. */
@@ -24,7 +24,7 @@ export async function executeCommand(io: Io, words: readonly string[]): Promise<
         await print(io, `${io.version}\n`);
         return EXIT.done;
       case "help":
-        await print(io, (await import("./help.ts")).formatHelp(parsed.path));
+        await print(io, (await import("./help.ts")).formatHelp(parsed.path, terminalWidth(io.stdout)));
         return EXIT.done;
       case "run": {
         const action = await parsed.command.load?.();

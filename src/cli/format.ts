@@ -1,5 +1,6 @@
 /** Formats numbers, times and columns for people. */
 import { displayWidth } from "./display-width.ts";
+import { wrapText } from "./wrap.ts";
 
 export function formatCount(value: number): string {
   const groups: string[] = [];
@@ -43,12 +44,28 @@ export function formatLocalTime(at: string): string {
   return new Date(at).toLocaleString("sv");
 }
 
-/** Aligns rows in columns. The last column is not padded. */
-export function formatColumns(rows: readonly (readonly string[])[]): string {
+/** The narrowest last column beside the others. A narrower one goes below them. */
+const MIN_LAST_COLUMN = 24;
+const BELOW_INDENT = 6;
+
+/**
+ * Aligns rows in columns. The last column is not padded. `width`: the columns of the terminal, in which the last cell
+ * is wrapped. Default: unlimited.
+ */
+export function formatColumns(rows: readonly (readonly string[])[], width?: number): string {
   const widths: number[] = [];
   for (const row of rows)
     row.forEach((cell, index) => (widths[index] = Math.max(widths[index] ?? 0, displayWidth(cell))));
-  const filled = (cell: string, width = 0) => cell + " ".repeat(width - displayWidth(cell));
+  const filled = (cell: string, columns = 0) => cell + " ".repeat(columns - displayWidth(cell));
   const lineOf = (row: readonly string[]) => row.map((cell, index) => filled(cell, widths[index])).join("  ");
-  return rows.map((row) => `${lineOf(row).trimEnd()}\n`).join("");
+  const before = widths.slice(0, -1).reduce((sum, each) => sum + each + 2, 0);
+  const isBelow = width !== undefined && width - before < MIN_LAST_COLUMN;
+  const indent = " ".repeat(isBelow ? BELOW_INDENT : before);
+  const text = rows.map((row) => {
+    const last = row.at(-1) ?? "";
+    const apart = isBelow && row.length > 1 && before + displayWidth(last) > width;
+    const lines = apart ? [lineOf(row.slice(0, -1)), `${indent}${last}`] : [lineOf(row)];
+    return lines.map((line) => `${wrapText(line.trimEnd(), { width, indent })}\n`).join("");
+  });
+  return text.join("");
 }

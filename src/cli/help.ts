@@ -2,8 +2,10 @@
 import { type ArgumentSpec, type CommandSpec, type OptionSpec, shortFlag } from "./command.ts";
 import { formatColumns } from "./format.ts";
 import { formatPath } from "./parse.ts";
+import { wrapText } from "./wrap.ts";
 
-export function formatHelp(path: readonly CommandSpec[]): string {
+/** `width`: the columns of the terminal. Default: unlimited, with the line breaks of the command table. */
+export function formatHelp(path: readonly CommandSpec[], width?: number): string {
   const command = path.at(-1) as CommandSpec;
   const { summary, arguments: args = [], options = [], commands = [], notes, examples = [] } = command;
   const shown = commands.filter(({ hidden }) => hidden !== true);
@@ -21,15 +23,18 @@ export function formatHelp(path: readonly CommandSpec[]): string {
   ]);
   if (path.length === 1) inner.push(["help [command]", "show help for a command"]);
   const sections = [
-    `${summary.replace(/^\w/, (letter) => letter.toUpperCase())}.\n`,
+    wrapText(`${summary.replace(/^\w/, (letter) => letter.toUpperCase())}.\n`, { width, indent: "" }),
     `Usage: ${formatPath(path)} ${commands.length > 0 ? "<command>" : formatArguments(args).join(" ")}\n`,
-    section("Commands", inner),
+    section("Commands", inner, width),
     section(
       "Arguments",
       args.map((argument) => [argument.name, withChoices(argument)]),
+      width,
     ),
-    section("Options", flags),
-    notes === undefined ? "" : `${notes}\n`,
+    section("Options", flags, width),
+    notes === undefined
+      ? ""
+      : `${width === undefined ? notes : wrapText(notes.replaceAll("\n", " "), { width, indent: "" })}\n`,
     examples.length === 0 ? "" : `Examples:\n${examples.map((line) => `  ${line}\n`).join("")}`,
   ];
   return sections.filter((text) => text !== "").join("\n");
@@ -42,10 +47,13 @@ function formatFlags(option: OptionSpec): string {
   return short === undefined ? option.flags : `${short}, ${option.flags}`;
 }
 
-function section(title: string, rows: readonly (readonly string[])[]): string {
+function section(title: string, rows: readonly (readonly string[])[], width: number | undefined): string {
   return rows.length === 0
     ? ""
-    : `${title}:\n${formatColumns(rows.map(([first = "", ...rest]) => [`  ${first}`, ...rest]))}`;
+    : `${title}:\n${formatColumns(
+        rows.map(([first = "", ...rest]) => [`  ${first}`, ...rest]),
+        width,
+      )}`;
 }
 
 function formatCall({ name, arguments: args = [], commands }: CommandSpec): string {

@@ -7,6 +7,7 @@ import { RookeryError } from "../domain/errors.ts";
 import { COMMAND_NAMES } from "./command-names.ts";
 import { formatOutputError } from "./errno.ts";
 import { toSingleLine } from "./sanitize.ts";
+import { wrapText } from "./wrap.ts";
 
 export interface Io {
   readonly env: EnvironmentVariables;
@@ -92,9 +93,21 @@ function jsonLine(value: unknown): string {
   );
 }
 
-/** Prints one line on stderr. `more` holds further lines that are already safe for a terminal. */
+/** Like `print`, wrapped for a terminal, and with `npx` before commands if needed. */
+export function printText(io: Io, text: string): Promise<void> {
+  return print(io, wrapText(withCommandPrefix(io, text), { width: terminalWidth(io.stdout) }));
+}
+
+/** Returns the columns of a terminal, or undefined for a pipe or a file. Default: 80, for terminals that report 0. */
+export function terminalWidth({ isTTY, columns = 0 }: TerminalStream): number | undefined {
+  if (isTTY !== true) return undefined;
+  return columns > 0 ? columns : 80;
+}
+
+/** Prints one line on stderr, wrapped on a terminal. `more` holds further lines that are already safe for a terminal. */
 export function printNotice(io: Pick<Io, "stderr" | "env">, line: string, more: readonly string[] = []): void {
-  io.stderr.write([`rookery: ${withCommandPrefix(io, toSingleLine(line))}`, ...more, ""].join("\n"));
+  const text = `rookery: ${withCommandPrefix(io, toSingleLine(line))}`;
+  io.stderr.write([wrapText(text, { width: terminalWidth(io.stderr) }), ...more, ""].join("\n"));
 }
 
 /** `rookery` followed by a word or an option, in text that may already say `npx rookery`. */

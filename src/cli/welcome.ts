@@ -3,7 +3,7 @@ import { homeFolder } from "../config/home.ts";
 import { type Config, loadConfig } from "../config/load.ts";
 import type { CommandCall } from "./command.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
-import { withCommandPrefix, type Io, print, printNotice } from "./io.ts";
+import { type Io, printNotice, printText } from "./io.ts";
 import { messageOf } from "../domain/errors.ts";
 import { toSingleLine } from "./sanitize.ts";
 import { readyAgents } from "../backends/readiness.ts";
@@ -20,7 +20,7 @@ export async function welcomeCommand({ io }: CommandCall): Promise<ExitCode> {
     ...(names.length === 0 ? FIRST_STEPS : nextSteps(names[0] === config?.defaults.agent ? undefined : names[0])),
     "",
   ];
-  await print(io, withCommandPrefix(io, lines.join("\n")));
+  await printText(io, lines.join("\n"));
   return EXIT.done;
 }
 

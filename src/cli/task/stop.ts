@@ -1,7 +1,7 @@
 /** `rookery task stop`: stops a task and keeps its worktree. */
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
-import { withCommandPrefix, print, printJson } from "../io.ts";
+import { printJson, printText } from "../io.ts";
 import { isSet, textOption } from "../options.ts";
 import type { TaskService } from "./service.ts";
 import { findTask } from "./find.ts";
@@ -18,7 +18,7 @@ export async function stopTaskCommand(
   if (isSet(options, "json")) await printJson(io, task);
   else {
     const status = task.status === "stopped" ? `stopped ${task.id}` : `task ${task.id} is ${task.status}`;
-    await print(io, withCommandPrefix(io, `${status}; ${formatResumeHint(task)}\n`));
+    await printText(io, `${status}; ${formatResumeHint(task)}\n`);
   }
   return EXIT.done;
 }

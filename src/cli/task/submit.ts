@@ -2,7 +2,7 @@
 import type { TaskView } from "../../domain/task/view.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
-import { withCommandPrefix, print, printJson, printNotice } from "../io.ts";
+import { print, printJson, printNotice, printText } from "../io.ts";
 import { formatCount } from "../format.ts";
 import { isSet } from "../options.ts";
 import { toSingleLine } from "../sanitize.ts";
@@ -27,7 +27,7 @@ export async function submitTask(
     return await runInForeground({ io, service, runner, task, after, json });
   }
   if (json) await printJson(io, task);
-  else await print(io, withCommandPrefix(io, formatSubmitted(task, { server, unmet })));
+  else await printText(io, formatSubmitted(task, { server, unmet }));
   return EXIT.done;
 }
 

@@ -4,7 +4,7 @@ import type { TaskView } from "../../domain/task/view.ts";
 import { formatDuration, formatUsd } from "../format.ts";
 import { type Color, type Paint, plainPaint } from "../paint.ts";
 import { toSingleLine } from "../sanitize.ts";
-import { fitToWidth, truncateToWidth, displayWidth } from "../display-width.ts";
+import { fitToWidth, truncateAtWord, truncateToWidth, displayWidth } from "../display-width.ts";
 import { isActive, type ListedTask } from "./interrupted.ts";
 import { formatLastActivity } from "./messages.ts";
 
@@ -12,6 +12,9 @@ const HEAD = ["task", "state", "agent", "stage", "time", "tokens", "cost", "last
 /** Maximum widths of all columns except the last. Ids and numbers are never truncated. */
 const MAX_COLUMN_WIDTHS = [64, Infinity, 16, 14, Infinity, Infinity, Infinity];
 const LAST_COLUMN = HEAD.length - 1;
+/** Columns that a narrow terminal does not show, in this order: tokens, stage, agent, time, cost. */
+const DROPPED_COLUMNS = [5, 3, 2, 4, 6];
+const MIN_LAST_WIDTH = 16;
 /** Maximum width of the last column in a pipe. */
 const LAST_WIDTH = 80;
 
@@ -31,12 +34,16 @@ export function formatTaskTable(tasks: readonly ListedTask[], options: TableOpti
     const isEmpty = column > 0 && rows.slice(1).every((row) => row[column] === "");
     return isEmpty ? 0 : Math.min(most, Math.max(...rows.map((row) => displayWidth(row[column] ?? ""))));
   });
-  const before = widths.reduce((sum, each) => sum + (each === 0 ? 0 : each + GAP.length), 0);
+  const sumWidths = () => widths.reduce((sum, each) => sum + (each === 0 ? 0 : each + GAP.length), 0);
+  for (const column of DROPPED_COLUMNS) {
+    if (width !== undefined && width - sumWidths() < MIN_LAST_WIDTH) widths[column] = 0;
+  }
+  const before = sumWidths();
   const rest = width === undefined ? LAST_WIDTH : width - before;
   return rows.map((row, index) => {
     const cells = [
       ...widths.map((each, column) => fitToWidth(row[column] ?? "", each)),
-      truncateToWidth(row[LAST_COLUMN] ?? "", rest),
+      truncateAtWord(row[LAST_COLUMN] ?? "", rest),
     ];
     const task = tasks[index - 1];
     return paintRow(cells, width, (cell, column) => {
