@@ -1,5 +1,6 @@
 /** `rookery answer`: answers a request of a session or a task, whether or not a process drives it. */
 import { RookeryError } from "../domain/errors.ts";
+import { shortId } from "../domain/ids.ts";
 import type { Rookery } from "../rookery.ts";
 import type { Answer } from "../session/method-types.ts";
 import type { CommandCall, OptionValues } from "./command.ts";
@@ -64,7 +65,7 @@ async function recordAnswer(
 ): Promise<ExitCode> {
   await rookery.answer(id, request, given);
   if (isSet(options, "json")) await printJson(io, { session: id, request, answer: word });
-  else await print(io, `answered ${request} of ${id}: ${word}\n`);
+  else await print(io, `answered ${request} of ${shortId(id)}: ${word}\n`);
   if (!(await isDriven(rookery.store, id, systemClock))) {
     const state = await loadState(rookery.store, id);
     const unheard = canContinueTurn(state) ? "" : ", so the answer has no effect";

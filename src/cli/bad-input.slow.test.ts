@@ -23,7 +23,7 @@ const FULL_DISK = `
   mount -t tmpfs -o size=400k none "$1" && cd . || exit 9
   "$2" "$3" run one > "$1/../first"
   "$2" "$3" run two > "$1/../second"; echo "exit code $?"
-  "$2" "$3" sessions events "$(sed -n 's/^session \\(ses_[a-z0-9]*\\) .*/\\1/p' "$1/../first")"`;
+  "$2" "$3" sessions events "$(sed -n 's/^session \\([a-z0-9]*\\) .*/\\1/p' "$1/../first")"`;
 
 /** Needs Linux user namespaces. Elsewhere only the tests of the store fill a disk. */
 const canMount =
@@ -271,7 +271,9 @@ describe("a working directory", () => {
     await mkdir(folder);
     await fixture.rookery(["run", "x"], { cwd: folder });
     await rm(folder, { recursive: true });
-    const ended = await fixture.rookery(["run", "y", "--session", "last"]);
+    const { stdout } = await fixture.rookery(["sessions", "--json"]);
+    const { id } = JSON.parse(stdout) as { id: string };
+    const ended = await fixture.rookery(["run", "y", "--session", id]);
     expectRefusal(ended, { code: 1, says: [/work does not exist/] });
   });
 });

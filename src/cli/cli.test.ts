@@ -280,7 +280,7 @@ describe("demo", () => {
     expect(stdout).toMatch(/✗ bash: node --test[^]*✓ read[^]*✓ edit sum\.mjs[^]*✓ bash: node --test[^]*\ndone · /);
     expect(stdout).toContain("The test passes");
 
-    const session = /rookery sessions events (ses_\w+)/.exec(stdout)?.[1] ?? "";
+    const session = /rookery sessions events (\w{8})/.exec(stdout)?.[1] ?? "";
     const log = await fixture.rookery(["sessions", "events", session, "--json"]);
     expect(parseEventLines(log.stdout).at(-1)).toMatchObject({ type: "turn.ended", outcome: { status: "done" } });
     const repository = /repository with a failing test: (\S+)/.exec(stdout)?.[1] ?? "";

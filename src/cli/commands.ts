@@ -1,9 +1,9 @@
 /** The command table. */
-import { SESSION_STATUSES } from "../domain/enums.ts";
 import { ADD_DIR_OPTION, JSON_OPTION, PERMISSIONS_OPTION } from "./command-options.ts";
 import type { CommandName } from "./command-names.ts";
 import { COMPLETION_KINDS } from "./completion/kinds.ts";
 import type { CommandSpec, OptionSpec } from "./command.ts";
+import { SHOWN_SESSION_STATUSES } from "./sessions/shown-status.ts";
 import { taskCommands } from "./task/commands.ts";
 
 const TRACE_OPTION: OptionSpec = {
@@ -29,7 +29,7 @@ const sessionCommands: readonly CommandSpec[] = [
       {
         flags: "--status <status>",
         summary: "only with this status",
-        choices: SESSION_STATUSES.filter((status) => status !== "copying"),
+        choices: SHOWN_SESSION_STATUSES,
       },
       { flags: "--limit <count>", summary: "at most this many (default: 20)" },
       JSON_OPTION,
@@ -39,10 +39,15 @@ const sessionCommands: readonly CommandSpec[] = [
   },
   {
     name: "show",
-    summary: "show the state of a session and its open requests",
+    summary: "show the state of a session, what was said and done in it, and its open requests",
     arguments: [SESSION],
-    options: [JSON_OPTION],
-    examples: ["rookery sessions show last"],
+    options: [
+      { flags: "--last <turns>", summary: "show this many turns (default: 5)" },
+      { flags: "--all", summary: "show all turns; with --events, include the raw events of the agent" },
+      { flags: "--events", summary: "print the log instead, one line per event" },
+      { flags: "--json", summary: "print the state as JSON; with --events, the events" },
+    ],
+    examples: ["rookery sessions show last", "rookery sessions show last --all"],
     load: async () => (await import("./sessions/show.ts")).showSessionCommand,
   },
   {

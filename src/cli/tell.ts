@@ -1,5 +1,6 @@
 /** `rookery tell`: queues a message for a session or a task, whether or not a process drives it. */
 import { RookeryError } from "../domain/errors.ts";
+import { shortId } from "../domain/ids.ts";
 import type { TaskView } from "../domain/task/view.ts";
 import type { Rookery } from "../rookery.ts";
 import { isDriven } from "../session/lease.ts";
@@ -21,7 +22,7 @@ export async function tellCommand({ io, args: [named = "", input = ""], options 
   const deliver = isSet(options, "followUp") ? "follow_up" : "steer";
   const inputId = await rookery.tell(id, input, { deliver });
   if (isSet(options, "json")) await printJson(io, { session: id, input: inputId, deliver });
-  else await print(io, `sent to ${id}\n`);
+  else await print(io, `sent to ${shortId(id)}\n`);
   if (!(await isDriven(rookery.store, id, systemClock))) printNotice(io, await describeDelivery(rookery, id));
   return EXIT.done;
 }

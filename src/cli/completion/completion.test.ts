@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { newId } from "../../domain/index.ts";
+import { newId, shortId } from "../../domain/index.ts";
 import { openSqliteStore } from "../../store/index.ts";
 import { temporaryFolder } from "../../testing/index.ts";
 import { openCommandFixture } from "../test-command.ts";
@@ -143,7 +143,8 @@ describe("rookery complete", () => {
     await using fixture = await openCommandFixture();
     await using store = await openSqliteStore({ path: join(fixture.home, ".rookery", "rookery.db") });
     const at = new Date().toISOString();
-    const opened = { type: "session.opened", agent: "a", backend: "api", cwd: "/", permissions: "ask", at } as const;
+    const cwd = fixture.repository.path;
+    const opened = { type: "session.opened", agent: "a", backend: "api", cwd, permissions: "ask", at } as const;
     const asked = {
       type: "permission.requested",
       agent: "a",
@@ -160,9 +161,9 @@ describe("rookery complete", () => {
     await store.append({ sessionId: newest, id: newId("app"), expectedHead: 1, events: [{ ...asked, input: {} }] });
     const words = (text: string) => text.split("\n").map((line) => line.split("\t")[0]);
     const sessions = words((await fixture.rookery(["complete", "sessions"])).stdout);
-    expect(sessions.slice(0, 2)).toEqual(["last", newest]);
+    expect(sessions.slice(0, 2)).toEqual(["last", shortId(newest)]);
     expect(sessions).toHaveLength(101);
-    expect(words((await fixture.rookery(["complete", "requests", "", newest])).stdout)).toEqual(["req_1", ""]);
+    expect(words((await fixture.rookery(["complete", "requests", "", shortId(newest)])).stdout)).toEqual(["req_1", ""]);
     expect(words((await fixture.rookery(["complete", "requests", "", "last"])).stdout)).toEqual(["req_1", ""]);
   });
 

@@ -1,6 +1,7 @@
 /** `rookery complete`: prints the words that complete an argument, for the completion scripts. Never fails. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { shortId } from "../../domain/ids.ts";
 import { homeFolder } from "../../config/home.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
@@ -48,7 +49,7 @@ async function findCandidates(io: Io, kind: CompletionKind, previous: string): P
     case "conversations":
       return withStore(io, async (store) => [...(await listTasks(store)), ...(await listSessions(store))]);
     case "requests":
-      return withStore(io, (store) => listRequests(store, previous));
+      return withStore(io, (store) => listRequests(store, previous, io));
     case "files":
     case "directories":
       return [];
@@ -70,8 +71,8 @@ async function withStore(
 async function listSessions(store: Store): Promise<CompletionCandidate[]> {
   const sessions = await store.list({ limit: MAX_CANDIDATES });
   const [newest] = sessions;
-  const last = newest === undefined ? [] : [{ word: "last", summary: "the newest session" }];
-  return [...last, ...sessions.map((session) => ({ word: session.id, summary: describeSession(session) }))];
+  const last = newest === undefined ? [] : [{ word: "last", summary: "your newest session in this repository" }];
+  return [...last, ...sessions.map((session) => ({ word: shortId(session.id), summary: describeSession(session) }))];
 }
 
 function describeSession({ agent, status, title = "" }: SessionSummary): string {
@@ -80,15 +81,21 @@ function describeSession({ agent, status, title = "" }: SessionSummary): string 
 
 async function listTasks(store: Store): Promise<CompletionCandidate[]> {
   const tasks = await store.tasks({ limit: MAX_CANDIDATES });
-  const last = tasks.length === 0 ? [] : [{ word: "last", summary: "the newest task" }];
+  const last = tasks.length === 0 ? [] : [{ word: "last", summary: "the newest task of this repository" }];
   return [...last, ...tasks.map(({ id, phase, spec }) => ({ word: id, summary: `${phase}: ${spec.title}` }))];
 }
 
 /** Open requests of a session, or of the sessions of a task. */
-async function listRequests(store: Store, named: string): Promise<CompletionCandidate[]> {
-  const session = named === "last" ? (await store.list({ limit: 1 }))[0] : await store.summary(named);
+async function listRequests(store: Store, named: string, io: Io): Promise<CompletionCandidate[]> {
+  const session = await findNamedSession(store, named, io);
   const sessions = session === undefined ? await store.list({ task: named, limit: MAX_CANDIDATES }) : [session];
   return sessions.flatMap(({ waitingFor, agent }) =>
     waitingFor.map((word) => ({ word, summary: `asked by ${agent}` })),
   );
+}
+
+async function findNamedSession(store: Store, named: string, io: Io): Promise<SessionSummary | undefined> {
+  if (named === "") return undefined;
+  const { findSession } = await import("../sessions/find.ts");
+  return findSession(store, named, io).catch(() => undefined);
 }

@@ -1,4 +1,5 @@
 /** `rookery demo`: runs one turn without an API key. The model is scripted; the agent, its tools and the log are real. */
+import { shortId } from "../../domain/ids.ts";
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -52,7 +53,7 @@ export async function demoCommand({ io, options }: CommandCall): Promise<ExitCod
   const passes = await testPasses(repository.path, io);
   await tell(`\nThe test ${passes ? "passes" : "still fails"}, checked with: node --test`);
   if (isSet(options, "keep")) await tell(`The repository is kept: ${repository.path}`);
-  await tell(`Everything that happened is in the log: rookery sessions events ${session.id}`);
+  await tell(`Everything that happened is in the log: rookery sessions events ${shortId(session.id)}`);
   if (!passes) printNotice(io, "the demo did not fix its test; please report this with the events of the session");
   return passes ? EXIT.done : EXIT.failed;
 }

@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { PERMISSION_POLICIES } from "../../domain/enums.ts";
+import { shortId } from "../../domain/ids.ts";
 import { reserveStdout } from "../acp/stdout.ts";
 import { parseAddedFolders } from "../add-dir.ts";
 import type { CommandCall } from "../command.ts";
@@ -31,7 +32,8 @@ export async function serveMcpCommand({ io, options }: CommandCall): Promise<Exi
     ...(agent !== undefined && { agent }),
     ...(permissions !== undefined && { permissions }),
   });
-  printNotice(io, `session ${session.id} serves its tools; answer its requests with: rookery answer ${session.id} …`);
+  const id = shortId(session.id);
+  printNotice(io, `session ${id} serves its tools; answer its requests with: rookery answer ${id} …`);
   await serveStdio(await session.tools.offer(), { input, output }, { signal: interrupts.signal });
   return EXIT.done;
 }

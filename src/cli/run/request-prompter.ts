@@ -1,5 +1,6 @@
 /** Asks the person at this terminal to answer requests, one at a time, or prints how to answer them elsewhere. */
 import { isRookeryError } from "../../domain/errors.ts";
+import { shortId } from "../../domain/ids.ts";
 import type { Answer } from "../../session/method-types.ts";
 import { formatDiffs } from "../diff/format-diff.ts";
 import { choosePager, openPager } from "../diff/pager.ts";
@@ -58,7 +59,7 @@ export class RequestPrompter implements AsyncDisposable {
   #tell(asked: PendingRequest): void {
     const { io, sessionId } = this.#options;
     const answer = asked.question === undefined ? "allow" : asked.question.url ? "accept" : `accept --content '{…}'`;
-    const how = `answer with: rookery answer ${sessionId} ${asked.requestId} ${answer}`;
+    const how = `answer with: rookery answer ${shortId(sessionId)} ${asked.requestId} ${answer}`;
     printNotice(io, `waiting for ${formatRequestSubject(asked)}:`, [...formatRequestDetails(asked), how]);
   }
 

@@ -30,11 +30,14 @@ describe("on a pipe", () => {
     expect(stdout.split("\n")).toEqual([
       "I will write it.",
       "✓ write hello.txt",
+      "  hello.txt new file +1",
+      "  1 + hello",
+      "    \\ no line break at the end",
       "All done.",
       expect.stringMatching(
         /^done · 1,\d{3} tokens in \(1,000 from cache\) · \d+ out · [<$\d.]+ \(computed\) · \d\.\ds$/,
       ),
-      expect.stringMatching(/^session (ses_\w+) · continue with: rookery run "…" --session \1$/),
+      expect.stringMatching(/^session (\w{8}) · continue with: rookery run "…" --session \1$/),
       "",
     ]);
     expect(await fixture.repository.read("hello.txt")).toBe("hello");
@@ -277,7 +280,7 @@ describe("a turn of a killed process", () => {
     await fixture.rookery(["run", "x"]);
     const { code, stderr } = await fixture.rookery(["run", "--session", "last"]);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^rookery: session ses_\w+ has no turn to continue; send a prompt: .*\n$/);
+    expect(stderr).toMatch(/^rookery: session \w{8} has no turn to continue; send a prompt: .*\n$/);
   });
 });
 

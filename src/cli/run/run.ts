@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { realFolder } from "../../config/root.ts";
 import { PERMISSION_POLICIES } from "../../domain/enums.ts";
+import { shortId } from "../../domain/ids.ts";
 import type { SessionStore } from "../../domain/store.ts";
 import { Rookery } from "../../rookery.ts";
 import { loadState } from "../../session/open.ts";
@@ -9,7 +10,7 @@ import type { Session } from "../../session/session.ts";
 import { parseAddedFolders } from "../add-dir.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode, usageError } from "../exit.ts";
-import { withCommandPrefix, type Io, isPersonPresent, print } from "../io.ts";
+import { type Io, isPersonPresent, printText } from "../io.ts";
 import { openLog } from "../log.ts";
 import { choiceOption, isSet, textOption } from "../options.ts";
 import { findSession } from "../sessions/find.ts";
@@ -61,7 +62,8 @@ export async function runPromptCommand({ io, args, options }: CommandCall): Prom
   if (session === undefined) return EXIT.cancelled;
   if (prompt === undefined && !hasPendingWork(session)) {
     await session[Symbol.asyncDispose]();
-    const { id, state } = session;
+    const { state } = session;
+    const id = shortId(session.id);
     const lost = state.lastOutcome?.status === "failed" && state.lastOutcome.code === "interrupted";
     const why = lost ? "lost its turn when its process ended" : "has no turn to continue";
     throw usageError(`session ${id} ${why}; send a prompt: rookery run "PROMPT" --session ${id}`);
@@ -89,11 +91,9 @@ async function hasOpenRequests(store: SessionStore, sessionId: string): Promise<
 
 async function printNextStep(io: Io, session: Session, { json, code }: { json: boolean; code: ExitCode }) {
   if (json) return;
-  const more =
-    code === EXIT.done
-      ? `continue with: rookery run "…" --session ${session.id}`
-      : `rookery sessions show ${session.id}`;
-  await print(io, withCommandPrefix(io, `session ${session.id} · ${more}\n`));
+  const id = shortId(session.id);
+  const more = code === EXIT.done ? `continue with: rookery run "…" --session ${id}` : `rookery sessions show ${id}`;
+  await printText(io, `session ${id} · ${more}\n`);
 }
 
 function optional<Key extends string, Value>(key: Key, value: Value | undefined): { [K in Key]?: Value } {

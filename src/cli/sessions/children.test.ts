@@ -18,7 +18,7 @@ it("lists a child session, links it with its parent, and resolves last to the pa
   expect(rows.map((row) => row.split(/ {2,}/).at(-1))).toEqual(["↳ Maker", "go"]);
   const [child = "", parent = ""] = rows.map((row) => row.split(" ")[0]);
   const shown = (await fixture.rookery(["sessions", "show", "last"])).stdout;
-  expect(shown).toMatch(new RegExp(`^session +${parent}\n`));
+  expect(shown).toMatch(new RegExp(`^session +${parent} \\(ses_\\w+${parent}\\)\n`));
   expect(shown).toMatch(new RegExp(`^child +${child} done Maker$`, "m"));
   expect((await fixture.rookery(["sessions", "show", child])).stdout).toMatch(new RegExp(`^child of +${parent}$`, "m"));
 });

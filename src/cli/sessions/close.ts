@@ -1,7 +1,8 @@
 /** `rookery sessions close`: closes a session and keeps its log. */
+import { shortId } from "../../domain/ids.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
-import { withCommandPrefix, print, printJson } from "../io.ts";
+import { printJson, printText } from "../io.ts";
 import { openLog } from "../log.ts";
 import { isSet } from "../options.ts";
 import { findSession } from "./find.ts";
@@ -11,6 +12,6 @@ export async function closeSessionCommand({ io, args: [named = ""], options }: C
   const { id } = await findSession(rookery.store, named, io);
   await rookery.closeSession(id);
   if (isSet(options, "json")) await printJson(io, { session: id, status: "closed" });
-  else await print(io, withCommandPrefix(io, `closed ${id}; its log is kept: rookery sessions events ${id}\n`));
+  else await printText(io, `closed ${shortId(id)}; its log is kept: rookery sessions show ${shortId(id)}\n`);
   return EXIT.done;
 }

@@ -1,4 +1,5 @@
 /** `rookery sessions delete`: deletes a session and its log. */
+import { shortId } from "../../domain/ids.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { print, printJson } from "../io.ts";
@@ -11,6 +12,6 @@ export async function deleteSessionCommand({ io, args: [named = ""], options }: 
   const { id } = await findSession(rookery.store, named, io);
   await rookery.deleteSession(id);
   if (isSet(options, "json")) await printJson(io, { session: id, status: "deleted" });
-  else await print(io, `deleted ${id} and its log\n`);
+  else await print(io, `deleted ${shortId(id)} and its log\n`);
   return EXIT.done;
 }

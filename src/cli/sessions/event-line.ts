@@ -1,7 +1,8 @@
 /** Formats an event of a session as one line. */
 import { budgetText } from "../../domain/budget.ts";
+import { shortId } from "../../domain/ids.ts";
 import { type EventBody, type SessionEvent, formatInput, type TurnOutcome } from "../../domain/events.ts";
-import { formatUsd } from "../format.ts";
+import { formatLocalTime, formatUsd } from "../format.ts";
 import { toSingleLine } from "../sanitize.ts";
 
 const MAX_DETAIL_LENGTH = 160;
@@ -11,13 +12,8 @@ export function formatEventLine(event: SessionEvent): string {
 }
 
 export function formatLine({ seq, at, type }: { seq: number; at: string; type: string }, detail: string): string {
-  const head = `${String(seq).padStart(5)}  ${clockTime(at)}  ${type.padEnd(20)}`;
+  const head = `${String(seq).padStart(5)}  ${formatLocalTime(at)}  ${type.padEnd(20)}`;
   return `${head} ${toSingleLine(detail, MAX_DETAIL_LENGTH)}`.trimEnd();
-}
-
-/** Local time of day. The JSON output has the date and the zone. */
-function clockTime(at: string): string {
-  return new Date(at).toTimeString().slice(0, 8);
 }
 
 function formatEventDetail(event: EventBody): string {
@@ -35,11 +31,11 @@ function formatEventDetail(event: EventBody): string {
     case "turn.ended":
       return outcomeText(event.outcome);
     case "turn.parked":
-      return `until ${event.until}: ${event.message}`;
+      return `until ${formatLocalTime(event.until)}: ${event.message}`;
     case "turn.continued":
       return event.message ?? "";
     case "limit.reached":
-      return `${event.message}${event.resetsAt === undefined ? "" : ` (until ${event.resetsAt})`}`;
+      return `${event.message}${event.resetsAt === undefined ? "" : ` (until ${formatLocalTime(event.resetsAt)})`}`;
     case "message.delta":
     case "message.completed":
     case "thought.delta":
@@ -87,9 +83,9 @@ function formatEventDetail(event: EventBody): string {
     case "context.compacted":
       return `up to ${event.throughSeq}: ${event.summary}`;
     case "subagent.started":
-      return `${event.childSessionId} ${event.title}`;
+      return `${shortId(event.childSessionId)} ${event.title}`;
     case "subagent.ended":
-      return `${event.childSessionId} ${outcomeText(event.outcome)}`;
+      return `${shortId(event.childSessionId)} ${outcomeText(event.outcome)}`;
     case "notice":
       return `${event.level}: ${event.message}`;
   }

@@ -1,7 +1,8 @@
 /** `rookery sessions fork`: copies a session into a new one. */
+import { shortId } from "../../domain/ids.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
-import { withCommandPrefix, print, printJson } from "../io.ts";
+import { printJson, printText } from "../io.ts";
 import { openLog } from "../log.ts";
 import { isSet } from "../options.ts";
 import { findSession } from "./find.ts";
@@ -12,9 +13,9 @@ export async function forkSessionCommand({ io, args: [named = ""], options }: Co
   const forked = await rookery.forkSession(id);
   if (isSet(options, "json")) await printJson(io, { session: forked, parent: id });
   else
-    await print(
+    await printText(
       io,
-      withCommandPrefix(io, `${forked} is a fork of ${id}; continue it with: rookery run --session ${forked} "…"\n`),
+      `${shortId(forked)} is a fork of ${shortId(id)}; continue it with: rookery run --session ${shortId(forked)} "…"\n`,
     );
   return EXIT.done;
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { SessionEvent } from "../../domain/events.ts";
+import { shortId } from "../../domain/ids.ts";
 import { call, say } from "../../testing/index.ts";
 import { parseEventLines, openCommandFixture, type CommandFixture } from "../test-command.ts";
 
@@ -8,7 +9,13 @@ let first: string;
 let second: string;
 
 beforeAll(async () => {
-  fixture = await openCommandFixture([say("one"), call("bash", { command: "echo hi" }), say("two"), say("three")]);
+  fixture = await openCommandFixture([
+    say("one"),
+    call("bash", { command: "echo hi" }),
+    say("two"),
+    say("three"),
+    say("four"),
+  ]);
   first = idIn((await fixture.rookery(["run", "the first\nof all", "--json"])).stdout);
   second = idIn((await fixture.rookery(["run", "the second", "--json", "--permissions", "all"])).stdout);
 });
@@ -22,8 +29,8 @@ it("lists sessions, newest first", async () => {
   const { code, stdout } = await fixture.rookery(["sessions"]);
   expect(code).toBe(0);
   expect(stdout.split("\n").map((line) => line.split(/ {2,}/))).toEqual([
-    [second, "idle", "anthropic", "1 turn", "just now", "the second"],
-    [first, "idle", "anthropic", "1 turn", "just now", "the first"],
+    [shortId(second), "idle", "anthropic", "1 turn", "just now", "the second"],
+    [shortId(first), "idle", "anthropic", "1 turn", "just now", "the first"],
     [""],
   ]);
 });
@@ -36,6 +43,7 @@ it.each([
   ["--cwd /", ["--cwd", "/"], () => []],
   ["--status idle", ["--status", "idle"], () => [second, first]],
   ["--status waiting", ["--status", "waiting"], () => []],
+  ["--status interrupted", ["--status", "interrupted"], () => []],
 ])("filters the list by %s", async (_, args, expected) => {
   const { stdout } = await fixture.rookery(["sessions", "list", "--json", ...args]);
   const ids = parseEventLines(stdout).map((summary) => (summary as unknown as { id: string }).id);
@@ -45,7 +53,7 @@ it.each([
 it("shows the state of a session", async () => {
   const { code, stdout } = await fixture.rookery(["sessions", "show", second.slice(0, -2)]);
   expect(code).toBe(0);
-  expect(stdout).toMatch(new RegExp(`^session +${second}$`, "m"));
+  expect(stdout).toMatch(new RegExp(`^session +${shortId(second)} \\(${second}\\)$`, "m"));
   expect(stdout).toMatch(/^status +idle$/m);
   expect(stdout).toMatch(/^permissions +all$/m);
   expect(stdout).toMatch(/^last outcome +done$/m);
@@ -53,10 +61,25 @@ it("shows the state of a session", async () => {
   expect(JSON.parse(state.stdout)).toMatchObject({ id: second, status: "idle", turns: 1 });
 });
 
+it("prints what was said and done, and the events on request", async () => {
+  const { stdout } = await fixture.rookery(["sessions", "show", shortId(second)]);
+  expect(stdout).toMatch(/\n\n› the second\n✓ [^\n]*echo hi[^]*two\ndone · [^\n]*\n$/);
+  await fixture.rookery(["run", "once more", "--session", shortId(second)]);
+  const last = (await fixture.rookery(["sessions", "show", second, "--last", "1"])).stdout;
+  expect(last).toContain(
+    `… 1 earlier of 2 turns; show them with: rookery sessions show ${shortId(second)} --all\n\n› once more\n`,
+  );
+  expect(last).not.toContain("› the second");
+  const all = (await fixture.rookery(["sessions", "show", second, "--all"])).stdout;
+  expect(all).toMatch(/› the second[^]*› once more/);
+  const events = await fixture.rookery(["sessions", "show", first, "--events"]);
+  expect(events).toEqual(await fixture.rookery(["sessions", "events", first]));
+});
+
 it("prints a log line by line", async () => {
   const { stdout } = await fixture.rookery(["sessions", "events", first]);
   const lines = stdout.trimEnd().split("\n");
-  expect(lines[0]).toMatch(/^ {4}1 {2}\d\d:\d\d:\d\d {2}session\.opened {6} \//);
+  expect(lines[0]).toMatch(/^ {4}1 {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}session\.opened {6} \//);
   expect(lines[1]).toMatch(/turn\.started +the first of all$/);
   expect(lines.at(-1)).toMatch(/turn\.ended +done$/);
 });
@@ -94,16 +117,16 @@ it("exits quietly if the reader of the log closes the pipe", async () => {
 it("closes a session and keeps its log", async () => {
   expect(await fixture.rookery(["sessions", "close", first])).toMatchObject({
     code: 0,
-    stdout: `closed ${first}; its log is kept: rookery sessions events ${first}\n`,
+    stdout: `closed ${shortId(first)}; its log is kept: rookery sessions show ${shortId(first)}\n`,
   });
-  expect((await fixture.rookery(["sessions", "list", "--status", "closed"])).stdout).toContain(first);
+  expect((await fixture.rookery(["sessions", "list", "--status", "closed"])).stdout).toContain(shortId(first));
   expect((await fixture.rookery(["sessions", "events", first])).stdout).toMatch(/session\.closed\n$/);
 });
 
 it("forks a session, and deletes the fork without changing the original", async () => {
   const fork = await fixture.rookery(["sessions", "fork", first]);
   const [id = ""] = fork.stdout.split(" ");
-  expect(fork.stdout).toContain(` is a fork of ${first}; continue it with: `);
+  expect(fork.stdout).toContain(` is a fork of ${shortId(first)}; continue it with: `);
   expect((await fixture.rookery(["sessions", "events", id])).stdout).toContain("the first");
   expect((await fixture.rookery(["sessions", "delete", id])).stdout).toBe(`deleted ${id} and its log\n`);
   expect(await fixture.rookery(["sessions", "show", id])).toMatchObject({ code: 1 });

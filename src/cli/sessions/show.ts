@@ -1,5 +1,6 @@
-/** `rookery sessions show`: prints the state of a session and how to answer its requests. */
-import { type SessionState, sessionStatus } from "../../domain/state.ts";
+/** `rookery sessions show`: prints the state of a session, its last turns, and how to answer its requests. */
+import { emptyState, type SessionState, sessionStatus } from "../../domain/state.ts";
+import { shortId } from "../../domain/ids.ts";
 import { NO_USAGE } from "../../domain/usage.ts";
 import type { SessionSummary } from "../../domain/summary.ts";
 import { isDriven } from "../../session/lease.ts";
@@ -8,49 +9,86 @@ import { systemClock } from "../../stdx/clock.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { formatColumns, formatLocalTime } from "../format.ts";
-import { withCommandPrefix, print, printJson } from "../io.ts";
+import { withCommandPrefix, print, printJson, terminalWidth } from "../io.ts";
 import { openLog } from "../log.ts";
-import { isSet } from "../options.ts";
+import { countOption, isSet } from "../options.ts";
 import { toSingleLine } from "../sanitize.ts";
 import { pendingSessionRequests } from "../run/pending-request.ts";
 import { formatUsage } from "../transcript/turn-view.ts";
 import { findSession } from "./find.ts";
 import { resumeSessionCommand, canContinueTurn } from "./resume-command.ts";
 import { formatPendingRequest } from "./format-request.ts";
+import { printTranscript } from "./print-transcript.ts";
 
-export async function showSessionCommand({ io, args: [named = ""], options }: CommandCall): Promise<ExitCode> {
+const DEFAULT_TURNS = 5;
+
+export async function showSessionCommand(call: CommandCall): Promise<ExitCode> {
+  const { io, args: [named = ""], options } = call; // prettier-ignore
+  if (isSet(options, "events")) return (await import("./events.ts")).sessionEventsCommand(call);
+  const turns = countOption(options, "last", 1) ?? DEFAULT_TURNS;
   await using rookery = await openLog(io);
-  const { id } = await findSession(rookery.store, named, io);
-  const state = await loadState(rookery.store, id);
-  if (isSet(options, "json")) await printJson(io, { ...state, status: sessionStatus(state) });
-  else {
-    const left = state.turn !== undefined && !(await isDriven(rookery.store, id, systemClock));
-    const isLost = left && !canContinueTurn(state); // the agent that asked is gone and cannot get an answer
-    const requests = isLost
-      ? []
-      : (await pendingSessionRequests(rookery.store, state)).map((asked) => formatPendingRequest(id, asked));
-    const children = (await rookery.store.list({ parent: id })).filter(({ depth }) => depth !== undefined);
-    await print(io, withCommandPrefix(io, formatSessionFacts(state, left, children) + requests.join("")));
+  const { store } = rookery;
+  const summary = await findSession(store, named, io);
+  const { id } = summary;
+  if (isSet(options, "json")) {
+    const state = await loadState(store, id);
+    await printJson(io, { ...state, status: sessionStatus(state) });
+    return EXIT.done;
   }
+  const isFolded = !isLongAndIdle(summary);
+  const state = isFolded ? await loadState(store, id) : toState(summary);
+  const left = state.turn !== undefined && !(await isDriven(store, id, systemClock));
+  const children = (await store.list({ parent: id })).filter(({ depth }) => depth !== undefined);
+  await print(
+    io,
+    withCommandPrefix(io, formatSessionFacts(state, { left, children, isFolded, width: terminalWidth(io.stdout) })),
+  );
+  await printTranscript(io, store, summary, isSet(options, "all") ? undefined : turns);
+  const isLost = left && !canContinueTurn(state); // the agent that asked is gone and cannot get an answer
+  const requests = isLost ? [] : await pendingSessionRequests(store, state);
+  const commands = requests.map((asked) => formatPendingRequest(id, asked));
+  await print(io, withCommandPrefix(io, commands.join("")));
   return EXIT.done;
 }
 
-function formatSessionFacts(state: SessionState, left: boolean, children: readonly SessionSummary[]): string {
+/** Folding a longer log takes most of the time of the command. */
+const MAX_FOLDED_EVENTS = 20_000;
+
+function isLongAndIdle({ head, status, waitingFor }: SessionSummary): boolean {
+  return head > MAX_FOLDED_EVENTS && (status === "idle" || status === "closed") && waitingFor.length === 0;
+}
+
+/** What the summary knows of a session without a turn. */
+function toState({ lastOutcome: _, parkedUntil: __, ...summary }: SessionSummary): SessionState {
+  const { id, depth = 0, usage = NO_USAGE, status } = summary;
+  const { model, title, parent, task } = summary;
+  return { ...emptyState(id), ...summary, model, title, parent, task, depth, usage, closed: status === "closed" };
+}
+
+interface ShownFacts {
+  readonly left: boolean;
+  readonly children: readonly SessionSummary[];
+  /** False if only the summary was read, which has no permissions. */
+  readonly isFolded: boolean;
+  readonly width: number | undefined;
+}
+
+function formatSessionFacts(state: SessionState, { left, children, isFolded, width }: ShownFacts): string {
   const { lastOutcome } = state;
   const why = lastOutcome !== undefined && "message" in lastOutcome ? `: ${toSingleLine(lastOutcome.message)}` : "";
   const facts: [string, string | undefined][] = [
-    ["session", state.id],
+    ["session", `${shortId(state.id)} (${state.id})`],
     ["title", state.title],
-    [state.depth > 0 ? "child of" : "fork of", state.parent],
+    [state.depth > 0 ? "child of" : "fork of", state.parent && shortId(state.parent)],
     ["status", formatSessionStatus(state, left)],
     ["agent", state.agent],
     ["backend", state.backend],
     ["model", state.model],
     ["folder", state.cwd],
-    ["permissions", state.permissions],
+    ["permissions", isFolded ? state.permissions : undefined],
     ["always allowed", state.grants.join(", ") || undefined],
-    ["opened", state.createdAt],
-    ["last event", `${state.updatedAt} (${state.head})`],
+    ["opened", formatLocalTime(state.createdAt)],
+    ["last event", `${formatLocalTime(state.updatedAt)} (${state.head})`],
     ["turns", String(state.turns)],
     ["last outcome", lastOutcome === undefined ? undefined : `${lastOutcome.status}${why}`],
     ["queued inputs", state.queue.length === 0 ? undefined : String(state.queue.length)],
@@ -58,11 +96,12 @@ function formatSessionFacts(state: SessionState, left: boolean, children: readon
     ...usageByAgentRows(state),
     ...children.toReversed().map((child): [string, string] => ["child", formatChild(child)]),
   ];
-  return formatColumns(facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, toSingleLine(value)]])));
+  const rows = facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, toSingleLine(value)]]));
+  return formatColumns(rows, width);
 }
 
 function formatChild({ id, status, lastOutcome, title = "" }: SessionSummary): string {
-  return `${id} ${status === "idle" ? (lastOutcome ?? status) : status} ${title}`;
+  return `${shortId(id)} ${status === "idle" ? (lastOutcome ?? status) : status} ${title}`;
 }
 
 /** `left`: no process drives the session, so a parked turn continues only after someone opens it. */

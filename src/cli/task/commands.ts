@@ -1,8 +1,9 @@
 /** The subcommands of `rookery task`. */
-import { MERGE_METHODS, TASK_STATUSES } from "../../domain/enums.ts";
+import { MERGE_METHODS } from "../../domain/enums.ts";
 import { JSON_OPTION, PERMISSIONS_OPTION } from "../command-options.ts";
 import type { CommandAction, ArgumentSpec, CommandCall, CommandSpec, OptionSpec } from "../command.ts";
 import type { ExitCode } from "../exit.ts";
+import { SHOWN_TASK_STATUSES } from "../sessions/shown-status.ts";
 import type { TaskService } from "./service.ts";
 
 const TASK: ArgumentSpec = {
@@ -69,7 +70,7 @@ export const taskCommands: readonly CommandSpec[] = [
       {
         flags: "--status <status>",
         summary: "only with this status",
-        choices: TASK_STATUSES,
+        choices: SHOWN_TASK_STATUSES,
       },
       { flags: "--agent <name>", summary: "only of this agent" },
       { flags: "--cwd <dir>", summary: "only of the repository in this directory" },
@@ -85,7 +86,7 @@ export const taskCommands: readonly CommandSpec[] = [
   },
   {
     name: "show",
-    summary: "show the details of a task, and how to answer its requests",
+    summary: "show the details of a task, how to answer its requests, and the last message of its agent",
     arguments: [TASK],
     options: [SERVER_OPTION, JSON_OPTION],
     examples: ["rookery task show last"],
@@ -93,14 +94,15 @@ export const taskCommands: readonly CommandSpec[] = [
   },
   {
     name: "logs",
-    summary: "print the log of a task and its sessions",
+    summary: "print what was said and done in a task",
     arguments: [TASK],
     options: [
       { flags: "--follow", short: "-f", summary: "wait for new events until the task ends" },
+      { flags: "--events", summary: "print the log instead, one line per event" },
       { flags: "--after <position>", summary: "only events after this one" },
-      { flags: "--all", summary: "include the raw events of the agents" },
+      { flags: "--all", summary: "with --events or --json: include the raw events of the agents" },
       SERVER_OPTION,
-      JSON_OPTION,
+      { flags: "--json", summary: "print the events as JSON, one per line" },
     ],
     examples: ["rookery task logs last -f", "rookery task logs add-pagination --after 120 --json"],
     load: () => loadTaskAction(import("./logs.ts").then(({ taskLogsCommand }) => taskLogsCommand)),

@@ -71,7 +71,7 @@ describe("a task in the foreground", () => {
       "task a in /repo; Ctrl-C stops it",
       "worktree /w/a on rookery/a, from main (012345678)",
       "installed[2J 3 packages",
-      "▸ coder in ses_1",
+      "▸ coder in 1",
       "Working",
       "✗ coder failed: tests fail; returns to coder",
       "task a is done · 5.0s",
@@ -120,7 +120,7 @@ describe("a task in the foreground", () => {
         kind: "execute",
         input: { command: "make" },
       });
-      await vi.waitFor(() => expect(io.text()).toContain("rookery answer ses_1 r1 allow"));
+      await vi.waitFor(() => expect(io.text()).toContain("rookery answer 1 r1 allow"));
       service.change(id, { status: "done" });
     });
     expect(await start()).toBe(EXIT.done);

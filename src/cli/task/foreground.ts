@@ -2,8 +2,8 @@
 import { isEndedStatus } from "../../domain/enums.ts";
 import type { TaskView } from "../../domain/task/view.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
-import { formatDuration } from "../format.ts";
-import { withCommandPrefix, type Io, isPersonPresent, print, printJson, printNotice } from "../io.ts";
+import { formatDuration, formatLocalTime } from "../format.ts";
+import { type Io, isPersonPresent, printJson, printNotice, printText } from "../io.ts";
 import { toSingleLine } from "../sanitize.ts";
 import { toPendingRequest } from "../run/pending-request.ts";
 import { RequestPrompter } from "../run/request-prompter.ts";
@@ -99,7 +99,7 @@ function createSessionPrompters({ io, runner }: ForegroundRun, screen: Screen): 
 
 async function reportOutcome({ io, json }: ForegroundRun, task: TaskView): Promise<ExitCode> {
   const { id, status, message = status } = task;
-  const tell = (text: string) => (json ? Promise.resolve() : print(io, withCommandPrefix(io, `${text}\n`)));
+  const tell = (text: string) => (json ? Promise.resolve() : printText(io, `${text}\n`));
   switch (status) {
     case "done": {
       const merged = task.merge?.outcome === "merged" ? `, merged into ${toSingleLine(task.merge.into)}` : "";
@@ -126,6 +126,6 @@ async function reportOutcome({ io, json }: ForegroundRun, task: TaskView): Promi
 }
 
 function describeWait({ needs, status, notBefore }: TaskView): string {
-  if (notBefore !== undefined) return `waits until ${notBefore}`;
+  if (notBefore !== undefined) return `waits until ${formatLocalTime(notBefore)}`;
   return needs.length > 0 ? `waits for ${needs.join(", ")}` : `is ${status}`;
 }

@@ -1,11 +1,12 @@
 /** `rookery task list`: prints tasks as a table, which updates itself on a terminal. */
 import { resolve } from "node:path";
-import { TASK_STATUSES, type TaskStatus } from "../../domain/enums.ts";
+import type { TaskStatus } from "../../domain/enums.ts";
 import type { ListTasks, Tasks, TaskView } from "../../domain/task/view.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
-import { withCommandPrefix, isInteractive, print, printJson } from "../io.ts";
+import { isInteractive, print, printJson, printText } from "../io.ts";
 import { choiceOption, countOption, isSet, textOption } from "../options.ts";
+import { SHOWN_TASK_STATUSES } from "../sessions/shown-status.ts";
 import type { TaskService } from "./service.ts";
 import { allTasks } from "./find.ts";
 import { markInterrupted } from "./interrupted.ts";
@@ -15,25 +16,32 @@ import { formatTaskTable } from "./table.ts";
 
 const DEFAULT_LIMIT = 20;
 /** Statuses of tasks that have started and not ended. */
+const ACTIVE_STATUSES: readonly TaskStatus[] = ["preparing", "running", "waiting"];
 const BUSY_STATUSES: readonly TaskStatus[] = ["preparing", "running", "waiting", "parked"];
 
 export async function listTasksCommand({ io, options }: CommandCall, service: TaskService): Promise<ExitCode> {
   const folder = textOption(options, "cwd");
-  const status = choiceOption(options, "status", TASK_STATUSES);
+  const shownStatus = choiceOption(options, "status", SHOWN_TASK_STATUSES);
+  const status = shownStatus === "interrupted" ? ACTIVE_STATUSES : shownStatus && [shownStatus];
   const query: ListTasks = {
-    ...(status !== undefined && { status: [status] }),
+    ...(status !== undefined && { status }),
     agent: textOption(options, "agent"),
     ...(folder !== undefined && { cwd: resolve(io.cwd(), folder) }),
   };
   const limit = countOption(options, "limit", 1) ?? DEFAULT_LIMIT;
   const find = () => (isSet(options, "all") ? listAll(service.tasks, query) : listNewest(service.tasks, query, limit));
-  const read = async () => Promise.all((await find()).map((task) => markInterrupted(service, task)));
+  const read = async () => {
+    const tasks = await Promise.all((await find()).map((task) => markInterrupted(service, task)));
+    return shownStatus === undefined
+      ? tasks
+      : tasks.filter((task) => task.interrupted === (shownStatus === "interrupted"));
+  };
   const tasks = await read();
   if (isSet(options, "json")) {
     for (const { interrupted: _, ...task } of tasks) await printJson(io, task);
   } else if (tasks.length === 0) {
     const which = Object.values(query).some((value) => value !== undefined) ? "such tasks" : "tasks";
-    await print(io, withCommandPrefix(io, `no ${which}; start one: rookery task start "PROMPT"\n`));
+    await printText(io, `no ${which}; start one: rookery task start "PROMPT"\n`);
   } else if (isInteractive(io.stdout, io.env) && !isSet(options, "once")) {
     await showLiveTable({ io, service, tasks, read });
   } else {

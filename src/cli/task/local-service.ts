@@ -5,6 +5,7 @@ import { systemClock } from "../../stdx/clock.ts";
 import type { Io } from "../io.ts";
 import { printNotice } from "../io.ts";
 import { openLog } from "../log.ts";
+import { readLastMessage } from "../transcript/last-turns.ts";
 import { formatError } from "../exit.ts";
 import type { TaskService } from "./service.ts";
 
@@ -32,6 +33,7 @@ export async function openLocalTasks(io: Io): Promise<TaskService> {
         after = last.position;
       }
     },
+    lastMessage: (sessionId) => readLastMessage(store, sessionId),
     [Symbol.asyncDispose]: () => rookery.close(),
   };
 }

@@ -1,13 +1,13 @@
-/** `rookery task logs`: prints the events of a task and its sessions in order. */
+/** `rookery task logs`: prints what was said and done in a task and its sessions, or their events. */
 import { isEndedStatus } from "../../domain/enums.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode, usageError } from "../exit.ts";
-import { print, printJson, printNotice } from "../io.ts";
+import { printNotice } from "../io.ts";
 import { countOption, isSet } from "../options.ts";
 import type { LoggedEvent, TaskService } from "./service.ts";
 import { findTask } from "./find.ts";
 import { hasNoRunner } from "./interrupted.ts";
-import { formatLogLine } from "./log-line.ts";
+import { chooseLogPrinter } from "./log-printer.ts";
 
 export async function taskLogsCommand(
   { io, args: [named = ""], options }: CommandCall,
@@ -15,24 +15,27 @@ export async function taskLogsCommand(
 ): Promise<ExitCode> {
   let at = countOption(options, "after", 0) ?? 0;
   const { id, stages } = await findTask(service.tasks, named, io);
+  const printer = chooseLogPrinter({ io, options, stages });
   const show = async (logged: LoggedEvent): Promise<void> => {
     at = logged.position;
-    if (logged.event.type === "agent.raw" && !isSet(options, "all")) return;
-    if (isSet(options, "json")) await printJson(io, { position: logged.position, ...logged.event });
-    else await print(io, `${formatLogLine(logged, stages)}\n`);
+    await printer.show(logged);
   };
   const head = at === 0 ? 0 : await service.head();
   if (at > head) throw usageError(`--after ${at} is past the end of the log (${head}); use a smaller value`);
   for await (const logged of service.history(id, at)) await show(logged);
-  if (!isSet(options, "follow") || (await isFinished(service, id))) return EXIT.done;
-  if (service.runner !== undefined && (await hasNoRunner(service, id))) {
-    printNotice(io, `no process runs task ${id} now; continue it with: rookery task resume ${id}, or rookery serve`);
+  const isFollowing = isSet(options, "follow") && !(await isFinished(service, id));
+  if (isFollowing) {
+    if (service.runner !== undefined && (await hasNoRunner(service, id))) {
+      printNotice(io, `no process runs task ${id} now; continue it with: rookery task resume ${id}, or rookery serve`);
+    }
+    await printer.startLive();
+    for await (const logged of service.tasks.follow({ task: id, after: at })) {
+      await show(logged);
+      if (FINAL_EVENTS.has(logged.event.type) && (await isFinished(service, id))) break;
+    }
+    for await (const logged of service.history(id, at)) await show(logged); // events recorded together with the end
   }
-  for await (const logged of service.tasks.follow({ task: id, after: at })) {
-    await show(logged);
-    if (FINAL_EVENTS.has(logged.event.type) && (await isFinished(service, id))) break;
-  }
-  for await (const logged of service.history(id, at)) await show(logged); // events recorded together with the end
+  await printer.end();
   return EXIT.done;
 }
 

@@ -1,5 +1,6 @@
 /** Formats tasks and task events for people. */
 import type { LogEvent } from "../../domain/task/store.ts";
+import { shortId } from "../../domain/ids.ts";
 import type { MergeOutcome, TaskEvent } from "../../domain/task/events.ts";
 import type { TaskView } from "../../domain/task/view.ts";
 import { NO_USAGE } from "../../domain/usage.ts";
@@ -31,7 +32,7 @@ export function formatTaskEvent(event: TaskEvent, stages: readonly string[] = []
     case "output.text":
       return `${event.from}: ${event.text}`;
     case "stage.started":
-      return `${event.name}${event.attempt === 1 ? "" : ` (attempt ${event.attempt})`}${event.sessionId === undefined ? "" : ` in ${event.sessionId}`}`;
+      return `${event.name}${event.attempt === 1 ? "" : ` (attempt ${event.attempt})`}${event.sessionId === undefined ? "" : ` in ${shortId(event.sessionId)}`}`;
     case "stage.ended": {
       const why = event.message === undefined ? "" : `: ${event.message.trimEnd()}`;
       const { backTo } = event;

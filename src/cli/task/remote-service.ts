@@ -1,6 +1,7 @@
 /** The task service of a server. */
 import { createClient, errorOf, remoteTasks, type RookeryClient } from "../../client/index.ts";
 import { messageOf, RookeryError } from "../../domain/errors.ts";
+import type { SessionEvent } from "../../domain/events.ts";
 import type { LoggedEvent, TaskService } from "./service.ts";
 import type { ServerAddress } from "./open-service.ts";
 
@@ -21,24 +22,48 @@ export function openRemoteTasks(server: ServerAddress): TaskService {
         after = last.position;
       }
     },
+    async lastMessage(sessionId) {
+      let end = (await readSessionPage(client, sessionId, { limit: 1 })).head;
+      for (let page = 0; page < MAX_PAGES && end > 0; page += 1) {
+        const after = Math.max(0, end - PAGE_EVENTS);
+        const { events } = await readSessionPage(client, sessionId, { after, limit: end - after });
+        const said = events.findLast((event) => event.type === "message.completed" && event.text.trim() !== "");
+        if (said?.type === "message.completed") return said.text;
+        end = after;
+      }
+      return undefined;
+    },
     [Symbol.asyncDispose]: async () => undefined,
   };
 }
 
-interface Page {
-  readonly events: readonly LoggedEvent[];
+/** How far back `lastMessage` reads. */
+const PAGE_EVENTS = 500;
+const MAX_PAGES = 16;
+
+async function readSessionPage(
+  client: RookeryClient,
+  id: string,
+  query: { after?: number; limit: number },
+): Promise<{ readonly events: readonly SessionEvent[]; readonly head: number }> {
+  const asked = client.GET("/v1/sessions/{id}/events", { params: { path: { id }, query } });
+  return readPage<SessionEvent>(client, asked);
+}
+
+interface Page<Event> {
+  readonly events: readonly Event[];
   readonly head: number;
 }
 
 /** Rejects with the error of the server. The schema also describes the route as a stream, which is not requested here. */
-async function readPage(
+async function readPage<Event = LoggedEvent>(
   { url }: RookeryClient,
   asked: Promise<{ data?: unknown; error?: unknown; response: Response }>,
-) {
+): Promise<Page<Event>> {
   const { data, error, response } = await asked.catch((cause: unknown): never => {
     const message = `cannot reach the server at ${url} (${messageOf(cause)}): is it running? rookery serve`;
     throw new RookeryError("server_unreachable", message, { cause });
   });
-  if (data !== undefined) return data as Page;
+  if (data !== undefined) return data as Page<Event>;
   throw errorOf(error, response.status);
 }

@@ -18,6 +18,8 @@ export interface TaskService extends AsyncDisposable {
   head(): Promise<number>;
   /** Yields the recorded events of a task and its sessions after a position. */
   history(task: string, after: number): AsyncIterable<LoggedEvent>;
+  /** Returns the last message of the agent of a session, if it is near the end of its log. */
+  lastMessage(sessionId: string): Promise<string | undefined>;
 }
 
 /** Runs tasks in this process. */

@@ -1,12 +1,14 @@
-/** `rookery task show`: prints the details of a task and how to answer its requests. */
+/** `rookery task show`: prints the details of a task, the last message of its agent, and how to answer its requests. */
 import { isEndedStatus } from "../../domain/enums.ts";
+import { shortId } from "../../domain/ids.ts";
 import type { TaskView } from "../../domain/task/view.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { formatColumns, formatDuration, formatLocalTime } from "../format.ts";
-import { withCommandPrefix, print, printJson } from "../io.ts";
+import { hasColor, withCommandPrefix, print, printJson, terminalWidth } from "../io.ts";
 import { isSet } from "../options.ts";
-import { toSingleLine } from "../sanitize.ts";
+import { ansiPaint, type Paint, plainPaint } from "../paint.ts";
+import { stripControls, toSingleLine } from "../sanitize.ts";
 import { formatPendingRequest } from "../sessions/format-request.ts";
 import type { TaskService } from "./service.ts";
 import { findTask } from "./find.ts";
@@ -25,12 +27,30 @@ export async function showTaskCommand(
     const requests = await pendingTaskRequests(service, task);
     const shown = await markInterrupted(service, task);
     const waits = requests.map(({ sessionId, asked }) => formatPendingRequest(sessionId, asked));
-    await print(io, withCommandPrefix(io, [formatTaskFacts(shown), ...waits, formatNextSteps(shown)].join("")));
+    const said = formatLastMessage(await readLastTaskMessage(service, task), hasColor(io) ? ansiPaint : plainPaint);
+    const facts = withCommandPrefix(io, formatTaskFacts(shown, terminalWidth(io.stdout)) + formatNextSteps(shown));
+    await print(io, facts + said + withCommandPrefix(io, waits.join("")));
   }
   return EXIT.done;
 }
 
-function formatTaskFacts(task: ListedTask): string {
+/** The newest session may not have said anything yet. */
+async function readLastTaskMessage(service: TaskService, { sessions }: TaskView): Promise<string | undefined> {
+  for (const { id } of sessions.slice(-MAX_SESSIONS_READ).toReversed()) {
+    const said = await service.lastMessage(id).catch(() => undefined); // the session was deleted
+    if (said !== undefined) return said;
+  }
+  return undefined;
+}
+
+const MAX_SESSIONS_READ = 3;
+
+function formatLastMessage(text: string | undefined, paint: Paint): string {
+  const said = stripControls(text ?? "").trimEnd();
+  return said === "" ? "" : `\n${paint("dim", "the last message of the agent:")}\n${said}\n`;
+}
+
+function formatTaskFacts(task: ListedTask, width: number | undefined): string {
   const { worktree, merge, stages, stage } = task;
   const kept = worktree === undefined ? undefined : `${worktree.path}${worktree.removed ? " (removed)" : ""}`;
   const facts: [string, string | undefined][] = [
@@ -51,12 +71,13 @@ function formatTaskFacts(task: ListedTask): string {
     ["ended", task.endedAt && formatLocalTime(task.endedAt)],
     ["ran", task.startedAt && `${formatDuration(task.ranMs)}${task.runs > 1 ? ` in ${task.runs} runs` : ""}`],
     ["used", formatTaskUsage(task).join(" · ") || undefined],
-    ...task.sessions.map(({ id, stage: of }): [string, string] => ["session", `${id} (${of})`]),
+    ...task.sessions.map(({ id, stage: of }): [string, string] => ["session", `${shortId(id)} (${of})`]),
     ["merge", merge && formatMerge(merge)],
     ["conflicts", merge?.conflicts?.join(", ") || undefined],
     ["last", lastActivity(task)],
   ];
-  return formatColumns(facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, toSingleLine(value)]])));
+  const rows = facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, toSingleLine(value)]]));
+  return formatColumns(rows, width);
 }
 
 /** Undefined if the status already says it. */

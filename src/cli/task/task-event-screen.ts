@@ -2,7 +2,7 @@
 import type { TaskEvent } from "../../domain/task/events.ts";
 import type { TaskView } from "../../domain/task/view.ts";
 import { hasColor, type Io } from "../io.ts";
-import { type Color, ansiPaint, plainPaint } from "../paint.ts";
+import { type Color, ansiPaint, type Paint, plainPaint } from "../paint.ts";
 import { toSingleLine, stripControls } from "../sanitize.ts";
 import type { Screen } from "../run/screen.ts";
 import { formatTaskEvent } from "./messages.ts";
@@ -16,12 +16,15 @@ interface TaskEventLine {
 }
 
 export async function showTaskEvent(io: Io, screen: Screen, task: TaskView, event: TaskEvent): Promise<void> {
-  const paint = hasColor(io) ? ansiPaint : plainPaint;
-  const { text, colour, mark, waits } = taskEventLine(event, task.stages);
-  const marked = mark === undefined || colour === undefined ? "" : `${paint(colour, mark)} `;
-  const whole =
-    text === undefined ? undefined : mark === undefined && colour !== undefined ? paint(colour, text) : text;
-  await screen.showLine(whole === undefined ? undefined : `${marked}${whole}`, waits);
+  const line = formatTaskEventLine(event, task.stages, hasColor(io) ? ansiPaint : plainPaint);
+  await screen.showLine(line, taskEventLine(event, task.stages).waits);
+}
+
+/** Undefined for an event that is not shown. */
+export function formatTaskEventLine(event: TaskEvent, stages: readonly string[], paint: Paint): string | undefined {
+  const { text, colour, mark } = taskEventLine(event, stages);
+  if (text === undefined || colour === undefined) return text;
+  return mark === undefined ? paint(colour, text) : `${paint(colour, mark)} ${text}`;
 }
 
 function taskEventLine(event: TaskEvent, stages: readonly string[]): TaskEventLine {

@@ -241,7 +241,7 @@ describe("show", () => {
       /^worktree +\/repo\/\.rookery\/worktrees\/a$/m,
       /^branch +rookery\/a, from main \(012345678\)$/m,
       /^needs +b$/m,
-      /^session +ses_1 \(coder\)$/m,
+      /^session +1 \(coder\)$/m,
       /^merge +merge into main: conflicts$/m,
       /^conflicts +x\.ts, y\.ts$/m,
       /^ {2}rookery task diff a {5}show its changes$/m,
@@ -266,7 +266,7 @@ describe("show", () => {
     service.emit("a", { ...asked, sessionId, requestId: "r2", input: { command: "echo a\nrm b" } });
     const text = (await shown(showTaskCommand, ["a"]))[1];
     expect(text).toContain(
-      "\nwaiting for a decision on bash:\n  command (2 lines):\n  │ echo a\n  │ rm b\nanswer with: rookery answer ses_1 r2 allow\n",
+      "\nwaiting for a decision on bash:\n  command (2 lines):\n  │ echo a\n  │ rm b\nanswer with: rookery answer 1 r2 allow\n",
     );
     expect(text).not.toContain("first");
     expect(text).toMatch(/^status +waiting for an answer$/m);
@@ -290,15 +290,23 @@ describe("logs", () => {
     service.emit("a", { type: "output.text", from: "setup", text: "made\u001b[31m it\n" });
   });
 
+  it("prints a transcript of the task and its sessions", async () => {
+    service.emit("a", { type: "message.delta", sessionId: "ses_1", messageId: "m2", text: "bye" });
+    service.emit("a", { type: "message.delta", sessionId: "ses_1", messageId: "m2", text: " now" });
+    service.emit("a", { type: "message.completed", sessionId: "ses_1", messageId: "m2", text: "bye now" });
+    service.emit("a", { type: "task.ended", outcome: "failed", message: "too bad" });
+    expect((await shown(taskLogsCommand, ["a"]))[1]).toBe("hi\nmade[31m it\nbye now\n✗ task failed: too bad\n");
+  });
+
   it("prints events of the task and its sessions in order, with the positions that --after takes", async () => {
-    const text = (await shown(taskLogsCommand, ["a"]))[1];
-    expect(lines(text).map((line) => line.replace(/\d\d:\d\d:\d\d/, "TIME").replaceAll(/ +/g, " "))).toEqual([
+    const text = (await shown(taskLogsCommand, ["a"], { events: true }))[1];
+    expect(lines(text).map((line) => line.replace(/[\d-]+ \d\d:\d\d:\d\d/, "TIME").replaceAll(/ +/g, " "))).toEqual([
       " 1 TIME task.started run 2",
-      " 3 TIME stage.started coder in ses_1",
+      " 3 TIME stage.started coder in 1",
       " 4 TIME message.completed hi",
       " 6 TIME output.text setup: made[31m it",
     ]);
-    expect(lines((await shown(taskLogsCommand, ["a"], { after: "3", all: true }))[1])).toHaveLength(3);
+    expect(lines((await shown(taskLogsCommand, ["a"], { events: true, after: "3", all: true }))[1])).toHaveLength(3);
     const [first] = lines((await shown(taskLogsCommand, ["a"], { json: true }))[1]);
     expect(JSON.parse(first ?? "")).toMatchObject({ position: 1, type: "task.started", taskId: "a" });
     await expect(shown(taskLogsCommand, ["a"], { after: "x" })).rejects.toThrow("--after must be a whole number");
@@ -317,9 +325,20 @@ describe("logs", () => {
     const [code, text] = await following;
     expect(code).toBe(EXIT.done);
     expect(text).toContain("failed: too bad");
-    expect(lines(text).at(-1)).toContain("info: the very last");
+    expect(lines(text).at(-1)).toBe("the very last");
     expect((await shown(taskLogsCommand, ["a"], { follow: true }))[1]).toContain("too bad");
   });
+});
+
+it("shows the last message of the agent at the end", async () => {
+  const sessions = [
+    { id: "ses_1", stage: "coder" },
+    { id: "ses_2", stage: "check" },
+  ];
+  service = createTestTaskService([taskView({ id: "a", status: "done", sessions })]);
+  service.emit("a", { type: "message.completed", sessionId: "ses_1", messageId: "m", text: "first" });
+  service.emit("a", { type: "message.completed", sessionId: "ses_1", messageId: "m2", text: "All\u001b[1m\ndone.\n" });
+  expect((await shown(showTaskCommand, ["a"]))[1]).toMatch(/\n\nthe last message of the agent:\nAll\[1m\ndone\.\n$/);
 });
 
 describe("logs of a task that no process runs", () => {

@@ -105,6 +105,10 @@ export function createTestTaskService(
     async *history(task, after) {
       for (const logged of feed.slice(after)) if (logged.task === task) yield logged;
     },
+    async lastMessage(sessionId) {
+      const said = feed.findLast(({ event }) => event.type === "message.completed" && event.sessionId === sessionId);
+      return said?.event.type === "message.completed" ? said.event.text : undefined;
+    },
     emit(task, body) {
       const position = feed.length + 1;
       const owner = "sessionId" in body && !isStage(body) ? { agent: "claude" } : { taskId: task };

@@ -1,5 +1,6 @@
 /** The text view of a turn: a fold over its events that returns the text to print for each. */
 import { amountText } from "../../domain/budget.ts";
+import { shortId } from "../../domain/ids.ts";
 import {
   formatInput,
   type EventOf,
@@ -109,9 +110,9 @@ export function renderEvent(
     case "input.delivered":
       return renderLine(view, paint("dim", toSingleLine(`message delivered: ${formatInput(event.input)}`)));
     case "subagent.started":
-      return renderLine(view, paint("dim", toSingleLine(`started ${event.title} (${event.childSessionId})`)));
+      return renderLine(view, paint("dim", toSingleLine(`started ${event.title} (${shortId(event.childSessionId)})`)));
     case "subagent.ended":
-      return renderLine(view, paint("dim", toSingleLine(`${event.childSessionId}: ${event.outcome.status}`)));
+      return renderLine(view, paint("dim", toSingleLine(`${shortId(event.childSessionId)}: ${event.outcome.status}`)));
     case "turn.parked":
       return renderLine(
         view,

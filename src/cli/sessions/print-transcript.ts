@@ -1,0 +1,48 @@
+/** Prints what was said and done in a session, as `rookery run` prints it. */
+import type { SessionEvent } from "../../domain/events.ts";
+import { shortId } from "../../domain/ids.ts";
+import type { SessionStore } from "../../domain/store.ts";
+import type { SessionSummary } from "../../domain/summary.ts";
+import { hasColor, type Io, print, withCommandPrefix } from "../io.ts";
+import { ansiPaint, plainPaint } from "../paint.ts";
+import { readLastTurns } from "../transcript/last-turns.ts";
+import {
+  EMPTY_TRANSCRIPT,
+  renderTranscriptEvent,
+  renderTranscriptLine,
+  renderUnfinished,
+  type TranscriptView,
+} from "../transcript/transcript.ts";
+import { readSessionEvents } from "./read-events.ts";
+
+/** `turns`: how many of the last turns. Undefined for all. */
+export async function printTranscript(
+  io: Io,
+  store: SessionStore,
+  { id, turns: all, head }: SessionSummary,
+  turns: number | undefined,
+): Promise<void> {
+  if (all === 0) return;
+  const paint = hasColor(io) ? ansiPaint : plainPaint;
+  let view = EMPTY_TRANSCRIPT;
+  const write = async ([next, text]: readonly [TranscriptView, string]): Promise<void> => {
+    view = next;
+    await print(io, text);
+  };
+  await print(io, "\n");
+  const events = turns === undefined ? readSessionEvents(store, id, 0) : await readLastTurns(store, id, turns);
+  const shown = Array.isArray(events) ? countTurns(events) : all;
+  if (shown < all) {
+    const rest = `… ${all - shown} earlier of ${all} turns; show them with: rookery sessions show ${shortId(id)} --all`;
+    await write(renderTranscriptLine(view, paint("dim", withCommandPrefix(io, rest))));
+  }
+  for await (const event of events) {
+    await write(renderTranscriptEvent(view, event, { paint }));
+    if (event.seq >= head) break; // a running turn goes on
+  }
+  await write(renderUnfinished(view));
+}
+
+function countTurns(events: readonly SessionEvent[]): number {
+  return events.filter(({ type }) => type === "turn.started").length;
+}

@@ -1,0 +1,125 @@
+import { expect, it } from "vitest";
+import type { EventBody, SessionEvent } from "../../domain/events.ts";
+import { openMemoryStore } from "../../store/memory.ts";
+import { ansiPaint, plainPaint } from "../paint.ts";
+import { openTestSession } from "../sessions/test-sessions.ts";
+import { readLastMessage, readLastTurns } from "./last-turns.ts";
+import {
+  EMPTY_TRANSCRIPT,
+  renderTranscriptEvent,
+  renderUnfinished,
+  startLiveTranscript,
+  type TranscriptOptions,
+  type TranscriptView,
+} from "./transcript.ts";
+
+type Body = EventBody & { sessionId?: string };
+
+const AT = "2026-01-01T00:00:00.000Z";
+const OPTIONS: TranscriptOptions = { paint: plainPaint };
+
+function render(bodies: readonly Body[], options = OPTIONS, start = EMPTY_TRANSCRIPT): [TranscriptView, string] {
+  return bodies.reduce<[TranscriptView, string]>(
+    ([view, text], body, index) => {
+      const event = { sessionId: "ses_1", seq: index + 1, at: AT, turnId: "t", agent: "a", ...body } as SessionEvent;
+      const [next, more] = renderTranscriptEvent(view, event, options);
+      return [next, text + more];
+    },
+    [start, ""],
+  );
+}
+
+const started = (text: string, more: { sessionId?: string } = {}): Body => ({
+  type: "turn.started",
+  input: [{ type: "text", text }],
+  ...more,
+});
+const delta = (text: string, messageId = "m1", more: { sessionId?: string } = {}): Body => ({
+  type: "message.delta",
+  messageId,
+  text,
+  ...more,
+});
+const completed = (text: string, messageId = "m1", more: { sessionId?: string } = {}): Body => ({
+  type: "message.completed",
+  messageId,
+  text,
+  ...more,
+});
+const ended: Body = { type: "turn.ended", outcome: { status: "done" } };
+const tool: Body = { type: "tool.started", toolId: "t1", name: "bash", title: "bash: ls", kind: "execute", input: {} };
+const toolEnded: Body = { type: "tool.ended", toolId: "t1", outcome: "ok", text: "" };
+
+it("prints prompts with a mark, whole messages, tools and the end of each turn", () => {
+  const first = [started("Fix it\nplease"), delta("I "), delta("look"), completed("I look"), tool, toolEnded, ended];
+  expect(render([...first, started("And now?"), completed("Done."), ended])[1]).toBe(
+    "› Fix it\n  please\nI look\n✓ bash: ls\ndone · 0.0s\n\n› And now?\nDone.\ndone · 0.0s\n",
+  );
+});
+
+it.each<[string, Body[], string]>([
+  ["a message that was abandoned", [delta("Hel"), delta("Hi", "m2"), completed("Hi", "m2")], "Hel…\nHi\n"],
+  ["a message that the end of the turn cut", [delta("Hel"), ended], "Hel…\ndone · 0.0s\n"],
+  [
+    "why a turn failed",
+    [{ type: "turn.ended", outcome: { status: "failed", code: "agent_failed", message: "no\u001b[1m key" } }],
+    "failed · 0.0s\n! no[1m key\n",
+  ],
+  [
+    "what a person said while the agent worked",
+    [{ type: "input.delivered", inputId: "i", input: [{ type: "text", text: "rather so" }] }],
+    "\n› rather so\n",
+  ],
+  ["no control sequences of a prompt", [started("a\u001b[31mb")], "\n› a[31mb\n"],
+  ["a long prompt in part", [started("x\n".repeat(40))], `\n› x\n${"  x\n".repeat(29)}  …\n`],
+])("prints %s", (_, bodies, expected) => {
+  expect(render([started("go"), ...bodies])[1]).toBe(`› go\n${expected}`);
+});
+
+it("keeps messages of sessions that work at the same time apart", () => {
+  const other = { sessionId: "ses_2" };
+  const bodies = [
+    delta("one "),
+    delta("two ", "m2", other),
+    delta("more"),
+    completed("one more"),
+    completed("two", "m2", other),
+  ];
+  expect(render(bodies)[1]).toBe("one more\ntwo\n");
+});
+
+it("prints a message while it streams after what was recorded of it", () => {
+  const [view] = render([delta("Hel")]);
+  const [live, text] = startLiveTranscript(view, { ...OPTIONS, live: true });
+  expect(text).toBe("Hel");
+  expect(render([delta("lo"), completed("Hello")], { ...OPTIONS, live: true }, live)[1]).toBe("lo\n");
+});
+
+it("prints an unfinished message at the end of a log", () => {
+  expect(renderUnfinished(render([delta("Hel"), delta("lo")])[0])[1]).toBe("Hello…\n");
+});
+
+it("prints colors only on request", () => {
+  expect(render([started("go")], { paint: ansiPaint })[1]).toBe("\u001b[1m› go\u001b[22m\n");
+});
+
+it("reads the last turns of a long log without its beginning", async () => {
+  const store = openMemoryStore();
+  await openTestSession(store, "ses_1");
+  const append = async (bodies: readonly Body[]): Promise<void> => {
+    const { head = 0 } = (await store.summary("ses_1")) ?? {};
+    const events = bodies.map((body) => ({ at: AT, agent: "a", turnId: "t", ...body }));
+    await store.append({ sessionId: "ses_1", id: `app_${head}`, expectedHead: head, events });
+  };
+  const deltas = Array.from({ length: 20_000 }, (_, index) => delta(`${index} `));
+  for (const prompt of ["one", "two", "three"]) await append([started(prompt), completed(`to ${prompt}`), ended]);
+  expect((await readLastTurns(store, "ses_1", 2)).map(({ type }) => type)).toEqual([
+    ...["turn.started", "message.completed", "turn.ended"],
+    ...["turn.started", "message.completed", "turn.ended"],
+  ]);
+  expect(await readLastTurns(store, "ses_1", 9)).toHaveLength(10);
+  expect(await readLastMessage(store, "ses_1")).toBe("to three");
+  await append([started("four"), ...deltas]);
+  expect(await readLastTurns(store, "ses_1", 1)).toHaveLength(16_000);
+  expect(await readLastMessage(store, "ses_1")).toBeUndefined();
+});
