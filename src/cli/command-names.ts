@@ -12,6 +12,8 @@ export const COMMAND_NAMES = [
   "inbox",
   "answer",
   "agents",
+  "init",
+  "config",
   "trust",
   "doctor",
   "demo",

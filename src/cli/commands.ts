@@ -186,6 +186,46 @@ const acpCommands: readonly CommandSpec[] = [
   },
 ];
 
+const REPOSITORY_OPTION: OptionSpec = {
+  flags: "--repository",
+  summary: "change the rookery.toml of the repository instead of yours",
+};
+const KEY = { name: "key", summary: "a key of rookery.toml, such as defaults.agent" };
+
+const configCommands: readonly CommandSpec[] = [
+  {
+    name: "path",
+    summary: "print the paths of the configuration files",
+    options: [JSON_OPTION],
+    examples: ["rookery config", "rookery config path --json"],
+    load: async () => (await import("./config/config.ts")).configPathCommand,
+  },
+  {
+    name: "get",
+    summary: "print a value: the repository's, or else yours",
+    arguments: [KEY],
+    options: [JSON_OPTION],
+    examples: ["rookery config get defaults.agent"],
+    load: async () => (await import("./config/config.ts")).getConfigCommand,
+  },
+  {
+    name: "set",
+    summary: "change a value and keep comments and formatting; an invalid value is refused",
+    arguments: [KEY, { name: "value", summary: "a TOML value, or plain text" }],
+    options: [REPOSITORY_OPTION, JSON_OPTION],
+    examples: ["rookery config set defaults.agent claude", 'rookery config set merge.gate "npm test" --repository'],
+    load: async () => (await import("./config/config.ts")).setConfigCommand,
+  },
+  {
+    name: "edit",
+    summary: "open the file in your editor, and check it afterwards",
+    options: [REPOSITORY_OPTION],
+    notes: "Uses VISUAL or EDITOR.",
+    examples: ["rookery config edit", "rookery config edit --repository"],
+    load: async () => (await import("./config/config.ts")).editConfigCommand,
+  },
+];
+
 const SERVER = { name: "name", summary: "a server from `rookery mcp list`" };
 
 const mcpCommands: readonly CommandSpec[] = [
@@ -203,6 +243,43 @@ const mcpCommands: readonly CommandSpec[] = [
       "The command connects to each server and then disconnects.",
     examples: ["rookery mcp", "rookery mcp list --agent reviewer --json"],
     load: async () => (await import("./mcp/list.ts")).listServersCommand,
+  },
+  {
+    name: "tools",
+    summary: "list the tools of a server",
+    arguments: [SERVER],
+    options: [JSON_OPTION],
+    examples: ["rookery mcp tools files"],
+    load: async () => (await import("./mcp/tools.ts")).listToolsCommand,
+  },
+  {
+    name: "add",
+    summary: "declare a server in your configuration: a command, or the URL of a remote server",
+    arguments: [
+      { name: "name", summary: "a name for the server" },
+      { name: "command", summary: "the command that starts it", optional: true, rest: true },
+    ],
+    options: [
+      { flags: "--url <url>", summary: "the URL of a remote server" },
+      { flags: "--env <assignment>", summary: "NAME=VALUE for its environment", repeatable: true },
+      { flags: "--header <assignment>", summary: "NAME=VALUE for each request", repeatable: true },
+      REPOSITORY_OPTION,
+      JSON_OPTION,
+    ],
+    notes: "Do not write secrets: a value such as ${TOKEN} is read from the environment.",
+    examples: [
+      "rookery mcp add files -- npx -y @modelcontextprotocol/server-filesystem .",
+      "rookery mcp add hub --url https://hub.example/mcp --header 'Authorization=Bearer ${HUB_TOKEN}'",
+    ],
+    load: async () => (await import("./mcp/change.ts")).addServerCommand,
+  },
+  {
+    name: "remove",
+    summary: "remove a server from your configuration",
+    arguments: [SERVER],
+    options: [REPOSITORY_OPTION, JSON_OPTION],
+    examples: ["rookery mcp remove files"],
+    load: async () => (await import("./mcp/change.ts")).removeServerCommand,
   },
   {
     name: "auth",
@@ -458,6 +535,22 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
     options: [JSON_OPTION],
     examples: ["rookery agents"],
     load: async () => (await import("./agents.ts")).agentsCommand,
+  },
+  {
+    name: "init",
+    summary: "write a commented rookery.toml for this repository",
+    options: [{ flags: "--force", summary: "overwrite the file if it exists" }, JSON_OPTION],
+    notes:
+      "Suggests the first ready agent, and how to set up and check a worktree from the files of the project. Runs nothing.",
+    examples: ["rookery init"],
+    load: async () => (await import("./init/init.ts")).initCommand,
+  },
+  {
+    name: "config",
+    summary: "print and change configuration values",
+    commands: configCommands,
+    defaultCommand: "path",
+    examples: ["rookery config get defaults.agent", "rookery config set defaults.agent claude", "rookery config edit"],
   },
   {
     name: "trust",

@@ -31,7 +31,7 @@ it.each<[string[], string[]]>([
     [""],
     [
       ["chat", "run", "task", "serve", "sessions", "usage", "acp", "mcp"],
-      ["tell", "inbox", "answer", "agents", "trust", "doctor", "demo", "completion", "help"],
+      ["tell", "inbox", "answer", "agents", "init", "config", "trust", "doctor", "demo", "completion", "help"],
     ].flat(),
   ],
   [["se"], ["serve", "sessions"]],
@@ -73,7 +73,7 @@ it.each<[string[], string[]]>([
   [["inb"], ["inbox"]],
   [
     ["mcp", ""],
-    ["list", "auth", "logout", "call", "serve"],
+    ["list", "tools", "add", "remove", "auth", "logout", "call", "serve"],
   ],
   [
     ["mcp", "serve", "--permissions", "a"],

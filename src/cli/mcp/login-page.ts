@@ -3,6 +3,7 @@ import type { QuestionAnswer } from "../../domain/backend.ts";
 import { type Io, isPersonPresent, print, printJson, printNotice } from "../io.ts";
 import { formatAddress } from "../run/form/ask.ts";
 import { toLabel } from "../run/form/format-form.ts";
+import { openBrowser } from "../open-browser.ts";
 import { askLine as askLine } from "../run/ask-line.ts";
 import { type AskQuestion, untilCompleted } from "./questions.ts";
 
@@ -10,6 +11,7 @@ export function showLoginPage(io: Io, { json, seconds }: { json: boolean; second
   return async ({ url = "", from = "" }, options = {}) => {
     if (json) await printJson(io, { server: from, url });
     else await print(io, [`${toLabel(from)} requires a login; open this page`, ...formatAddress(url), ""].join("\n"));
+    openBrowser(io, url);
     printNotice(io, `waiting up to ${seconds} s for the login to finish; press Ctrl-C to give up`);
     return untilCompleted(options, (signal) =>
       isPersonPresent(io) ? waitForRefusal(io, signal) : rejectOnAbort(signal),
