@@ -12,6 +12,7 @@ export * from "./json-schema.ts";
 export * from "./line-diff.ts";
 export * from "./loop-slice.ts";
 export * from "./nearest.ts";
+export * from "./output-sampler.ts";
 export * from "./path-refusal.ts";
 export * from "./process/activity.ts";
 export * from "./process/group.ts";

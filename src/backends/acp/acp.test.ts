@@ -316,3 +316,24 @@ it("asks about an edit with its diff, not with the raw content block", async () 
   ]);
   expect(JSON.stringify(asked[0]?.type === "permission.requested" && asked[0].input)).not.toContain("oldText");
 });
+
+it("records the output of a running call up to a bound, however often the agent repeats it", async () => {
+  const call = { toolCallId: "t1", title: "make", kind: "execute" };
+  const update = (text: string, status = "in_progress") => ({
+    update: {
+      sessionUpdate: "tool_call_update",
+      toolCallId: "t1",
+      status,
+      content: [{ type: "content", content: { type: "text", text } }],
+    },
+  });
+  const windows = Array.from({ length: 100 }, (_, at) => update(`${at}\n${"x".repeat(9_000)}`));
+  await using scene = await openScene({
+    prompts: [[{ update: { sessionUpdate: "tool_call", ...call } }, ...windows, update("all of it", "completed")]],
+  });
+  const events = await collect((await scene.open()).prompt("x"));
+  const texts = events.flatMap((event) => (event.type === "tool.updated" ? [event.text ?? ""] : []));
+  expect(texts.join("").length).toBeLessThan(60_000);
+  expect(texts[0]).toContain("0\n");
+  expect(events.find(({ type }) => type === "tool.ended")).toMatchObject({ text: "all of it" });
+});

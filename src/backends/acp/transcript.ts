@@ -24,9 +24,16 @@ interface Tool {
   ended: boolean;
   /** The log already has this call under another id. */
   hidden: boolean;
+  /** Characters of progress that were recorded. */
+  recorded: number;
+  recordedAt: number;
 }
 
 const MAX_TOOL_TEXT_LENGTH = 64 * 1024;
+/** Characters of progress that are recorded completely. Of more, only the end is recorded, once per second. */
+const MAX_PROGRESS_LENGTH = 50_000;
+const SAMPLE_LENGTH = 500;
+const SAMPLE_MS = 1_000;
 /** A longer message is recorded in several parts. */
 const MAX_MESSAGE_LENGTH = 4 * 1024 * 1024;
 /** Longer skipped updates are cut in the log. */
@@ -178,6 +185,8 @@ function createTool(id: string): Tool {
     diffs: [],
     ended: false,
     hidden: false,
+    recorded: 0,
+    recordedAt: 0,
   };
 }
 
@@ -203,12 +212,24 @@ function applyUpdate(
     tool.text = update.rawOutput.slice(0, MAX_TOOL_TEXT_LENGTH);
   }
   const more = tool.text.startsWith(before.text) ? tool.text.slice(before.text.length) : tool.text;
+  const text = sampleProgress(tool, more);
   const said = {
-    ...(more !== "" && { text: more }),
+    ...(text !== "" && { text }),
     ...(tool.title !== before.title && { title: tool.title }),
     ...(update.locations != null && { locations: tool.locations }),
   };
   return Object.keys(said).length === 0 ? undefined : said;
+}
+
+/** Bounds the progress of one call by the time that it runs. The end of the call has its whole text. */
+function sampleProgress(tool: Tool, more: string): string {
+  if (more === "") return "";
+  const isFirst = tool.recorded + more.length <= MAX_PROGRESS_LENGTH;
+  if (!isFirst && Date.now() - tool.recordedAt < SAMPLE_MS) return "";
+  const text = isFirst ? more : `\n…\n${more.slice(-SAMPLE_LENGTH).toWellFormed()}`;
+  tool.recorded += isFirst ? more.length : 0;
+  tool.recordedAt = Date.now();
+  return text;
 }
 
 function toStartedEvent({ id, name, title, kind, input, locations }: Tool): EventBody {

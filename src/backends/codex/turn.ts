@@ -132,7 +132,7 @@ export class CodexTurn {
           if (summaryIndex > 0) items.addThoughtText(itemId, "\n\n");
         });
       case "item/commandExecution/outputDelta":
-        return useIfValid(Delta, params, ({ itemId, delta }) => turn.recorder.updateTool(itemId, { text: delta }));
+        return useIfValid(Delta, params, ({ itemId, delta }) => turn.recorder.addToolOutput(itemId, delta));
       case "item/mcpToolCall/progress":
         return useIfValid(McpProgress, params, ({ itemId, message }) =>
           turn.recorder.updateTool(itemId, { text: message }),

@@ -9,6 +9,7 @@ import {
   type ToolOutcome,
   type TurnContext,
 } from "../../domain/index.ts";
+import { OutputSampler } from "../../stdx/index.ts";
 import type { ReportedCall } from "../offered-tools.ts";
 import { storableEvent } from "../storable.ts";
 
@@ -30,6 +31,7 @@ interface Tool extends ReportedCall {
   readonly id: string;
   ended: boolean;
   taken: boolean;
+  output?: OutputSampler;
 }
 
 const MAX_TOOL_TEXT_LENGTH = 64 * 1024;
@@ -113,11 +115,20 @@ export class TurnRecorder {
     this.#record({ type: "tool.updated", toolId: id, ...words });
   }
 
+  /** Records output of a running call: its first part completely, and later samples of its end. */
+  addToolOutput(id: string, text: string): void {
+    const tool = this.#tools.get(id);
+    if (tool === undefined || tool.ended) return;
+    tool.output ??= new OutputSampler({ emit: (part) => this.updateTool(id, { text: part }) });
+    tool.output.add(text);
+  }
+
   /** Records the end of a call. Only the first end counts: Rookery records a refusal before the program reports it. */
   endTool(id: string, { outcome, text, locations = [], diffs = [] }: ToolEnd): void {
     const tool = this.#tools.get(id);
     if (tool === undefined || tool.ended) return;
     tool.ended = true;
+    tool.output?.[Symbol.dispose]();
     this.#record({
       type: "tool.ended",
       toolId: id,

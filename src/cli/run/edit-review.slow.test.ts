@@ -30,14 +30,14 @@ it("does not cancel the turn at Ctrl-C in the pager, and reports a pager that do
   await using fixture = await openCommandFixture(SCRIPT);
   const screen = fixture.screen(["run", "x"], {
     rows: 60,
-    env: { PAGER: "cat >/dev/null; echo paging; read key </dev/tty" },
+    env: { PAGER: "cat >/dev/null; echo pag''ing; read key </dev/tty" },
   });
   await screen.waitFor("[d]iff");
   screen.type("d");
   screen.press("enter");
-  await screen.waitFor("paging");
+  await screen.waitFor(/^paging$/m);
   screen.press("ctrl-c");
-  await screen.waitFor(/paging[^]*\[d\]iff$/);
+  await screen.waitFor(/^paging[^]*\[d\]iff$/m);
   screen.type("n");
   screen.press("enter");
   expect(await screen.exited).toBe(0);

@@ -3,7 +3,13 @@ import type { SessionEvent } from "../../domain/events.ts";
 import { hasColor, type Io, isInteractive, print, printJson } from "../io.ts";
 import { ansiPaint, plainPaint } from "../paint.ts";
 import { noSpinner, startSpinner } from "./spinner.ts";
-import { EMPTY_TURN_VIEW, renderEvent, formatActivity } from "../transcript/turn-view.ts";
+import {
+  EMPTY_TURN_VIEW,
+  renderEvent,
+  formatActivity,
+  formatRunningOutput,
+  type TurnView,
+} from "../transcript/turn-view.ts";
 
 export interface Screen extends Disposable {
   show(event: SessionEvent): Promise<void>;
@@ -26,8 +32,15 @@ export function openScreen(io: Io, json: boolean): Screen {
   let between: string | undefined;
   const spin = (): void => {
     const label = running ? formatActivity(view) : between;
-    if (label !== undefined && !held && view.atStart) spinner.wait(label);
+    if (label !== undefined && !held && view.atStart) spinner.wait(label, running ? tailOf(view) : () => []);
     else spinner.clear();
+  };
+  /** Reads the size when it draws, because the terminal may be resized. */
+  const tailOf = (shown: TurnView) => () => {
+    const { columns = 80, rows = 24 } = io.stdout;
+    return formatRunningOutput(shown, { width: columns - 3, lines: Math.min(5, rows - 3) }).map((line) =>
+      paint("dim", `  ${line}`),
+    );
   };
   const take = (event: SessionEvent): string => {
     const [next, text] = renderEvent(view, event, paint, { columns: io.stdout.columns });

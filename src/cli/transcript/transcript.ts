@@ -108,7 +108,7 @@ function renderFailure(view: TranscriptView, { outcome }: EventOf<"turn.ended">,
 /** Prints with the view of the event's session, at the cursor that all sessions share. */
 function renderTurnEvent(view: TranscriptView, event: SessionEvent, { paint }: TranscriptOptions): Step {
   const turn = view.turns.get(event.sessionId) ?? EMPTY_TURN_VIEW;
-  const [next, text] = renderEvent({ ...turn, atStart: view.atStart }, event, paint);
+  const [next, text] = renderEvent({ ...turn, atStart: view.atStart }, event, paint, { repeatsDiffs: true });
   if (next === turn && text === "") return [view, ""];
   const turns = new Map(view.turns).set(event.sessionId, next);
   return [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { EventBody, SessionEvent } from "../../domain/events.ts";
 import { ansiPaint, type Paint, plainPaint } from "../paint.ts";
-import { EMPTY_TURN_VIEW, renderEvent, type TurnView, formatActivity } from "./turn-view.ts";
+import { EMPTY_TURN_VIEW, renderEvent, type TurnView, formatActivity, formatRunningOutput } from "./turn-view.ts";
 
 const START = Date.parse("2026-01-01T00:00:00.000Z");
 
@@ -21,12 +21,12 @@ function shown(bodies: readonly EventBody[], paint: Paint = plainPaint): { text:
 const started: EventBody = { type: "turn.started", input: [{ type: "text", text: "hi" }] };
 const delta = (text: string, messageId = "m1"): EventBody => ({ type: "message.delta", messageId, text });
 const completed = (text: string, messageId = "m1"): EventBody => ({ type: "message.completed", messageId, text });
-const tool = (toolId = "t1", title = "bash: npm test"): EventBody => ({
+const tool = (toolId = "t1", title = "bash: npm test", kind: "execute" | "edit" = "execute"): EventBody => ({
   type: "tool.started",
   toolId,
   name: "bash",
   title,
-  kind: "execute",
+  kind,
   input: {},
 });
 const toolEnded = (
@@ -48,22 +48,22 @@ describe("renderEvent", () => {
     ["prints no blank line after text with a line break", [delta("Hello\n"), completed("Hello\n")], "Hello\n"],
     ["prints nothing for a message that only calls tools", [completed("")], ""],
     ["marks an abandoned message", [delta("Hel"), delta("Hi", "m2"), completed("Hi", "m2")], "Hel…\nHi\n"],
-    ["prints a line for a successful tool", [tool(), toolEnded("ok")], "✓ bash: npm test\n"],
+    ["prints a line for a successful tool", [tool(), toolEnded("ok")], "✓ bash: npm test · 1.0s\n"],
     [
       "prints why a tool failed",
       [tool(), toolEnded("failed", "a\nb\n[exit code 1]\n")],
-      "✗ bash: npm test — failed: [exit code 1]\n",
+      "✗ bash: npm test — exit code 1 · 1.0s\n",
     ],
     ["prints a denied tool", [tool(), toolEnded("denied", "long words")], "⊘ bash: npm test — denied\n"],
-    ["prints a cancelled tool", [tool(), toolEnded("cancelled")], "⊘ bash: npm test — cancelled\n"],
-    ["prints a tool that timed out", [tool(), toolEnded("timed_out")], "✗ bash: npm test — timed out\n"],
+    ["prints a cancelled tool", [tool(), toolEnded("cancelled")], "⊘ bash: npm test — cancelled · 1.0s\n"],
+    ["prints a tool that timed out", [tool(), toolEnded("timed_out")], "✗ bash: npm test — timed out · 1.0s\n"],
     [
       "prints a tool with an unknown outcome",
       [tool(), toolEnded("unknown")],
       "? bash: npm test — may or may not have run\n",
     ],
-    ["prints a tool on a new line", [delta("So"), tool(), toolEnded("ok")], "So\n✓ bash: npm test\n"],
-    ["prints a title on one line", [tool("t1", "bash: a\nb"), toolEnded("ok")], "✓ bash: a b\n"],
+    ["prints a tool on a new line", [delta("So"), tool(), toolEnded("ok")], "So\n✓ bash: npm test · 1.0s\n"],
+    ["prints a title on one line", [tool("t1", "bash: a\nb"), toolEnded("ok")], "✓ bash: a b · 1.0s\n"],
     ["prints warnings", [{ type: "notice", level: "warning", code: "x", message: "careful" }], "! careful\n"],
     [
       "prints servers with problems and how to fix them, and no others",
@@ -185,7 +185,9 @@ it("remembers denied tools until the next turn", () => {
 });
 
 it("prints colors only on request", () => {
-  expect(shown([started, tool(), toolEnded("ok")], ansiPaint).text).toBe("\u001b[32m✓\u001b[39m bash: npm test\n");
+  expect(shown([started, tool(), toolEnded("ok")], ansiPaint).text).toBe(
+    "\u001b[32m✓\u001b[39m bash: npm test\u001b[2m · 1.0s\u001b[22m\n",
+  );
 });
 
 describe("the diff of an edit", () => {
@@ -204,11 +206,58 @@ describe("the diff of an edit", () => {
   const diff = "  a.txt +1 -1\n  1 - one\n  1 + two\n";
 
   it("follows the tool line", () => {
-    expect(shown([tool("t1", "edit a.txt"), edited]).text).toBe(`✓ edit a.txt\n${diff}`);
+    expect(shown([tool("t1", "edit a.txt", "edit"), edited]).text).toBe(`✓ edit a.txt\n${diff}`);
   });
 
   it("is not repeated if the permission request had it", () => {
-    expect(shown([asked, tool("t1", "edit a.txt"), edited]).text).toBe("✓ edit a.txt\n");
-    expect(shown([{ ...asked, toolId: "t2" }, tool("t1", "edit a.txt"), edited]).text).toContain(diff);
+    expect(shown([asked, tool("t1", "edit a.txt", "edit"), edited]).text).toBe("✓ edit a.txt\n");
+    expect(shown([{ ...asked, toolId: "t2" }, tool("t1", "edit a.txt", "edit"), edited]).text).toContain(diff);
+  });
+});
+
+describe("a running command", () => {
+  const printed = (text: string, toolId = "t1"): EventBody => ({ type: "tool.updated", toolId, text });
+  const tailOf = (bodies: EventBody[], lines = 5) => formatRunningOutput(shown(bodies).view, { width: 20, lines });
+  const asked: EventBody = {
+    type: "permission.requested",
+    requestId: "r1",
+    toolId: "t1",
+    tool: "bash",
+    title: "bash: npm test",
+    kind: "execute",
+    input: {},
+  };
+  const allowed: EventBody = {
+    type: "permission.resolved",
+    requestId: "r1",
+    decision: "allow",
+    scope: "once",
+    by: "person",
+  };
+
+  it("has the last lines of its output below it until it ends", () => {
+    const output = [started, tool(), printed("1\n2\n3\n"), printed("4\n5\n6")];
+    expect(tailOf(output)).toEqual(["2", "3", "4", "5", "6"]);
+    expect(tailOf(output, 2)).toEqual(["5", "6"]);
+    expect(tailOf([...output, toolEnded("ok")])).toEqual([]);
+  });
+
+  it("shows the one of several that printed last", () => {
+    expect(tailOf([started, tool(), tool("t2"), printed("one"), printed("two", "t2"), printed("three")])).toEqual([
+      "onethree",
+    ]);
+  });
+
+  it("does not count the time that a person needed to allow it", () => {
+    expect(shown([started, tool(), asked, printed("x"), allowed, toolEnded("ok")]).text).toContain("· 1.0s");
+  });
+
+  it.each([
+    ["Exit code 2\nno such file", "exit code 2"],
+    ["no such file\nexit code 127", "exit code 127"],
+    ["out\n[exit code 1]", "exit code 1"],
+    ["out\n[killed by SIGKILL]", "failed: [killed by SIGKILL]"],
+  ])("shows the exit code of %j", (text, how) => {
+    expect(shown([tool(), toolEnded("failed", text)]).text).toBe(`✗ bash: npm test — ${how} · 1.0s\n`);
   });
 });

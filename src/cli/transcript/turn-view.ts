@@ -5,6 +5,7 @@ import {
   formatInput,
   type EventOf,
   type SessionEvent,
+  type ToolKind,
   type ToolOutcome,
   type TurnOutcome,
 } from "../../domain/events.ts";
@@ -14,6 +15,7 @@ import { formatDiffs } from "../diff/format-diff.ts";
 import { formatCount, formatDuration, formatLocalTime, formatUsd } from "../format.ts";
 import type { Color, Paint } from "../paint.ts";
 import { toSingleLine, stripControls } from "../sanitize.ts";
+import { addOutput, formatTail } from "./output-tail.ts";
 import { formatPlan } from "./plan.ts";
 
 export interface TurnView {
@@ -21,8 +23,10 @@ export interface TurnView {
   readonly atStart: boolean;
   /** Id of the message that is streaming. */
   readonly message: string | undefined;
-  /** Titles of running tools by id. */
-  readonly tools: ReadonlyMap<string, string>;
+  /** Running tools by id, the one that printed last at the end. */
+  readonly tools: ReadonlyMap<string, TurnTool>;
+  /** Ids of the tools that open permission requests are about, by request id. */
+  readonly requests: ReadonlyMap<string, string>;
   /** Ids of the tools whose changes a person saw before deciding about them. */
   readonly previewed: ReadonlySet<string>;
   /** Titles of the tools that were denied in this turn. */
@@ -36,10 +40,20 @@ export interface TurnView {
   readonly parkedUntil: string | undefined;
 }
 
+export interface TurnTool {
+  readonly title: string;
+  readonly kind: ToolKind;
+  /** When it started, without the time that a person needed to allow it. */
+  readonly startedAt: string;
+  /** The end of its output so far. */
+  readonly tail: string;
+}
+
 export const EMPTY_TURN_VIEW: TurnView = {
   atStart: true,
   message: undefined,
   tools: new Map(),
+  requests: new Map(),
   previewed: new Set(),
   refused: [],
   usage: undefined,
@@ -76,15 +90,27 @@ export function renderEvent(
       return renderLine(view, whole === "" ? undefined : whole, { message: undefined });
     }
     case "tool.started":
-      return [{ ...view, tools: new Map(view.tools).set(event.toolId, toolTitle(event)) }, ""];
+      return [setTool(view, event.toolId, { title: toolTitle(event), kind: event.kind, startedAt: event.at }), ""];
     case "tool.updated":
-      if (event.title === undefined) return [view, ""];
-      return [{ ...view, tools: new Map(view.tools).set(event.toolId, toSingleLine(event.title)) }, ""];
+      return [updateTool(view, event), ""];
     case "tool.ended":
       return renderToolEnd(view, event, paint, options);
     case "permission.requested":
-      if (event.diffs === undefined) return [view, ""];
-      return [{ ...view, previewed: new Set(view.previewed).add(event.toolId) }, ""];
+      return [
+        {
+          ...view,
+          requests: new Map(view.requests).set(event.requestId, event.toolId),
+          previewed: event.diffs === undefined ? view.previewed : new Set(view.previewed).add(event.toolId),
+        },
+        "",
+      ];
+    case "permission.resolved": {
+      const toolId = view.requests.get(event.requestId);
+      return [
+        toolId === undefined || !view.tools.has(toolId) ? view : setTool(view, toolId, { startedAt: event.at }),
+        "",
+      ];
+    }
     case "output.text":
       if (event.from !== undefined) return [view, ""]; // output of MCP servers is only logged
       return renderLine(view, stripControls(event.text).trimEnd());
@@ -129,7 +155,6 @@ export function renderEvent(
     case "session.closed":
     case "input.queued":
     case "thought.delta":
-    case "permission.resolved":
     case "question.asked":
     case "question.answered":
     case "limit.reached": // turn.parked and turn.ended report it
@@ -144,10 +169,35 @@ export function renderEvent(
   }
 }
 
+function setTool(view: TurnView, toolId: string, change: Partial<TurnTool>): TurnView {
+  const { title = toSingleLine(toolId), kind = "other", startedAt = "", tail = "" } = view.tools.get(toolId) ?? {};
+  const tools = new Map(view.tools);
+  if (change.tail !== undefined) tools.delete(toolId); // moves it to the end
+  return { ...view, tools: tools.set(toolId, { title, kind, startedAt, tail, ...change }) };
+}
+
+function updateTool(view: TurnView, { toolId, title, text }: EventOf<"tool.updated">): TurnView {
+  const tool = view.tools.get(toolId);
+  if (tool === undefined) return view;
+  return setTool(view, toolId, {
+    ...(title !== undefined && { title: toSingleLine(title) }),
+    ...(text !== undefined && { tail: addOutput(tool.tail, text) }),
+  });
+}
+
+/** Returns the last lines of the running tool that printed last. */
+export function formatRunningOutput(
+  view: TurnView,
+  size: { readonly width: number; readonly lines: number },
+): string[] {
+  const last = [...view.tools.values()].filter(({ tail }) => tail !== "").at(-1);
+  return last === undefined ? [] : formatTail(last.tail, size.width, size.lines);
+}
+
 /** Returns the label of the spinner. */
 export function formatActivity(view: TurnView): string {
   if (view.parkedUntil !== undefined) return `waiting for a limit to reset, until ${formatLocalTime(view.parkedUntil)}`;
-  return view.tools.size === 0 ? "thinking" : [...view.tools.values()].join(", ");
+  return view.tools.size === 0 ? "thinking" : Array.from(view.tools.values(), ({ title }) => title).join(", ");
 }
 
 const TOOL_OUTCOMES: Record<ToolOutcome, { mark: string; colour: Color; word: string }> = {
@@ -174,17 +224,38 @@ function renderToolEnd(
   paint: Paint,
   { columns, repeatsDiffs = false }: RenderOptions,
 ): readonly [TurnView, string] {
-  const title = view.tools.get(event.toolId) ?? toSingleLine(event.toolId);
+  const tool = view.tools.get(event.toolId);
+  const title = tool?.title ?? toSingleLine(event.toolId);
   const tools = new Map(view.tools);
   tools.delete(event.toolId);
   const { mark, colour, word } = TOOL_OUTCOMES[event.outcome];
+  const exitCode = event.outcome === "failed" ? findExitCode(event.text) : undefined;
   const detail = event.outcome === "failed" ? toSingleLine(lastLine(event.text), DETAIL_LENGTH) : "";
-  const how = [word, detail].filter((part) => part !== "").join(": ");
+  const result =
+    exitCode === undefined ? [word, detail].filter((part) => part !== "").join(": ") : `exit code ${exitCode}`;
+  const how = `${result === "" ? "" : ` — ${result}`}${formatToolTime(tool, event)}`;
   const refused = event.outcome === "denied" ? [...view.refused, title] : view.refused;
-  const text = `${paint(colour, mark)} ${title}${how === "" ? "" : paint("dim", ` — ${how}`)}`;
+  const text = `${paint(colour, mark)} ${title}${how === "" ? "" : paint("dim", how)}`;
   const isShown = repeatsDiffs || !view.previewed.has(event.toolId);
   const diff = isShown ? foldLines(formatDiffs(event.diffs ?? [], { paint, columns })) : [];
   return renderLine(view, [text, ...diff].join("\n"), { tools, refused });
+}
+
+/** The time of a command, unless it rounds to nothing. Other tools are fast, or their time says nothing. */
+function formatToolTime(tool: TurnTool | undefined, { at, outcome }: EventOf<"tool.ended">): string {
+  if (tool?.kind !== "execute" || outcome === "denied" || outcome === "unknown") return "";
+  const time = formatDuration(Date.parse(at) - Date.parse(tool.startedAt));
+  return time === "0.0s" ? "" : ` · ${time}`;
+}
+
+/** Agents report it in the last line of the output (the built-in agent, Codex) or in the first (Claude Code). */
+function findExitCode(text: string): string | undefined {
+  const lines = text.trim().split("\n");
+  for (const line of [lines.at(-1), lines[0]]) {
+    const code = /^\[?exit code:? (\d+)\]?$/i.exec(line?.trim() ?? "")?.[1];
+    if (code !== undefined && code !== "0") return code;
+  }
+  return undefined;
 }
 
 function formatTurnSummary(view: TurnView, event: EventOf<"turn.ended">, paint: Paint): string {

@@ -4,14 +4,20 @@
  */
 import { z } from "zod";
 import type { ToolResult } from "../../../domain/index.ts";
-import { DisposeStack, deferred, killMarked, startGroup, type ProcessGroup } from "../../../stdx/index.ts";
+import {
+  DisposeStack,
+  OutputSampler,
+  deferred,
+  killMarked,
+  startGroup,
+  type ProcessGroup,
+} from "../../../stdx/index.ts";
 import { defineTool, okResult, textWithoutNul, type CodingToolContext } from "../tool.ts";
 import { HeadAndTailBuffer, drainOutput, readStreams } from "./command-output.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const MAX_TIMEOUT_MS = 600_000;
 const MAX_TITLE_LENGTH = 120;
-const MAX_PROGRESS_LENGTH = 100_000;
 
 export const bashTool = defineTool({
   name: "bash",
@@ -58,10 +64,9 @@ async function runCommand(command: string, timeoutMs: number, context: CodingToo
   running.defer(() => killMarked(group.marker)); // kills processes that left the group
   running.use(group);
   const output = new HeadAndTailBuffer();
+  using sampler = new OutputSampler({ emit: (text) => context.progress(text) });
   readStreams(group, (text) => {
-    if (output.length < MAX_PROGRESS_LENGTH) {
-      context.progress(text.slice(0, MAX_PROGRESS_LENGTH - output.length).toWellFormed());
-    }
+    sampler.add(text);
     output.add(text);
   });
   const { pid, startTime } = group.identity;
