@@ -1,3 +1,4 @@
+import { shortId } from "../domain/ids.ts";
 import { afterEach, expect, it } from "vitest";
 import { call, say } from "../testing/index.ts";
 import { parseEventLines, openCommandFixture, type CommandFixture } from "./test-command.ts";
@@ -12,7 +13,7 @@ it("delivers a message to an agent of another process at its next step", async (
   await run.waitForOutput(/rookery answer \S+ r1 allow/);
   expect(await fixture.rookery(["tell", session, "rather so"])).toMatchObject({
     code: 0,
-    stdout: `sent to ${session}\n`,
+    stdout: `sent to ${shortId(session)}\n`,
     stderr: "",
   });
   await fixture.rookery(["answer", session, "r1", "allow"]);
@@ -27,7 +28,7 @@ it("keeps the message for a session that no process drives", async () => {
   const [, session = ""] = /"sessionId":"(\w+)"/.exec(stdout) ?? [];
   const told = await fixture.rookery(["tell", session, "--follow-up", "and then", "--json"]);
   expect(JSON.parse(told.stdout)).toMatchObject({ session, deliver: "follow_up" });
-  expect(told.stderr).toContain(`continue it with: rookery run --session ${session}`);
+  expect(told.stderr).toContain(`continue it with: rookery run --session ${shortId(session)}`);
   expect((await fixture.rookery(["run", "--session", session])).stdout).toContain("two");
 });
 

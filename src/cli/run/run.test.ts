@@ -151,7 +151,7 @@ describe("permissions without a terminal", () => {
     const [, session = "", request = ""] = await running.waitForOutput(/answer with: rookery answer (\S+) (\S+) allow/);
     const state = await fixture.rookery(["sessions", "show", session]);
     expect(state.stdout).toContain(
-      `\nwaiting for a decision on write:\n  path: hello.txt\n  content: hello\n` +
+      `\nwaiting for a decision on write:\n  hello.txt new file +1\n  1 + hello\n    \\ no line break at the end\n` +
         `answer with: rookery answer ${session} ${request} allow\n`,
     );
 

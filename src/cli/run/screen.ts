@@ -1,7 +1,8 @@
 /** Shows a turn on stdout: as text for people, or as JSON for programs. */
 import type { SessionEvent } from "../../domain/events.ts";
-import { hasColor, type Io, isInteractive, print, printJson } from "../io.ts";
+import { hasColor, type Io, isInteractive, print, printJson, terminalWidth } from "../io.ts";
 import { ansiPaint, plainPaint } from "../paint.ts";
+import { wrapText } from "../wrap.ts";
 import { noSpinner, startSpinner } from "./spinner.ts";
 import {
   EMPTY_TURN_VIEW,
@@ -10,6 +11,7 @@ import {
   formatRunningOutput,
   type TurnView,
 } from "../transcript/turn-view.ts";
+import { wrapEventText } from "../transcript/wrap-event.ts";
 
 export interface Screen extends Disposable {
   show(event: SessionEvent): Promise<void>;
@@ -58,7 +60,7 @@ export function openScreen(io: Io, json: boolean): Screen {
       const text = take(event);
       if (json) return printJson(io, event);
       if (text !== "") spinner.clear();
-      await print(io, text);
+      await print(io, wrapEventText(event, text, terminalWidth(io.stdout)));
       spin();
     },
     async showLine(text, waits) {
@@ -67,7 +69,7 @@ export function openScreen(io: Io, json: boolean): Screen {
         const before = view.atStart ? "" : "\n";
         view = { ...view, atStart: true };
         spinner.clear();
-        await print(io, `${before}${text}\n`);
+        await print(io, wrapText(`${before}${text}\n`, { width: terminalWidth(io.stdout) }));
       }
       spin();
     },

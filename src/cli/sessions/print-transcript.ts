@@ -3,7 +3,7 @@ import type { SessionEvent } from "../../domain/events.ts";
 import { shortId } from "../../domain/ids.ts";
 import type { SessionStore } from "../../domain/store.ts";
 import type { SessionSummary } from "../../domain/summary.ts";
-import { hasColor, type Io, print, withCommandPrefix } from "../io.ts";
+import { hasColor, type Io, print, terminalWidth, withCommandPrefix } from "../io.ts";
 import { ansiPaint, plainPaint } from "../paint.ts";
 import { readLastTurns } from "../transcript/last-turns.ts";
 import {
@@ -13,6 +13,7 @@ import {
   renderUnfinished,
   type TranscriptView,
 } from "../transcript/transcript.ts";
+import { wrapText } from "../wrap.ts";
 import { readSessionEvents } from "./read-events.ts";
 
 /** `turns`: how many of the last turns. Undefined for all. */
@@ -24,6 +25,7 @@ export async function printTranscript(
 ): Promise<void> {
   if (all === 0) return;
   const paint = hasColor(io) ? ansiPaint : plainPaint;
+  const columns = terminalWidth(io.stdout);
   let view = EMPTY_TRANSCRIPT;
   const write = async ([next, text]: readonly [TranscriptView, string]): Promise<void> => {
     view = next;
@@ -33,11 +35,13 @@ export async function printTranscript(
   const events = turns === undefined ? readSessionEvents(store, id, 0) : await readLastTurns(store, id, turns);
   const shown = Array.isArray(events) ? countTurns(events) : all;
   if (shown < all) {
-    const rest = `… ${all - shown} earlier of ${all} turns; show them with: rookery sessions show ${shortId(id)} --all`;
-    await write(renderTranscriptLine(view, paint("dim", withCommandPrefix(io, rest))));
+    const isCut = Array.isArray(events) && events[0]?.type !== "turn.started"; // the beginning of a very long turn
+    const rest = isCut ? "the earlier part is" : `${all - shown} earlier of ${all} turns are`;
+    const line = withCommandPrefix(io, `… ${rest} not shown; show all: rookery sessions show ${shortId(id)} --all`);
+    await write(renderTranscriptLine(view, paint("dim", wrapText(line, { width: columns }))));
   }
   for await (const event of events) {
-    await write(renderTranscriptEvent(view, event, { paint }));
+    await write(renderTranscriptEvent(view, event, { paint, columns }));
     if (event.seq >= head) break; // a running turn goes on
   }
   await write(renderUnfinished(view));

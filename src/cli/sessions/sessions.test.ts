@@ -67,7 +67,7 @@ it("prints what was said and done, and the events on request", async () => {
   await fixture.rookery(["run", "once more", "--session", shortId(second)]);
   const last = (await fixture.rookery(["sessions", "show", second, "--last", "1"])).stdout;
   expect(last).toContain(
-    `… 1 earlier of 2 turns; show them with: rookery sessions show ${shortId(second)} --all\n\n› once more\n`,
+    `… 1 earlier of 2 turns are not shown; show all: rookery sessions show ${shortId(second)} --all\n\n› once more\n`,
   );
   expect(last).not.toContain("› the second");
   const all = (await fixture.rookery(["sessions", "show", second, "--all"])).stdout;

@@ -1,7 +1,7 @@
 /** Prints the events of a task: as a transcript, as one line each, or as JSON. */
 import type { TaskEvent } from "../../domain/task/events.ts";
 import type { OptionValues } from "../command.ts";
-import { hasColor, type Io, print, printJson } from "../io.ts";
+import { hasColor, type Io, print, printJson, terminalWidth } from "../io.ts";
 import { isSet } from "../options.ts";
 import { ansiPaint, type Paint, plainPaint } from "../paint.ts";
 import { toSingleLine } from "../sanitize.ts";
@@ -13,6 +13,7 @@ import {
   startLiveTranscript,
   type TranscriptView,
 } from "../transcript/transcript.ts";
+import { wrapText } from "../wrap.ts";
 import { formatLogLine } from "./log-line.ts";
 import { formatTaskEvent, isTaskEvent } from "./messages.ts";
 import type { LoggedEvent } from "./service.ts";
@@ -47,6 +48,7 @@ export function chooseLogPrinter({ io, options, stages }: LogPrinterOptions): Lo
 
 function createTranscriptPrinter(io: Io, stages: readonly string[]): LogPrinter {
   const paint = hasColor(io) ? ansiPaint : plainPaint;
+  const columns = terminalWidth(io.stdout);
   let view = EMPTY_TRANSCRIPT;
   let live = false;
   const write = async ([next, text]: readonly [TranscriptView, string]): Promise<void> => {
@@ -55,13 +57,13 @@ function createTranscriptPrinter(io: Io, stages: readonly string[]): LogPrinter 
   };
   return {
     async show({ event }) {
-      if (!isTaskEvent(event)) return write(renderTranscriptEvent(view, event, { paint, live }));
+      if (!isTaskEvent(event)) return write(renderTranscriptEvent(view, event, { paint, live, columns }));
       const line = formatTaskLine(event, stages, paint);
-      if (line !== undefined) await write(renderTranscriptLine(view, line));
+      if (line !== undefined) await write(renderTranscriptLine(view, wrapText(line, { width: columns })));
     },
     async startLive() {
       live = true;
-      await write(startLiveTranscript(view, { paint, live }));
+      await write(startLiveTranscript(view, { paint, live, columns }));
     },
     async end() {
       await write(renderUnfinished(view));

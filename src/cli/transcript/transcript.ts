@@ -5,6 +5,8 @@
 import { formatInput, type EventOf, type InputPart, type SessionEvent } from "../../domain/events.ts";
 import type { Paint } from "../paint.ts";
 import { stripControls, toSingleLine } from "../sanitize.ts";
+import { wrapText } from "../wrap.ts";
+import { wrapEventText } from "./wrap-event.ts";
 import { EMPTY_TURN_VIEW, renderEvent, type TurnView } from "./turn-view.ts";
 
 export interface TranscriptView {
@@ -32,6 +34,8 @@ export interface TranscriptOptions {
   readonly paint: Paint;
   /** Prints messages while they stream. Default: prints them whole when they complete. */
   readonly live?: boolean;
+  /** Columns of the terminal. Default: unlimited. */
+  readonly columns?: number | undefined;
 }
 
 type Step = readonly [TranscriptView, string];
@@ -86,29 +90,38 @@ export function renderUnfinished(view: TranscriptView): Step {
 const MAX_PROMPT_LINES = 30;
 const MAX_PROMPT_LENGTH = 4_000;
 const PROMPT_MARK = "› ";
+const PROMPT_INDENT = " ".repeat(PROMPT_MARK.length);
 
-function renderPrompt(view: TranscriptView, input: readonly InputPart[], { paint }: TranscriptOptions): Step {
+function renderPrompt(view: TranscriptView, input: readonly InputPart[], { paint, columns }: TranscriptOptions): Step {
   const text = stripControls(formatInput(input)).trim();
   const lines = text.slice(0, MAX_PROMPT_LENGTH).split("\n");
   const shown = lines.slice(0, MAX_PROMPT_LINES);
   const isCut = text.length > MAX_PROMPT_LENGTH || lines.length > shown.length;
   const marked = [...shown, ...(isCut ? ["…"] : [])].map((line, index) =>
-    `${index === 0 ? PROMPT_MARK : " ".repeat(PROMPT_MARK.length)}${line}`.trimEnd(),
+    `${index === 0 ? PROMPT_MARK : PROMPT_INDENT}${line}`.trimEnd(),
   );
   const before = view.isEmpty ? "" : view.atStart ? "\n" : "\n\n";
-  const whole = marked.map((line) => `${paint("bold", line)}\n`).join("");
+  const wrapped = marked.flatMap((line) => wrapText(line, { width: columns, indent: PROMPT_INDENT }).split("\n"));
+  const whole = wrapped.map((line) => `${paint("bold", line)}\n`).join("");
   return [{ ...view, atStart: true, isEmpty: false }, before + whole];
 }
 
-function renderFailure(view: TranscriptView, { outcome }: EventOf<"turn.ended">, { paint }: TranscriptOptions): Step {
+function renderFailure(
+  view: TranscriptView,
+  { outcome }: EventOf<"turn.ended">,
+  { paint, columns }: TranscriptOptions,
+): Step {
   if (!("message" in outcome)) return [view, ""];
-  return renderTranscriptLine(view, `${paint("red", "!")} ${toSingleLine(outcome.message)}`);
+  const line = `${paint("red", "!")} ${toSingleLine(outcome.message)}`;
+  return renderTranscriptLine(view, wrapText(line, { width: columns }));
 }
 
 /** Prints with the view of the event's session, at the cursor that all sessions share. */
-function renderTurnEvent(view: TranscriptView, event: SessionEvent, { paint }: TranscriptOptions): Step {
+function renderTurnEvent(view: TranscriptView, event: SessionEvent, { paint, columns }: TranscriptOptions): Step {
   const turn = view.turns.get(event.sessionId) ?? EMPTY_TURN_VIEW;
-  const [next, text] = renderEvent({ ...turn, atStart: view.atStart }, event, paint, { repeatsDiffs: true });
+  const options = { columns, repeatsDiffs: true };
+  const [next, printed] = renderEvent({ ...turn, atStart: view.atStart }, event, paint, options);
+  const text = wrapEventText(event, printed, columns);
   if (next === turn && text === "") return [view, ""];
   const turns = new Map(view.turns).set(event.sessionId, next);
   return [

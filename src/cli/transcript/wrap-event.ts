@@ -1,0 +1,20 @@
+/** Wraps the notes of a transcript at words. Messages and diffs keep their lines. */
+import type { SessionEvent } from "../../domain/events.ts";
+import { wrapText } from "../wrap.ts";
+
+const WRAPPED_TYPES: ReadonlySet<SessionEvent["type"]> = new Set<SessionEvent["type"]>([
+  "notice",
+  "mcp.status",
+  "turn.parked",
+  "turn.continued",
+  "turn.ended",
+  "budget.raised",
+  "agent.switched",
+  "subagent.started",
+  "subagent.ended",
+]);
+
+/** `text`: what the event prints. `width`: the columns of the terminal, or undefined for a pipe. */
+export function wrapEventText({ type }: SessionEvent, text: string, width: number | undefined): string {
+  return WRAPPED_TYPES.has(type) ? wrapText(text, { width }) : text;
+}

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { say } from "../testing/index.ts";
+import { displayWidth } from "./display-width.ts";
+import { type CommandFixture, openCommandFixture } from "./test-command.ts";
+
+let fixture: CommandFixture;
+
+beforeAll(async () => {
+  fixture = await openCommandFixture(Array.from({ length: 20 }, () => say("Done.")));
+  const prompt =
+    "Rename every variable whose name is too short to say what it is for, and explain each of the new names";
+  await fixture.rookery(["run", prompt]);
+  await fixture.rookery(["task", "start", prompt, "--detach"]);
+});
+afterAll(() => fixture[Symbol.asyncDispose]());
+
+/** Words that a person copies: paths, URLs and ids. The terminal may break them. */
+const COPIED = /[/\\]|^[\w-]{24,}/;
+
+describe.each([60, 80, 120, 200])("at %i columns", (columns) => {
+  it.each([
+    [["--help"]],
+    [["run", "--help"]],
+    [["task", "merge", "--help"]],
+    [["sessions", "show", "--help"]],
+    [["sessions"]],
+    [["sessions", "show", "last"]],
+    [["task", "list", "--once"]],
+    [["task", "show", "last"]],
+    [["agents"]],
+    [["sessions", "show", "nothing"]],
+    [["run", "Go"]],
+  ])("rookery %j breaks no word and no command", async (args) => {
+    await using screen = fixture.screen(args, { columns, rows: 50 });
+    await screen.exited;
+    const rows = screen.all().split("\n");
+    expect(rows.filter((row) => displayWidth(row) > columns)).toEqual([]);
+    const printed = screen.bytes.replaceAll(/\u001b\[[\d;?]*[A-Za-z]/g, "").split(/\r?\n/);
+    const lines = printed.map((line) => line.split("\r").at(-1) ?? "");
+    const wide = lines.filter((line) => displayWidth(line) > columns);
+    expect(wide.filter((line) => !/^ *(\S+ +)?\S+$/.test(line) && !/^ {2}\S* ?rookery /.test(line))).toEqual([]);
+    const shown = new Set(rows.flatMap((row) => row.split(/\s+/)));
+    const words = lines.flatMap((line) => line.split(/\s+/)).filter((word) => word !== "" && !COPIED.test(word));
+    if (wide.length === 0) expect(words.filter((word) => !shown.has(word))).toEqual([]);
+  });
+});
