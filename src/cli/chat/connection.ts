@@ -90,9 +90,10 @@ export class ChatConnection implements AsyncDisposable {
 
   /** Cancels the running turn. Rejects with `session_in_use` if another process runs it. */
   async cancel(): Promise<void> {
+    if (this.#sessionId === undefined) return;
+    await this.open(); // the person may be faster than the start of the agent
     const { session } = this;
     if (session !== undefined) return session.cancel();
-    if (this.#sessionId === undefined) return;
     throw new RookeryError("session_in_use", "another process runs this turn; interrupt it there");
   }
 
