@@ -10,6 +10,8 @@ export interface ScreenOptions {
   readonly columns?: number;
   /** Default: 24. */
   readonly rows?: number;
+  /** How long `waitFor` waits. Default: 20 s. */
+  readonly waitMs?: number;
 }
 
 /** Names of keys that are not characters. */
@@ -54,7 +56,7 @@ export interface ProgramScreen extends AsyncDisposable {
   kill(signal?: string): void;
   /**
    * Resolves with the visible lines when they match. Matches the scrollback too with `{ scrollback: true }`. Rejects after
-   * 20 s, or if the program exits first; the message shows the screen.
+   * `waitMs`, or if the program exits first; the message shows the screen.
    */
   waitFor(pattern: RegExp | string, options?: { readonly scrollback?: boolean }): Promise<string>;
 }
@@ -69,11 +71,10 @@ export interface CellStyle {
   readonly color: number | undefined;
 }
 
-const WAIT_MS = 20_000;
 const SCROLLBACK_LINES = 10_000;
 
 export function startOnScreen([program = "", ...args]: readonly string[], options: ScreenOptions): ProgramScreen {
-  const { cwd, columns: cols = 80, rows = 24 } = options;
+  const { cwd, columns: cols = 80, rows = 24, waitMs = 20_000 } = options;
   const env = { TERM: "xterm-256color", ...options.env };
   const terminal = new headless.Terminal({ cols, rows, scrollback: SCROLLBACK_LINES, allowProposedApi: true });
   const child = spawn(program, args, { name: env.TERM ?? "dumb", cols, rows, cwd, env });
@@ -147,11 +148,11 @@ export function startOnScreen([program = "", ...args]: readonly string[], option
       const text = (): string => (scrollback ? screen.all() : screen.visible());
       const matches = (): boolean =>
         typeof pattern === "string" ? text().includes(pattern) : new RegExp(pattern).test(text());
-      const deadline = Date.now() + WAIT_MS;
+      const deadline = Date.now() + waitMs;
       while (!matches()) {
         const left = deadline - Date.now();
         if (hasExited || left <= 0) {
-          const why = hasExited ? "the program exited" : `${WAIT_MS / 1_000} s passed`;
+          const why = hasExited ? "the program exited" : `${waitMs / 1_000} s passed`;
           throw new Error(`${why} before the screen showed ${String(pattern)}:\n${screen.all()}`);
         }
         await nextChange(changes, left);

@@ -3,6 +3,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
+import { isRookeryError } from "../../domain/errors.ts";
 import { SessionEvent } from "../../domain/events.ts";
 import { isLongFuzz } from "../../programs/test-fuzz.ts";
 import { mutationsOf } from "../../programs/test-mutations.ts";
@@ -59,11 +60,16 @@ async function outcomeOf(session: Session, text: string): Promise<{ status: stri
   const invalid: string[] = [];
   let status = "never ended";
   const late = AbortSignal.timeout(TURN_MS);
+  /** A turn that fails because of the request itself withdraws it, which may be before the answer. */
+  const answer = (requestId: string, given: Parameters<Session["answer"]>[1]) =>
+    session.answer(requestId, given).catch((error: unknown) => {
+      if (!isRookeryError(error, "request_resolved")) throw error;
+    });
   const run = async (): Promise<void> => {
     for await (const event of session.prompt(text, { signal: late })) {
       if (!SessionEvent.safeParse(event).success) invalid.push(event.type);
-      if (event.type === "permission.requested") await session.answer(event.requestId, { decision: "allow" });
-      if (event.type === "question.asked") await session.answer(event.requestId, { action: "decline" });
+      if (event.type === "permission.requested") await answer(event.requestId, { decision: "allow" });
+      if (event.type === "question.asked") await answer(event.requestId, { action: "decline" });
       if (event.type === "turn.ended") status = event.outcome.status;
     }
   };
