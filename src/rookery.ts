@@ -375,7 +375,10 @@ export class Rookery implements AsyncDisposable {
       folder: (path) => this.#resolveFolder(path),
       openSession: (options) => this.openSession(options),
       settleSession: (id) => this.#settle(id),
-      config: (cwd) => loadConfig({ cwd, env: this.#env }),
+      config: async (cwd) => {
+        const { withReadyDefault } = await import("./backends/readiness.ts");
+        return withReadyDefault(await loadConfig({ cwd, env: this.#env }), { env: this.#env, cwd });
+      },
       maxRunning: () => this.#maxRunning(),
       sweep: async () => {
         await sweepDeadOwners(join(this.home, "owners"));

@@ -6,4 +6,5 @@ export type { AgentResources } from "./equipment.ts";
 export { keyVariables } from "./model-keys.ts";
 export { assertRecordedProvider } from "./recorded-provider.ts";
 export { agentProgramFamily } from "./program-family.ts";
+export { withReadyDefault } from "./readiness.ts";
 export { findProgram, isProgramKind, type ProgramLookup } from "./locate.ts";

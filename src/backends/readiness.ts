@@ -55,6 +55,20 @@ export function readyAgents(config: CheckedConfig, here: ReadinessContext): stri
     .map(({ name }) => name);
 }
 
+/**
+ * Makes the first ready agent the default one, unless the configuration chooses one. Keeps the default if no agent is
+ * ready, because its error says what is missing.
+ */
+export function withReadyDefault<
+  Of extends CheckedConfig & { readonly defaults: { readonly agent: string; readonly agentChosen: boolean } },
+>(config: Of, here: ReadinessContext): Of {
+  const { defaults, agents, providers } = config;
+  const first = agents.get(defaults.agent);
+  if (defaults.agentChosen || first === undefined) return config;
+  const ready = [first, ...agents.values()].find((agent) => checkReadiness(agent, { ...here, providers }).ready);
+  return ready === undefined ? config : { ...config, defaults: { ...defaults, agent: ready.name } };
+}
+
 export function isProgramOnPath(program: string, env: EnvironmentVariables): boolean {
   return findOnPath(program, env) !== undefined;
 }

@@ -133,7 +133,7 @@ it("suggests ready agents if the chosen one has no key", async () => {
   expect(await call(welcomeCommand)).toContain("none is ready");
   env["GEMINI_API_KEY"] = "x";
   await install("gemini", 'touch "$HOME/was-run"');
-  expect(await call(welcomeCommand)).toContain('rookery run "Explain this repository" --agent gemini\n');
+  expect(await call(welcomeCommand)).toContain('rookery run "Explain this repository"\n');
   const here = { env, cwd: join(folder.path, "work") };
   const fails = (code: "provider_unconfigured" | "provider_auth") => () =>
     Promise.reject(new RookeryError(code, "no key"));

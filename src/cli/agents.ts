@@ -11,7 +11,7 @@ import { formatColumns } from "./format.ts";
 import { print, printJson, printNotice, printText, terminalWidth } from "./io.ts";
 import { isSet } from "./options.ts";
 import { toSingleLine } from "./sanitize.ts";
-import { checkReadiness, type Readiness, readyAgents } from "../backends/readiness.ts";
+import { checkReadiness, type Readiness, readyAgents, withReadyDefault } from "../backends/readiness.ts";
 
 interface AgentRow extends Readiness {
   readonly name: string;
@@ -25,7 +25,7 @@ interface AgentRow extends Readiness {
 
 export async function agentsCommand({ io, options }: CommandCall): Promise<ExitCode> {
   const here = { env: io.env, cwd: io.cwd() };
-  const config = await loadConfig({ ...here, trust: "leave_out" });
+  const config = withReadyDefault(await loadConfig({ ...here, trust: "leave_out" }), here);
   if (config.trust.status === "untrusted") {
     printNotice(io, `${config.root} is not trusted, so its agents are not listed; review it, then run: rookery trust`);
   }

@@ -6,7 +6,7 @@ import { EXIT, type ExitCode } from "./exit.ts";
 import { type Io, printNotice, printText } from "./io.ts";
 import { messageOf } from "../domain/errors.ts";
 import { toSingleLine } from "./sanitize.ts";
-import { readyAgents } from "../backends/readiness.ts";
+import { readyAgents, withReadyDefault } from "../backends/readiness.ts";
 
 export async function welcomeCommand({ io }: CommandCall): Promise<ExitCode> {
   const config = await readableConfig(io);
@@ -51,7 +51,8 @@ function nextSteps(name: string | undefined): string[] {
 /** Prints configuration errors instead of failing, so that the rest is still shown. */
 async function readableConfig(io: Io): Promise<Config | undefined> {
   try {
-    return await loadConfig({ cwd: io.cwd(), env: io.env, trust: "leave_out" });
+    const here = { cwd: io.cwd(), env: io.env };
+    return withReadyDefault(await loadConfig({ ...here, trust: "leave_out" }), here);
   } catch (error) {
     printNotice(io, messageOf(error));
     return undefined;

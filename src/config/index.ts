@@ -13,6 +13,7 @@ export {
   userDefaults,
   type WorktreeConfig,
 } from "./load.ts";
+export { readInstructions, type Instructions } from "./instructions.ts";
 export { didYouMean, nearest } from "./nearest.ts";
 export { repositoryRoot } from "./root.ts";
 export type { StageTable, ConfiguredToolPattern } from "./schema.ts";

@@ -18,7 +18,12 @@ import { requireTrust, evaluateTrustFor, evaluateTrust, type DrivenProgram, type
 
 export interface Config {
   readonly root: string;
-  readonly defaults: { readonly agent: string; readonly maxRunning: number | undefined };
+  readonly defaults: {
+    readonly agent: string;
+    /** True if a file sets `defaults.agent`. If not, the first agent that is ready is used instead. */
+    readonly agentChosen: boolean;
+    readonly maxRunning: number | undefined;
+  };
   /** Agents of the repository, then the user's, then the built-in ones. */
   readonly agents: ReadonlyMap<string, AgentConfig>;
   /** Prices by `provider/model`. */
@@ -138,10 +143,12 @@ function mergeLayers(layers: readonly ConfigLayer[]): Omit<Config, "root" | "mcp
   const tables = layers.map(({ table }) => table);
   const configured = layers.flatMap(({ table }) => Object.keys(table.agents ?? {}));
   const names = new Set([...configured, ...BUILT_IN_AGENTS]);
+  const chosenAgent = firstDefined(tables, ({ defaults }) => defaults?.agent);
   const agents = new Map(Array.from(names, (name) => [name, mergeAgent(name, layers)]));
   return {
     defaults: {
-      agent: firstDefined(tables, ({ defaults }) => defaults?.agent) ?? configured[0] ?? "anthropic",
+      agent: chosenAgent ?? configured[0] ?? "anthropic",
+      agentChosen: chosenAgent !== undefined,
       maxRunning: firstDefined(tables, ({ defaults }) => defaults?.max_running),
     },
     agents,

@@ -28,9 +28,17 @@ async function write(files: Record<string, string | null>): Promise<void> {
 }
 
 it("requires no trust for a repository without such files", async () => {
-  await write({ "AGENTS.md": "hi", "package.json": "{}" });
+  await write({ "README.md": "hi", "package.json": "{}" });
   expect(await trustState(repo, env)).toEqual({ status: "nothing_to_trust", root: repo });
   expect(await trust(repo, env)).toEqual({ status: "nothing_to_trust", root: repo });
+});
+
+it("opens a repository whose AGENTS.md is not trusted, and records its content when it is trusted", async () => {
+  await write({ "AGENTS.md": "hi" });
+  expect((await loadConfig({ cwd: repo, env })).trust.status).toBe("nothing_to_trust");
+  expect(await trust(repo, env)).toEqual({ status: "trusted", root: repo, files: ["AGENTS.md"] });
+  await write({ "AGENTS.md": "ho" });
+  expect(await trustState(repo, env)).toMatchObject({ status: "untrusted", changed: ["AGENTS.md"] });
 });
 
 const WITH_PROMPT = { "rookery.toml": `[agents.x]\nprompts = ["docs/x.md"]`, "docs/x.md": "be kind" };

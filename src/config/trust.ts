@@ -7,6 +7,7 @@ import { RookeryError } from "../domain/errors.ts";
 import { makeFolder } from "../stdx/folder.ts";
 import { type RepositoryFiles, readRepositoryFiles } from "./repository-files.ts";
 import { readTextFile } from "./files.ts";
+import { hashInstructions } from "./instruction-files.ts";
 import { homeFolder } from "./home.ts";
 import type { EnvironmentVariables } from "../stdx/environment.ts";
 import { binaryFiles, orderFiles, type ProgramFiles } from "./program-files.ts";
@@ -113,7 +114,8 @@ export async function evaluateTrust(
 
 async function hashEverything(brought: RepositoryFiles): Promise<ProgramFiles> {
   const files = PROGRAM_FAMILIES.flatMap((family) => [orderFiles(brought, family), binaryFiles(brought, family)]);
-  return mergeProgramFiles(brought.hashes, await Promise.all(files));
+  const own = { ...brought.hashes, ...(await hashInstructions(brought)) };
+  return mergeProgramFiles(own, await Promise.all(files));
 }
 
 function mergeProgramFiles(hashes: FileHashes, files: readonly ProgramFiles[]): ProgramFiles {

@@ -4,12 +4,13 @@ import {
   agentProgramFamily,
   findProgram,
   isProgramKind,
+  withReadyDefault,
   assertRecordedProvider,
   type ProgramLookup,
   type AgentResources,
 } from "../backends/index.ts";
 import type { EnvironmentVariables } from "../stdx/index.ts";
-import { loadConfig, resolveAgent, type AgentConfig, type Config } from "../config/index.ts";
+import { loadConfig, readInstructions, resolveAgent, type AgentConfig, type Config } from "../config/index.ts";
 import { RookeryError, type RemoteServerSpec, type SessionState } from "../domain/index.ts";
 import type { Changes, DriverSettings } from "../session/index.ts";
 import type { AgentOverrides, SharedServices } from "./services.ts";
@@ -35,17 +36,32 @@ export async function resolveSettings(
 ): Promise<ResolvedAgent> {
   const cwd = changes.cwd === undefined ? state.cwd : services.resolveFolder(changes.cwd);
   await requireFolder(cwd);
-  const config = await loadConfig({ cwd, env: services.env });
+  const config = chooseDefault(await loadConfig({ cwd, env: services.env }), services, overrides, cwd);
   const agent = resolveAgent(config, changes.agent ?? (isNew(state) ? undefined : state.agent));
   if (overrides.toolsOnly !== true) await requireTrustedProgram(agent, config, { env: services.env, cwd });
   const env = { ...services.env, ...agent.env, ...overrides.env };
   return {
-    agent,
+    agent: overrides.toolsOnly === true ? agent : await addInstructions(agent, { cwd, env: services.env }),
     config,
     settings: mergeSettings(agent, state, { ...changes, cwd }),
     env,
     tools: await resolveTools({ ...services, env }, agent, config, cwd),
   };
+}
+
+/** The built-in agent gets the trusted instructions of the repository. Programs read such files themselves. */
+async function addInstructions(agent: AgentConfig, { cwd, env }: Omit<ProgramLookup, "command">): Promise<AgentConfig> {
+  if (agent.backend !== "api") return agent;
+  const { texts } = await readInstructions(cwd, env);
+  const added = texts.filter((text) => !agent.prompts.some((prompt) => text.endsWith(prompt.trim())));
+  return added.length === 0 ? agent : { ...agent, prompts: [...agent.prompts, ...added] };
+}
+
+/** A caller that passes a key or a URL means the configured default agent. */
+function chooseDefault(config: Config, { env }: SharedServices, overrides: AgentOverrides, cwd: string): Config {
+  const { apiKey, baseUrl, toolsOnly } = overrides;
+  if (apiKey !== undefined || baseUrl !== undefined || toolsOnly === true) return config;
+  return withReadyDefault(config, { env: { ...env, ...overrides.env }, cwd });
 }
 
 /**

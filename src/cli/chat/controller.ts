@@ -251,8 +251,12 @@ export class Chat implements SurfaceOwner, ChatHost {
 
   /** The agent that the first prompt starts. */
   async #showConfiguredAgent(): Promise<void> {
-    const { loadConfig, resolveAgent } = await import("../../config/load.ts");
-    const config = await loadConfig({ cwd: this.cwd, env: this.io.env, trust: "leave_out" });
+    const [{ loadConfig, resolveAgent }, { withReadyDefault }] = await Promise.all([
+      import("../../config/load.ts"),
+      import("../../backends/readiness.ts"),
+    ]);
+    const here = { cwd: this.cwd, env: this.io.env };
+    const config = withReadyDefault(await loadConfig({ ...here, trust: "leave_out" }), here);
     const { settings } = this.#options;
     const { name, model } = resolveAgent(config, settings.agent);
     const { permissions } = settings;

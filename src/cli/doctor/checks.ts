@@ -19,7 +19,7 @@ import { formatBytes } from "../format.ts";
 import { printNotice, type Io } from "../io.ts";
 import { diskFinding, readDiskSpace } from "./disk.ts";
 import type { Finding } from "./finding.ts";
-import { readyAgents } from "../../backends/readiness.ts";
+import { readyAgents, withReadyDefault } from "../../backends/readiness.ts";
 
 /** Checking a larger log takes seconds, so the command prints a notice. */
 const SLOW_CHECK_BYTES = 256 * 1024 * 1024;
@@ -140,7 +140,8 @@ function damageFindings(damages: readonly Damage[]): Finding[] {
 
 async function checkConfiguration(io: Io): Promise<Finding[]> {
   try {
-    const config = await loadConfig({ cwd: io.cwd(), env: io.env, trust: "assume" });
+    const here = { cwd: io.cwd(), env: io.env };
+    const config = withReadyDefault(await loadConfig({ ...here, trust: "assume" }), here);
     const from = config.files.length === 0 ? "built in" : config.files.join(", ");
     const { name } = resolveAgent(config);
     return [{ subject: "config", status: "ok", detail: `${from}; default agent ${name}` }];

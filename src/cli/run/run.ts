@@ -10,7 +10,8 @@ import type { Session } from "../../session/session.ts";
 import { parseAddedFolders } from "../add-dir.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode, usageError } from "../exit.ts";
-import { type Io, isPersonPresent, printText } from "../io.ts";
+import { type Io, isPersonPresent, printNotice, printText } from "../io.ts";
+import { escapeInvisible } from "../sanitize.ts";
 import { openLog } from "../log.ts";
 import { choiceOption, isSet, textOption } from "../options.ts";
 import { findSession } from "../sessions/find.ts";
@@ -60,6 +61,7 @@ export async function runPromptCommand({ io, args, options }: CommandCall): Prom
     open: (signal, shown) => withTrustPrompt({ io, cwd: where, signal }, () => shown(opened)),
   });
   if (session === undefined) return EXIT.cancelled;
+  if (session.state.backend === "api" && !json) await noteUntrustedInstructions(io, where);
   if (prompt === undefined && !hasPendingWork(session)) {
     await session[Symbol.asyncDispose]();
     const { state } = session;
@@ -87,6 +89,15 @@ export async function runPromptCommand({ io, args, options }: CommandCall): Prom
 async function hasOpenRequests(store: SessionStore, sessionId: string): Promise<boolean> {
   const { requests } = await loadState(store, sessionId);
   return requests.some(({ answer }) => answer === undefined || answer.by === "person");
+}
+
+/** Instructions of the repository are used only after trust, but nothing else depends on it. */
+async function noteUntrustedInstructions(io: Io, cwd: string): Promise<void> {
+  const { readInstructions } = await import("../../config/instructions.ts");
+  const { untrusted } = await readInstructions(cwd, io.env).catch(() => ({ untrusted: [] }));
+  if (untrusted.length === 0) return;
+  const names = untrusted.map(escapeInvisible).join(", ");
+  printNotice(io, `the agent does not get ${names}: review the repository, then run: rookery trust`);
 }
 
 async function printNextStep(io: Io, session: Session, { json, code }: { json: boolean; code: ExitCode }) {

@@ -25,12 +25,12 @@ export async function listAgents(
   { cwd }: AgentsQuery,
   { env, home }: { readonly env: EnvironmentVariables; readonly home: string },
 ): Promise<readonly AgentRow[]> {
-  const [{ keyVariableNames, loadConfig }, { findPrograms }, { checkReadiness }] = await Promise.all([
+  const [{ keyVariableNames, loadConfig }, { findPrograms }, { checkReadiness, withReadyDefault }] = await Promise.all([
     import("../../config/load.ts"),
     import("../../backends/installed/index.ts"),
     import("../../backends/readiness.ts"),
   ]);
-  const config = await loadConfig({ cwd, env, trust: "leave_out" });
+  const config = withReadyDefault(await loadConfig({ cwd, env, trust: "leave_out" }), { env, cwd });
   const programs = await findPrograms(config.agents.values(), {
     env,
     cwd,

@@ -1,5 +1,5 @@
 /** Refuses work for agents that cannot run in the environment of this server, before the work is accepted. */
-import { checkReadiness, readyAgents, type Readiness } from "../../backends/readiness.ts";
+import { checkReadiness, readyAgents, withReadyDefault, type Readiness } from "../../backends/readiness.ts";
 import { loadConfig, resolveAgent, type Config } from "../../config/index.ts";
 import { RookeryError, type TaskSpec } from "../../domain/index.ts";
 import type { EnvironmentVariables } from "../../stdx/index.ts";
@@ -29,7 +29,7 @@ export async function requireReadyAgents(
   { cwd, worktree, agents }: AgentRequirement,
   server: ServerProcess,
 ): Promise<void> {
-  const config = await loadConfig({ cwd, env: server.env });
+  const config = withReadyDefault(await loadConfig({ cwd, env: server.env }), { env: server.env, cwd });
   const here = { env: server.env, cwd, providers: config.providers };
   for (const { name, model } of agents(config)) {
     const agent = resolveAgent(config, name);
