@@ -4,6 +4,7 @@ import { run as acp } from "./acp.mjs";
 import { run as agent } from "./agent.mjs";
 import { run as backends } from "./backends.mjs";
 import { run as blocking } from "./blocking.mjs";
+import { run as chat } from "./chat.mjs";
 import { writeFigures } from "./document.mjs";
 import { run as idle } from "./idle.mjs";
 import { run as mcp } from "./mcp.mjs";
@@ -24,6 +25,7 @@ const sections = [];
 for (const [title, run] of [
   ["The log", store],
   ["Start", start],
+  ["Chat", chat],
   ["Idle sessions", idle],
   ["ACP", acp],
   ["The built-in agent", agent],

@@ -1,6 +1,6 @@
 /** Measures and truncates text by its width on a terminal, where characters take zero, one or two columns. */
 
-const graphemes = new Intl.Segmenter();
+let segmenter: Intl.Segmenter | undefined; // made on first use, because it takes 10 ms
 
 export function displayWidth(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length;
@@ -53,7 +53,7 @@ const PIECE_LENGTH = 256;
 function* splitGraphemes(text: string): Iterable<string> {
   for (let start = 0; start < text.length;) {
     const piece = text.slice(start, start + PIECE_LENGTH);
-    const found = Array.from(graphemes.segment(piece), ({ segment }) => segment);
+    const found = Array.from((segmenter ??= new Intl.Segmenter()).segment(piece), ({ segment }) => segment);
     const isLast = start + piece.length >= text.length;
     for (const grapheme of isLast || found.length === 1 ? found : found.slice(0, -1)) {
       yield grapheme;

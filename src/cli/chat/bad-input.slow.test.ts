@@ -108,6 +108,7 @@ it(
     screen.type("go");
     screen.press("enter");
     await screen.waitFor("✓");
+    await fixture.server.received(1);
     screen.kill("SIGKILL");
     await screen.exited;
     const again = fixture.screen(["-c"]);

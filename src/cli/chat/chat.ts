@@ -25,6 +25,7 @@ export async function chatCommand({ io, args: [named], options }: CommandCall): 
   }
   using surface = new PromptSurface({ input, output: io.stdout, paint: ansiPaint });
   const start = await chooseStart(io, options, named);
+  await surface.load();
   const { Chat } = await import("./controller.ts");
   const { watchChatSignals } = await import("./signals.ts");
   const chat = new Chat({ io, surface, cwd, start, settings });

@@ -7,6 +7,7 @@ import { EXIT, type ExitCode } from "../exit.ts";
 import { formatAge } from "../format.ts";
 import type { Io } from "../io.ts";
 import type { Color } from "../paint.ts";
+import type { PendingRequest } from "../run/pending-request.ts";
 import { toSingleLine } from "../sanitize.ts";
 import type { LiveRegion } from "../tui/inline-screen.ts";
 import type { PromptSurface, SurfaceOwner } from "../tui/prompt-surface.ts";
@@ -82,6 +83,7 @@ export class Chat implements SurfaceOwner, ChatHost {
       quit: () => this.quit(),
       answer: (requestId, answer) => this.#inBackground(async () => this.connection.answer(requestId, answer)),
       showRequest: (request) => this.#view.print(renderRequest(request, this.#view.style)),
+      openDiff: (request) => this.#inBackground(() => this.#openDiff(request)),
       openForm: (request, signal) => {
         const form = openForm(this.io, request.question ?? { message: "" }, {
           print: (text) => this.notice(text.trimEnd()),
@@ -104,10 +106,10 @@ export class Chat implements SurfaceOwner, ChatHost {
     this.#connection = new ChatConnection({ rookery, env: io.env, cwd, settings, sessionId: undefined });
     const spinner = setInterval(() => this.#spin(), SPINNER_MS).unref();
     this.#inBackground(() => this.#start(rookery));
-    this.#inBackground(() => this.#prepareEditor(rookery.home));
     this.#inBackground(async () => {
       this.#view.highlight = (await import("../markdown/highlight.ts")).highlightCode;
     });
+    await this.#prepareEditor(rookery.home); // before the keys that were typed meanwhile, which may want the history
     this.surface.setOwner(this);
     const code = await this.#quit.promise;
     clearInterval(spinner);
@@ -188,7 +190,11 @@ export class Chat implements SurfaceOwner, ChatHost {
     const { paint } = this.surface;
     const { style } = this.#view;
     const frame = SPINNER_FRAMES[this.#frame % SPINNER_FRAMES.length] ?? "";
-    const facts = chatFacts(this.state, { directory: this.cwd, branch: this.#branch, note: this.#note });
+    const facts = chatFacts(this.state, {
+      directory: shortenHome(this.cwd, this.io.env["HOME"]),
+      branch: this.#branch,
+      note: this.#note,
+    });
     return composeLiveRegion({
       rows,
       progress: renderProgress(this.state, Date.now(), frame, style),
@@ -298,6 +304,14 @@ export class Chat implements SurfaceOwner, ChatHost {
     });
   }
 
+  async #openDiff({ diffs = [] }: PendingRequest): Promise<void> {
+    if (diffs.length === 0) return;
+    const { openPager } = await import("../diff/pager.ts");
+    const { formatDiffs } = await import("../diff/format-diff.ts");
+    const text = `${formatDiffs(diffs, { paint: this.surface.paint }).join("\n")}\n`;
+    await this.surface.lend(() => openPager(this.io, text, this.#stop.signal));
+  }
+
   async #runShell(command: string): Promise<void> {
     if (command === "") return;
     this.#shell = new AbortController();
@@ -345,4 +359,8 @@ export class Chat implements SurfaceOwner, ChatHost {
   #inBackground(work: () => Promise<void>): void {
     work().catch((error: unknown) => this.fail(error));
   }
+}
+
+function shortenHome(path: string, home: string | undefined): string {
+  return home !== undefined && home !== "" && path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
 }

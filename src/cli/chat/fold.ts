@@ -89,10 +89,11 @@ export function chatFromSummary(summary: SessionSummary): ChatState {
   return { ...EMPTY_CHAT, agent, model, cwd, usage: { ...NO_USAGE, ...usage } };
 }
 
-export function foldChatEvent(before: ChatState, event: SessionEvent, paint: Paint): ChatStep {
+/** `columns`: the width for diffs. */
+export function foldChatEvent(before: ChatState, event: SessionEvent, paint: Paint, columns?: number): ChatStep {
   const [view, text] = isMessage(event)
     ? [before.view, ""]
-    : renderEvent({ ...before.view, atStart: true }, event, paint);
+    : renderEvent({ ...before.view, atStart: true }, event, paint, { columns });
   const { state, blocks } = stepBlocks({ ...before, view, head: event.seq }, event);
   const line = text.trimEnd();
   return { state: stepFacts(state, event), blocks: line === "" ? blocks : [...blocks, { type: "lines", text: line }] };

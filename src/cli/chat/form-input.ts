@@ -15,12 +15,27 @@ export function openForm(
   { print, signal }: { readonly print: (text: string) => void; readonly signal: AbortSignal },
 ): FormInput {
   const terminalInput = new PassThrough();
+  // A form drops what was typed before its question appeared, so a line waits for the next question.
+  const waiting: string[] = [];
+  let isAsking = false;
+  const deliver = (): void => {
+    const line = isAsking ? waiting.shift() : undefined;
+    if (line === undefined) return;
+    isAsking = false;
+    terminalInput.write(`${line}\n`);
+  };
   const stderr = new Writable({
     write(chunk: Buffer, _encoding, done) {
       print(chunk.toString());
+      isAsking = true;
+      setImmediate(deliver);
       done();
     },
   });
   const answer = askQuestion({ ...io, terminalInput, stderr }, question, signal);
-  return { answer, submit: (line) => void terminalInput.write(`${line}\n`) };
+  const submit = (line: string): void => {
+    waiting.push(line);
+    deliver();
+  };
+  return { answer, submit };
 }

@@ -19,6 +19,8 @@ export interface KeyActions {
   answer(requestId: string, answer: Answer): void;
   /** Prints the whole request before it takes the keys. */
   showRequest(request: PendingRequest): void;
+  /** Opens the whole diff of a request in a pager. */
+  openDiff(request: PendingRequest): void;
   openForm(request: PendingRequest, signal: AbortSignal): FormInput;
   warn(text: string): void;
 }
@@ -153,6 +155,7 @@ export class ChatKeys implements Disposable {
   #decide(request: PendingRequest, data: string): void {
     const key = parseDecisionKey(data);
     if (key !== undefined && "answer" in key) return this.#actions.answer(request.requestId, key.answer);
+    if (key !== undefined && "diff" in key) return this.#actions.openDiff(request);
     if (key !== undefined) {
       this.#mode = { type: "reason", request };
       this.#surface.editor.setText(commandOf(request) ?? "");

@@ -100,7 +100,7 @@ export class ChatLogView {
   #apply(event: SessionEvent): void {
     const before = this.#state;
     if (event.seq <= before.head) return;
-    const { state, blocks } = foldChatEvent(before, event, this.#surface.paint);
+    const { state, blocks } = foldChatEvent(before, event, this.#surface.paint, this.style.width);
     this.#state = state;
     for (const block of blocks) this.#printBlock(block);
     this.#options.onEvent(event, before);

@@ -36,9 +36,9 @@ export function renderMode(mode: ChatMode, editor: PromptEditor, { width, rows, 
     case "prompt":
       return editor.render(width, promptMark(paint));
     case "reason":
-      return editor.render(width, paint("yellow", "reason: "));
+      return editor.render(width, { text: paint("yellow", "reason: "), width: 8 });
     case "form":
-      return editor.render(width, paint("yellow", "answer: "));
+      return editor.render(width, { text: paint("yellow", "answer: "), width: 8 });
     case "decide":
       return { lines: renderDecision(mode.request, { width, paint }), cursor: undefined };
     case "select":

@@ -6,8 +6,8 @@ import { formatRequestDetails, formatRequester, type PendingRequest } from "../r
 import { toSingleLine } from "../sanitize.ts";
 import { wrapStyled } from "../tui/styled-text.ts";
 
-/** `edit`: the person gives a reason for a denial, or another command. */
-export type DecisionKey = { readonly answer: Answer } | { readonly edit: true };
+/** `edit`: the person gives a reason for a denial, or another command. `diff`: opens the whole diff. */
+export type DecisionKey = { readonly answer: Answer } | { readonly edit: true } | { readonly diff: true };
 
 /** Returns undefined for another key. */
 export function parseDecisionKey(typed: string): DecisionKey | undefined {
@@ -15,6 +15,7 @@ export function parseDecisionKey(typed: string): DecisionKey | undefined {
   if (matchesKey(data, "y")) return { answer: { decision: "allow", scope: "once" } };
   if (matchesKey(data, "a")) return { answer: { decision: "allow", scope: "session" } };
   if (matchesKey(data, "n")) return { answer: { decision: "deny" } };
+  if (matchesKey(data, "d")) return { diff: true };
   return matchesKey(data, "e") ? { edit: true } : undefined;
 }
 
@@ -22,7 +23,8 @@ export function parseDecisionKey(typed: string): DecisionKey | undefined {
 export function renderRequest(request: PendingRequest, { width, paint }: { width: number; paint: Paint }): string[] {
   const tool = toSingleLine(request.tool ?? "", 100);
   const heading = `${paint("yellow", "?")} ${paint("bold", tool)}${formatRequester(request.from)}`;
-  return [heading, ...formatRequestDetails(request)].flatMap((line) => wrapStyled(line, width, "    "));
+  const details = formatRequestDetails(request, { paint, columns: width, hint: "d opens all of them" });
+  return [heading, ...details].flatMap((line) => wrapStyled(line, width, "    "));
 }
 
 /** The keys, for the live region. */
@@ -31,6 +33,7 @@ export function renderDecision(request: PendingRequest, { width, paint }: { widt
   const key = (name: string, text: string): string => `${paint("bold", name)} ${text}`;
   const edit = commandOf(request) === undefined ? "no, with a reason" : "no, suggest another command";
   const keys = [key("y", "yes"), key("n", "no"), key("a", `always ${tool} in this session`), key("e", edit)];
+  if ((request.diffs ?? []).length > 0) keys.push(key("d", "whole diff"));
   return wrapStyled(`${paint("yellow", "?")} Allow ${tool}? ${keys.join(" · ")} · Esc interrupts`, width, "  ");
 }
 

@@ -1,7 +1,9 @@
 /** Asks once whether to trust a repository, and then opens the session again. */
 import { trust, trustState } from "../../config/trust.ts";
+import { listTrustedActions } from "../../config/trusted-actions.ts";
 import { isRookeryError } from "../../domain/errors.ts";
 import type { EnvironmentVariables } from "../../stdx/environment.ts";
+import { formatTrustedActions } from "../run/trust-prompt.ts";
 import { escapeInvisible } from "../sanitize.ts";
 
 export interface TrustQuestion {
@@ -21,7 +23,8 @@ export async function withTrustQuestion<T>({ cwd, env, ask }: TrustQuestion, ope
     const names = (files: readonly string[]): string => files.map(escapeInvisible).join(", ");
     const what = state.changed.length > 0 ? `changed: ${names(state.changed)}` : names(state.files);
     const heading = `${escapeInvisible(state.root)} has files that can run commands and steer agents (${what}).`;
-    if (!(await ask(heading))) throw error;
+    const actions = formatTrustedActions(await listTrustedActions(cwd).catch(() => []));
+    if (!(await ask(`${heading}\n${actions}`.trimEnd()))) throw error;
     await trust(cwd, env);
     return await open();
   }

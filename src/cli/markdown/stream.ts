@@ -17,7 +17,7 @@ export interface MarkdownUpdate {
 export const EMPTY_MARKDOWN: MarkdownStream = { open: "" };
 
 /** A longer open block is closed in the middle, so that each update takes a bounded time. */
-const MAX_OPEN_LENGTH = 64 * 1024;
+const MAX_OPEN_LENGTH = 16 * 1024;
 
 /** Removes control, bidi and zero-width characters from the text. */
 export function appendMarkdown({ open }: MarkdownStream, text: string): MarkdownUpdate {

@@ -2,8 +2,6 @@
  * Draws a live region at the bottom of a terminal, below finished lines that are written once and scroll away as the
  * output of any other command does. It never uses the alternate screen and never clears the scrollback.
  */
-import { visibleWidth } from "@mariozechner/pi-tui/dist/utils.js";
-
 export interface LiveRegion {
   readonly lines: readonly string[];
   /** Where the person types. Undefined hides the cursor. */
@@ -27,6 +25,8 @@ const SHOW_CURSOR = "\u001b[?25h";
 const ERASE_BELOW = "\u001b[J";
 const ERASE_LINE = "\u001b[2K";
 
+const STYLE = /\u001b\[[\d;]*m/g;
+
 const EMPTY_REGION: LiveRegion = { lines: [], cursor: undefined };
 
 export class InlineScreen {
@@ -37,6 +37,8 @@ export class InlineScreen {
   #column = 0;
   #columns = 0;
   #finished: string[] = [];
+  /** Measures styled text. Replaced by an exact one later, whose module takes too long to load before the first paint. */
+  measure: (text: string) => number = (text) => text.replaceAll(STYLE, "").length;
 
   constructor(options: InlineScreenOptions) {
     this.#options = options;
@@ -97,7 +99,7 @@ export class InlineScreen {
   #rowsToTop(columns: number, rows: number): number {
     if (columns === this.#columns || this.#columns === 0) return Math.min(this.#row, rows - 1);
     const above = this.#drawn.lines.slice(0, this.#row);
-    const wrapped = above.reduce((sum, line) => sum + Math.max(1, Math.ceil(visibleWidth(line) / columns)), 0);
+    const wrapped = above.reduce((sum, line) => sum + Math.max(1, Math.ceil(this.measure(line) / columns)), 0);
     return Math.min(wrapped + Math.floor(this.#column / columns), rows - 1);
   }
 }

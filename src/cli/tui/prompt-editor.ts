@@ -9,6 +9,12 @@ import type { LiveRegion } from "./inline-screen.ts";
 
 export type CompletionProvider = AutocompleteProvider;
 
+/** What stands before the input. Its width is given, because measuring it takes 20 ms at the first paint. */
+export interface PromptMark {
+  readonly text: string;
+  readonly width: number;
+}
+
 export interface PromptEditorOptions {
   readonly paint: Paint;
   /** The height of the terminal. */
@@ -91,8 +97,7 @@ export class PromptEditor {
     this.#editor.handleInput(`\u001b[200~${clean}\u001b[201~`);
   }
 
-  render(width: number, mark: string): LiveRegion {
-    const indent = visibleWidth(mark);
+  render(width: number, { text: mark, width: indent }: PromptMark): LiveRegion {
     const rendered = this.#editor.render(Math.max(3, width - indent));
     const lines: string[] = [];
     let cursor: LiveRegion["cursor"];

@@ -2,12 +2,11 @@
  * The terminal of an interactive command: an inline screen, an editor and the keys. It is cheap to open, so that the
  * prompt appears before the rest of the program is loaded; input that arrives meanwhile is kept.
  */
-import { matchesKey } from "@mariozechner/pi-tui/dist/keys.js";
 import type { TerminalStream } from "../io.ts";
 import type { Paint } from "../paint.ts";
 import { FrameTimer } from "./frame-timer.ts";
 import { InlineScreen, type LiveRegion, type ScreenDimensions } from "./inline-screen.ts";
-import { PromptEditor } from "./prompt-editor.ts";
+import type { PromptEditor, PromptMark } from "./prompt-editor.ts";
 import { RawTerminal } from "./raw-terminal.ts";
 import type { TerminalInput } from "./terminal-input.ts";
 
@@ -30,7 +29,9 @@ const MAX_KEPT_INPUTS = 10_000;
 
 export class PromptSurface implements Disposable {
   readonly paint: Paint;
-  readonly editor: PromptEditor;
+  #editor: PromptEditor | undefined;
+  /** Text that was typed before the editor was loaded. */
+  #early = "";
   readonly #screen: InlineScreen;
   readonly #terminal: RawTerminal;
   readonly #frames: FrameTimer;
@@ -41,12 +42,6 @@ export class PromptSurface implements Disposable {
   constructor({ input, output, paint }: PromptSurfaceOptions) {
     this.paint = paint;
     this.#frames = new FrameTimer(() => this.#draw());
-    this.editor = new PromptEditor({
-      paint,
-      rows: () => this.size.rows,
-      onChange: () => this.#frames.request(),
-      onSubmit: (text) => this.#owner?.handleSubmit(text),
-    });
     this.#terminal = new RawTerminal({
       input,
       output,
@@ -63,6 +58,26 @@ export class PromptSurface implements Disposable {
       size: () => this.size,
     });
     this.#frames.now();
+  }
+
+  /** Loads the editor, which takes longer than a first paint may. */
+  async load(): Promise<void> {
+    const { PromptEditor } = await import("./prompt-editor.ts");
+    this.#screen.measure = (await import("./styled-text.ts")).styledWidth;
+    this.#editor = new PromptEditor({
+      paint: this.paint,
+      rows: () => this.size.rows,
+      onChange: () => this.#frames.request(),
+      onSubmit: (text) => this.#owner?.handleSubmit(text),
+    });
+    this.#editor.insert(this.#early);
+    this.#frames.now();
+  }
+
+  /** Available after `load`. */
+  get editor(): PromptEditor {
+    if (this.#editor === undefined) throw new Error("the editor is not loaded");
+    return this.#editor;
   }
 
   get size(): ScreenDimensions {
@@ -125,22 +140,34 @@ export class PromptSurface implements Disposable {
       if (!this.#isClosed) this.#frames.now();
       return;
     }
-    if (input.type === "key" && matchesKey(input.data, "ctrl+c")) {
+    if (input.type === "key" && input.data === CTRL_C) {
       this[Symbol.dispose]();
       process.exit(130); // nothing is open yet
     }
     const isText = input.type === "key" && !/[\p{Cc}]/u.test(input.data);
-    if (isText && this.#kept.length === 0) this.editor.handleKey(input.data);
-    else if (this.#kept.length < MAX_KEPT_INPUTS) this.#kept.push(input);
+    if (isText && this.#kept.length === 0) {
+      if (this.#editor === undefined) this.#early += input.data;
+      else this.#editor.handleKey(input.data);
+    } else if (this.#kept.length < MAX_KEPT_INPUTS) this.#kept.push(input);
     this.#frames.now();
+  }
+
+  /** The prompt before the owner is loaded. */
+  #firstRegion(): LiveRegion {
+    const mark = promptMark(this.paint);
+    if (this.#editor !== undefined) return this.#editor.render(this.size.columns, mark);
+    const text = this.#early.slice(-Math.max(0, this.size.columns - mark.width - 1));
+    return { lines: [mark.text + text], cursor: { row: 0, column: mark.width + text.length } };
   }
 
   #draw(): void {
     if (this.#isClosed) return;
-    this.#screen.draw(this.#owner?.compose() ?? this.editor.render(this.size.columns, promptMark(this.paint)));
+    this.#screen.draw(this.#owner?.compose() ?? this.#firstRegion());
   }
 }
 
-export function promptMark(paint: Paint): string {
-  return `${paint("cyan", "❯")} `;
+const CTRL_C = "\u0003";
+
+export function promptMark(paint: Paint): PromptMark {
+  return { text: `${paint("cyan", "❯")} `, width: 2 };
 }

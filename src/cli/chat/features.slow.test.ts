@@ -1,0 +1,163 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { startOnScreen } from "../../../test/support/screen.ts";
+import { call, say } from "../../testing/index.ts";
+import { BUILT_COMMAND, type CommandFixture, openCommandFixture } from "../test-command.ts";
+
+const PATIENCE_MS = 90_000;
+
+async function openChat(fixture: CommandFixture, args: readonly string[] = []) {
+  const screen = fixture.screen(args);
+  await screen.waitFor("❯");
+  return screen;
+}
+
+it(
+  "offers the last conversation of the directory, and lets a person choose one",
+  async () => {
+    await using fixture = await openCommandFixture([say("first answer"), say("second answer")]);
+    for (const question of ["first question", "second question"]) {
+      const screen = await openChat(fixture);
+      screen.type(question);
+      screen.press("enter");
+      await screen.waitFor("done ·");
+      screen.press("ctrl-d");
+      await screen.exited;
+    }
+    const offering = await openChat(fixture);
+    await offering.waitFor('Enter continues "second question"');
+    offering.press("enter");
+    await offering.waitFor("second answer");
+    offering.press("ctrl-d");
+    await offering.exited;
+    const choosing = fixture.screen(["chat", "-r"]);
+    await choosing.waitFor("Continue a conversation");
+    choosing.type("first");
+    await choosing.waitFor(/❯ first question/);
+    choosing.press("enter");
+    await choosing.waitFor("first answer");
+  },
+  PATIENCE_MS,
+);
+
+it(
+  "undoes the files that a turn changed",
+  async () => {
+    await using fixture = await openCommandFixture(
+      [call("write", { path: "made.txt", content: "made by the agent\n" }), say("written")],
+      { files: { "kept.txt": "kept\n" } },
+    );
+    const made = join(fixture.repository.path, "made.txt");
+    const screen = await openChat(fixture, ["chat", "--permissions", "all"]);
+    screen.type("write it");
+    screen.press("enter");
+    await screen.waitFor("done ·");
+    expect(await readFile(made, "utf8")).toBe("made by the agent\n");
+    screen.type("/undo");
+    screen.press("enter");
+    await screen.waitFor("added made.txt");
+    await screen.waitFor("Take these changes back?");
+    screen.type("y");
+    await screen.waitFor("took back the changes of 1 file");
+    await expect(readFile(made)).rejects.toThrow("ENOENT");
+  },
+  PATIENCE_MS,
+);
+
+it(
+  "runs a command with !, offers its output, and completes files and commands",
+  async () => {
+    await using fixture = await openCommandFixture([say("thanks")], { files: { "notes/plan.md": "x\n" } });
+    const screen = await openChat(fixture);
+    screen.type("!echo from-the-shell");
+    screen.press("enter");
+    await screen.waitFor("Add the output to your next prompt?");
+    expect(screen.all()).toContain("$ echo from-the-shell\nfrom-the-shell\nexit code 0");
+    screen.type("y");
+    await screen.waitFor("Output of `echo from-the-shell`");
+    screen.press("ctrl-c");
+    screen.type("/exp");
+    await screen.waitFor("/export [file]");
+    screen.press("ctrl-c");
+    await screen.waitFor(/❯$/m);
+    screen.type("see @plan");
+    await screen.waitFor(/→? *notes\/plan\.md/);
+    screen.press("tab");
+    await screen.waitFor("❯ see @notes/plan.md");
+    screen.press("enter");
+    await screen.waitFor("thanks");
+    const next = await openChat(fixture);
+    next.press("up");
+    await next.waitFor("❯ see @notes/plan.md");
+  },
+  PATIENCE_MS,
+);
+
+it(
+  "changes permissions, forks, exports and shows usage",
+  async () => {
+    await using fixture = await openCommandFixture([say("an answer")]);
+    const screen = await openChat(fixture);
+    screen.type("a question");
+    screen.press("enter");
+    await screen.waitFor("done ·");
+    for (const [command, shown] of [
+      ["/permissions read", "permissions: read"],
+      ["/export talk.md", "wrote "],
+      ["/usage", "tokens in"],
+      ["/fork", "this is a copy of"],
+      ["/hlep", "did you mean /help?"],
+      ["/help", "/export [file]"],
+    ] as const) {
+      screen.type(command);
+      screen.press("enter");
+      await screen.waitFor(shown);
+    }
+    expect(await readFile(join(fixture.repository.path, "talk.md"), "utf8")).toContain("## You\n\na question");
+  },
+  PATIENCE_MS,
+);
+
+it(
+  "stops with Ctrl-Z, continues with fg, and restores the terminal",
+  async () => {
+    await using fixture = await openCommandFixture([say("back again")]);
+    await writeFile(join(fixture.home, "inputrc"), "set enable-bracketed-paste off\n");
+    const env = { ...fixture.env, TERM: "xterm-256color", PS1: "shell$ ", INPUTRC: join(fixture.home, "inputrc") };
+    await using screen = startOnScreen(["bash", "--norc", "--noprofile", "-i"], { cwd: fixture.repository.path, env });
+    await screen.waitFor("shell$");
+    screen.type(`${process.execPath} ${BUILT_COMMAND}\r`);
+    await screen.waitFor("❯");
+    screen.type("draft");
+    await screen.waitFor("❯ draft");
+    screen.press("ctrl-z");
+    await screen.waitFor("Stopped");
+    screen.type("echo visible\r");
+    await screen.waitFor(/^visible$/m);
+    screen.type("fg\r");
+    await screen.waitFor(/fg\n[^]*❯ draft/);
+    screen.press("enter");
+    await screen.waitFor("back again");
+    screen.press("ctrl-d");
+    await screen.waitFor(/continue with[^]*shell\$/);
+  },
+  PATIENCE_MS,
+);
+
+it(
+  "asks a question of the agent inline",
+  async () => {
+    await using fixture = await openCommandFixture([call("ask", { question: "Which color?" }), say("noted")]);
+    const screen = await openChat(fixture);
+    screen.type("go");
+    screen.press("enter");
+    await screen.waitFor("Which color?");
+    await screen.waitFor("answer: ");
+    screen.type("green");
+    screen.press("enter");
+    await screen.waitFor("noted");
+    expect(JSON.stringify(fixture.server.requests.at(-1)?.messages)).toContain("green");
+  },
+  PATIENCE_MS,
+);
