@@ -65,6 +65,10 @@ export class SessionFold {
     return this.#fields.usage;
   }
 
+  get cwd(): string {
+    return this.#fields.cwd;
+  }
+
   /** The state after the events added so far. Later events do not change it. */
   get state(): SessionState {
     return {

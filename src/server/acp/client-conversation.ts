@@ -57,6 +57,7 @@ export class ClientConversation implements AsyncDisposable {
     this.#forwarder = new RequestForwarder({
       sessionId,
       client,
+      cwd: () => this.#log.state.cwd,
       answer: (requestId, answer) => rookery.answer(sessionId, requestId, answer),
       onFailure,
     });

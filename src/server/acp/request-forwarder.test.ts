@@ -1,4 +1,5 @@
 // own process: starts programs
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { peerError } from "../../acp/errors.ts";
 import type * as acp from "../../acp/schema.ts";
@@ -22,6 +23,23 @@ it("does not ask again after a permission is granted for the session", async () 
   expect(asked[0]?.toolCall.content).toEqual([
     { type: "content", content: { type: "text", text: "command:\n```\ntouch ran\n```" } },
   ]);
+});
+
+it("asks about an edit with its diff and absolute paths, also in the updates", async () => {
+  await using scene = await openAcpScene([call("write", { path: "sub/made.txt", content: "made\n" }), say("done")]);
+  const asked: acp.RequestPermissionRequest[] = [];
+  const editor = await scene.editor({
+    serve: { permission: (request) => (asked.push(request), selectOption("allow")) },
+  });
+  const session = await editor.client.session(scene.folder).create();
+  await session.prompt("go").finish();
+  const path = join(scene.folder, "sub/made.txt");
+  const diff = { type: "diff", path, oldText: null, newText: "made\n" };
+  expect(asked[0]?.toolCall).toMatchObject({ kind: "edit", content: [diff], locations: [{ path }] });
+  const calls = receivedUpdates(editor, session.id).filter((update) => "toolCallId" in update);
+  const paths = calls.flatMap((update) => (update as acp.ToolCallUpdate).locations ?? []).map((each) => each.path);
+  expect(new Set(paths)).toEqual(new Set([path]));
+  expect(calls.at(-1)).toMatchObject({ status: "completed", content: [diff, { type: "content" }] });
 });
 
 it.each<[string, () => acp.RequestPermissionResponse, string]>([

@@ -6,11 +6,13 @@ import { isRookeryError, messageOf } from "../../domain/errors.ts";
 import type { EventOf } from "../../domain/events.ts";
 import type { Answer } from "../../session/index.ts";
 import type { AcpPendingRequest } from "./log-view.ts";
-import { toInputContent, toAcpToolKind } from "./tools.ts";
+import { toAcpToolKind, toDiffLocations, toLocations, toReviewContent } from "./tools.ts";
 
 export interface RequestForwarderOptions {
   readonly sessionId: string;
   readonly client: ClientPeer;
+  /** The working directory of the session. */
+  readonly cwd: () => string;
   readonly answer: (requestId: string, answer: Answer) => Promise<void>;
   /** Called if an answer cannot be recorded. */
   readonly onFailure: (error: unknown) => void;
@@ -95,14 +97,16 @@ export class RequestForwarder {
 
   async #requestPermission(request: EventOf<"permission.requested">, signal: AbortSignal): Promise<Answer> {
     const { sessionId, client } = this.#options;
-    const { toolId, title, kind, input } = request;
+    const { toolId, title, kind, input, diffs } = request;
+    const cwd = this.#options.cwd();
     const toolCall: acp.ToolCallUpdate = {
       toolCallId: toolId,
       title,
       kind: toAcpToolKind(kind),
       status: "pending",
       rawInput: input,
-      content: toInputContent(input),
+      content: toReviewContent(request, cwd),
+      ...toLocations(toDiffLocations(diffs ?? []), cwd),
     };
     const { outcome } = await client.requestPermission({ sessionId, toolCall, options: OPTIONS }, { signal });
     if (outcome.outcome === "cancelled") return { decision: "deny", message: "the user dismissed the request" };

@@ -1,14 +1,16 @@
-/** Converts tool events to ACP tool call updates. */
+/** Converts tool events to ACP tool call updates. The paths of the protocol are absolute, those of events need not be. */
+import { resolve } from "node:path";
 import type * as acp from "../../acp/schema.ts";
 import type { EventOf, FileDiff, Location, ToolKind, ToolOutcome } from "../../domain/events.ts";
 
 /** Characters of output shown while a tool runs, counted from the end. The final update has the whole output. */
 const PROGRESS_LENGTH = 16_384;
 
+/** `cwd` is the working directory of the session, for relative paths. */
 export function toToolCall(
-  { toolId, title, kind, input, name, tool }: ToolCallEvent,
+  { toolId, title, kind, input, name, tool, locations, diffs = [] }: ToolCallEvent,
   status: acp.ToolCallStatus,
-  locations?: readonly Location[],
+  cwd: string,
 ): acp.SessionUpdate {
   return {
     sessionUpdate: "tool_call",
@@ -18,17 +20,24 @@ export function toToolCall(
     kind: toAcpToolKind(kind),
     status,
     rawInput: input,
-    ...toLocations(locations),
+    ...(diffs.length > 0 && { content: toDiffContents(diffs, cwd) }),
+    ...toLocations(locations ?? toDiffLocations(diffs), cwd),
   };
 }
 
 type ToolCallEvent = Pick<EventOf<"tool.started">, "toolId" | "title" | "kind" | "input"> & {
   name?: string;
   tool?: string;
+  locations?: readonly Location[] | undefined;
+  diffs?: readonly FileDiff[] | undefined;
 };
 
 /** `shown` is the output so far. Returns the new output and the update. */
-export function toToolProgress(shown: string, event: EventOf<"tool.updated">): [string, acp.SessionUpdate] {
+export function toToolProgress(
+  shown: string,
+  event: EventOf<"tool.updated">,
+  cwd: string,
+): [string, acp.SessionUpdate] {
   const { toolId, text, title, locations } = event;
   const output = text === undefined ? shown : (shown + text).slice(-PROGRESS_LENGTH).toWellFormed();
   const update: acp.SessionUpdate = {
@@ -36,25 +45,42 @@ export function toToolProgress(shown: string, event: EventOf<"tool.updated">): [
     toolCallId: toolId,
     ...(title !== undefined && { title }),
     ...(text !== undefined && { content: [toToolTextContent(output)] }),
-    ...toLocations(locations),
+    ...toLocations(locations, cwd),
   };
   return [output, update];
 }
 
-export function toToolEnd({ toolId, outcome, text, locations, diffs = [] }: EventOf<"tool.ended">): acp.SessionUpdate {
+export function toToolEnd(
+  { toolId, outcome, text, locations, diffs = [] }: EventOf<"tool.ended">,
+  cwd: string,
+): acp.SessionUpdate {
   const output = text === "" ? [] : [toToolTextContent(text)];
   return {
     sessionUpdate: "tool_call_update",
     toolCallId: toolId,
     status: outcome === "ok" ? "completed" : "failed",
-    content: [...diffs.map(toDiffContent), ...output],
-    ...toLocations(locations),
+    content: [...toDiffContents(diffs, cwd), ...output],
+    ...toLocations(locations, cwd),
     ...(ACP_OUTCOMES.includes(outcome) ? {} : { _meta: { rookery: { outcome } } }),
   };
 }
 
-/** The complete input of a tool call, for the user to review. */
-export function toInputContent(input: unknown): acp.ToolCallContent[] {
+/** What a permission request is about, for the user to review: the diffs of an edit, or the complete input. */
+export function toReviewContent(
+  { input, diffs = [] }: Pick<EventOf<"permission.requested">, "input" | "diffs">,
+  cwd: string,
+): acp.ToolCallContent[] {
+  const isComplete = diffs.length > 0 && diffs.every(({ truncated }) => truncated !== true);
+  return [...toDiffContents(diffs, cwd), ...(isComplete ? [] : toInputContent(input))];
+}
+
+export function toDiffLocations(diffs: readonly FileDiff[]): Location[] | undefined {
+  return diffs.length === 0
+    ? undefined
+    : diffs.map(({ path, line }) => ({ path, ...(line !== undefined && { line }) }));
+}
+
+function toInputContent(input: unknown): acp.ToolCallContent[] {
   const isTable = typeof input === "object" && input !== null && !Array.isArray(input);
   const fields: [string, unknown][] = isTable ? Object.entries(input) : [["input", input ?? null]];
   return fields.map(([name, value]) => {
@@ -74,14 +100,21 @@ export function toToolTextContent(text: string): acp.ToolCallContent {
 /** Outcomes that the protocol can express with a status. */
 const ACP_OUTCOMES: readonly ToolOutcome[] = ["ok", "failed"];
 
-function toDiffContent({ path, before, after, truncated }: FileDiff): acp.ToolCallContent {
-  if (truncated === true) return toToolTextContent(`${path} was changed; the diff is too long to show`);
-  return { type: "diff", path, oldText: before, newText: after ?? "" };
+function toDiffContents(diffs: readonly FileDiff[], cwd: string): acp.ToolCallContent[] {
+  return diffs.map(({ path, before, after, truncated }) => {
+    if (truncated === true) return toToolTextContent(`${path}: the diff is too long to show`);
+    return { type: "diff", path: resolve(cwd, path), oldText: before, newText: after ?? "" };
+  });
 }
 
-function toLocations(locations: readonly Location[] | undefined): { locations?: acp.ToolCallLocation[] } {
+export function toLocations(
+  locations: readonly Location[] | undefined,
+  cwd: string,
+): { locations?: acp.ToolCallLocation[] } {
   if (locations === undefined) return {};
-  return { locations: locations.map(({ path, line }) => ({ path, ...(line !== undefined && { line }) })) };
+  return {
+    locations: locations.map(({ path, line }) => ({ path: resolve(cwd, path), ...(line !== undefined && { line }) })),
+  };
 }
 
 /** Uses a fence longer than any fence in the text. */

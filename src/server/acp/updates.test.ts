@@ -83,7 +83,10 @@ it.each<[string, EventBody[], unknown[]]>([
         content: [
           { type: "diff", path: "/a.ts", oldText: null, newText: "x" },
           { type: "diff", path: "/b.ts", oldText: "y", newText: "" },
-          { type: "content", content: { type: "text", text: expect.stringContaining("/c.ts was changed") as string } },
+          {
+            type: "content",
+            content: { type: "text", text: expect.stringContaining("/c.ts: the diff is too long") as string },
+          },
         ],
       },
     ],

@@ -23,7 +23,7 @@ export function emptyShownContent(): ShownContent {
 export function toClientUpdates(
   shown: ShownContent,
   event: SessionEvent,
-  { live, state }: { readonly live: boolean; readonly state: Pick<SessionState, "usage"> },
+  { live, state }: { readonly live: boolean; readonly state: Pick<SessionState, "usage" | "cwd"> },
 ): readonly [ShownContent, readonly acp.SessionUpdate[]] {
   switch (event.type) {
     case "turn.started":
@@ -39,18 +39,18 @@ export function toClientUpdates(
       return [shown, [toChunk("agent_thought_chunk", event)]];
     case "permission.requested":
       if (shown.tools.has(event.toolId)) return [shown, []];
-      return [addTool(shown, event.toolId), [toToolCall(event, "pending")]];
+      return [addTool(shown, event.toolId), [toToolCall(event, "pending", state.cwd)]];
     case "tool.started": {
-      const update = toToolStart(shown, event); // before `addTool` makes it known
+      const update = toToolStart(shown, event, state.cwd); // before `addTool` makes it known
       return [addTool(shown, event.toolId), [update]];
     }
     case "tool.updated": {
-      const [said, update] = toToolProgress(shown.tools.get(event.toolId) ?? "", event);
+      const [said, update] = toToolProgress(shown.tools.get(event.toolId) ?? "", event, state.cwd);
       const silent = !live && event.title === undefined && event.locations === undefined; // the final update has the whole output
       return [addTool(shown, event.toolId, said), silent ? [] : [update]];
     }
     case "tool.ended":
-      return [shown, [toToolEnd(event)]];
+      return [shown, [toToolEnd(event, state.cwd)]];
     case "plan.updated":
       return [shown, [toPlan(event)]];
     case "usage.reported":
@@ -103,8 +103,8 @@ function addTool(shown: ShownContent, toolId: string, said = ""): ShownContent {
   return shown;
 }
 
-function toToolStart(shown: ShownContent, event: EventOf<"tool.started">): acp.SessionUpdate {
-  const call = toToolCall(event, "in_progress", event.locations);
+function toToolStart(shown: ShownContent, event: EventOf<"tool.started">, cwd: string): acp.SessionUpdate {
+  const call = toToolCall(event, "in_progress", cwd);
   return shown.tools.has(event.toolId) ? ({ ...call, sessionUpdate: "tool_call_update" } as acp.SessionUpdate) : call;
 }
 

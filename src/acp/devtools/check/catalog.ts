@@ -35,6 +35,8 @@ export const CHECK_CATALOG = {
   22: ifAdvertised("session/set_config_option returns all options"),
   23: ifAdvertised("advertised images, audio and resources are accepted in a prompt"),
   24: advisory("unknown methods get -32601, errors leave the agent usable, and it exits at the end of stdin"),
+  25: mandatory("locations and diffs of tool calls have absolute paths"),
+  26: advisory("a permission request for an edit has its diff"),
 } as const satisfies Record<number, CheckCatalogEntry>;
 
 export type CheckId = keyof typeof CHECK_CATALOG;

@@ -75,6 +75,8 @@ async function runScenarios(context: CheckContext, only: readonly number[]): Pro
       else await play(context);
     }
   }
+  context.findings.notSeen(25, "no tool call named a file; use a prompt that makes the agent edit one");
+  context.findings.notSeen(26, "the agent asked for no edit; use a prompt that makes it edit a file");
   const results = context.findings.results(only);
   const ok = results.every(({ status, level }) => status !== "fail" || level === "A");
   return { ...context.findings.identity, results, ok };

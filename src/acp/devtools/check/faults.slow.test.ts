@@ -34,6 +34,7 @@ it.concurrent.each<[number, string, RegExp]>([
   [23, "refuses-audio", /audio: .* "cannot read audio"/],
   [23, "refuses-resource", /embeddedContext: .* "cannot read resource"/],
   [24, "dies-of-errors", /after failed requests, session\/new: the agent ended/],
+  [25, "relative-diff", /the diff of "greeting.txt" is not an absolute path/],
 ])("reports the fault with check %i: %s", async (id, wrong, seen) => {
   const report = await checkFixture(wrong, { only: [id] });
   expect(ids(report, "fail")).toEqual([id]);

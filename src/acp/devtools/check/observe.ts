@@ -4,13 +4,16 @@ import type { ObservedMessage, CheckConnection } from "./agent/check-connection.
 import type { Findings } from "./findings.ts";
 import { isJsonObject } from "../../wire/json-object.ts";
 import { quoteJson } from "./quote.ts";
+import { ToolCallObserver } from "./tool-paths.ts";
 import { readSessionSettings, findUnofferedSetting } from "./session-settings.ts";
 
 const UNOFFERED = /^(?:fs|terminal|elicitation)\//;
 
 export function observeMessages(peer: CheckConnection, findings: Findings): void {
   let modes: ReadonlySet<unknown> | undefined;
+  const calls = new ToolCallObserver(findings);
   peer.listen((message) => {
+    calls.observe(message);
     if (message.kind !== "answer" && UNOFFERED.test(message.method)) {
       findings.fail(13, `the agent called ${message.method}`);
     }
