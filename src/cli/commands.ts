@@ -392,7 +392,7 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
       'rookery run "Fix the failing test"',
       "git diff | rookery run -",
       'rookery run "And now the docs" --session last',
-      "rookery run --session last                      continue a turn that a killed process left",
+      "rookery run --session last",
       'rookery run "Update the changelog" --permissions all --json',
     ],
     notes:
@@ -400,7 +400,8 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
       "it denies requests and the exit code is 3, unless --permissions decides them; with --permissions ask, requests\n" +
       "wait for `rookery answer`. /SERVER:PROMPT ARGUMENTS uses a prompt of an MCP server.\n" +
       "Ctrl-C cancels the turn, a second Ctrl-C quits immediately; SIGTERM, SIGHUP and a closed pipe also cancel (130).\n" +
-      "With --session, the prompt is read from stdin only if it is `-`.",
+      "With --session, the prompt is read from stdin only if it is `-`; without a prompt, the command continues a turn\n" +
+      "that a killed process left.",
     load: async () => (await import("./run/run.ts")).runPromptCommand,
   },
   {

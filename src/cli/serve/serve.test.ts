@@ -106,7 +106,9 @@ describe("a server", () => {
     ]);
     const [followed, log] = await rookery(["task", "logs", "after", "-f"]);
     expect(followed).toBe(EXIT.done);
-    expect(log).toMatch(/task\.created[^]*turn\.ended[^]*task\.ended +done/);
+    expect(log).toMatch(/› [^\n]*echo three >> a\.txt\n[^]*\n✓ task done\n$/);
+    const [, events] = await rookery(["task", "logs", "after", "--events"]);
+    expect(events).toMatch(/task\.created[^]*turn\.ended[^]*task\.ended +done/);
     expect((await rookery(["task"]))[1]).toMatch(/^before +done[^]*|^after +done/m);
     expect((await rookery(["task", "show", "bef"]))[1]).toMatch(/^status +done$/m);
     expect((await rookery(["task", "diff", "after"]))[1]).toContain("+three\n");

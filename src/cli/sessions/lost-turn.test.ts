@@ -5,6 +5,7 @@ import { openSqliteStore } from "../../store/index.ts";
 import { temporaryFolder } from "../../testing/index.ts";
 import { answerCommand } from "../answer.ts";
 import { runAction } from "../test-io.ts";
+import { listSessionsCommand } from "./list.ts";
 import { showSessionCommand } from "./show.ts";
 
 const ID = "ses_1";
@@ -36,14 +37,14 @@ async function killed(backend: string): Promise<void> {
 }
 
 describe.each([
-  ["the built-in agent continues its turn", "api", `rookery run --session ${ID}`, true],
-  ["a program needs another prompt", "claude-code", `rookery run "…" --session ${ID}`, false],
+  ["the built-in agent continues its turn", "api", "rookery run --session 1", true],
+  ["a program needs another prompt", "claude-code", 'rookery run "…" --session 1', false],
 ])("after its process was killed, %s", (_, backend, command, hears) => {
   it("sessions show prints the command that continues it", async () => {
     await killed(backend);
     const text = await runAction(showSessionCommand, home.path, { args: [ID] });
     expect(text).toContain(`interrupted (was waiting); continue it with: ${command}\n`);
-    expect(text.includes(`rookery answer ${ID} r1 allow`)).toBe(hears);
+    expect(text.includes("rookery answer 1 r1 allow")).toBe(hears);
   });
 
   it("answer prints the command that continues it", async () => {
@@ -52,4 +53,15 @@ describe.each([
     expect(text).toContain(`; continue it with: ${command}\n`);
     expect(text.includes("the answer has no effect")).toBe(!hears);
   });
+});
+
+it.each([
+  ["interrupted", true],
+  ["waiting", false],
+  ["idle", false],
+])("sessions list --status %s lists it: %j", async (status, isListed) => {
+  await killed("api");
+  const text = await runAction(listSessionsCommand, home.path, { options: { status } });
+  expect(text.startsWith("1  interrupted  a  1 turn")).toBe(isListed);
+  expect(text.startsWith("no such sessions; ")).toBe(!isListed);
 });

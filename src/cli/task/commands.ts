@@ -58,7 +58,7 @@ export const taskCommands: readonly CommandSpec[] = [
       "agent appear on the terminal, or wait for `rookery answer`.",
     examples: [
       'rookery task start "Add pagination to the list of users"',
-      'rookery task start "Review it" --id review --needs add-pagination --agent reviewer',
+      'rookery task start "Review it" --needs add-pagination',
       "rookery task start - --budget 5usd,30m < task.md",
     ],
     load: () => loadTaskAction(import("./start.ts").then(({ startTaskCommand }) => startTaskCommand)),

@@ -58,7 +58,7 @@ describe("the life of a task", () => {
 
     expect((await rookery("task"))[1]).toMatch(/^change-a +done +shell /m);
     expect((await rookery("task", "show", "ch"))[1]).toMatch(/^status +done/m);
-    expect((await rookery("task", "logs", "last"))[1]).toMatch(
+    expect((await rookery("task", "logs", "last", "--events"))[1]).toMatch(
       /task\.created[^]*worktree\.made[^]*turn\.ended[^]*task\.ended +done/,
     );
     expect((await rookery("task", "diff", "last"))[1]).toContain("\n+two\n");
