@@ -1,5 +1,6 @@
 /** Formats requests that wait for an answer. */
 import type { WaitingRequest } from "../../session/waiting-requests.ts";
+import { shortId } from "../../domain/ids.ts";
 import { formatAge } from "../format.ts";
 import { toSingleLine, escapeInvisible } from "../sanitize.ts";
 
@@ -14,14 +15,14 @@ export function formatWaitingTitle({ kind, tool, title, from }: WaitingRequest):
 }
 
 export function formatWaitingPlace({ task, sessionId, agent }: WaitingRequest): string {
-  const where = task === undefined ? sessionId : `task ${toSingleLine(task)}`;
+  const where = task === undefined ? shortId(sessionId) : `task ${toSingleLine(task)}`;
   return `${where}, ${toSingleLine(agent, 60)}`;
 }
 
 /** The title, where and since when, and the command that answers it. `isOnly`: nothing else waits. */
 export function formatWaiting(request: WaitingRequest, now: number, isOnly: boolean): string {
   const { sessionId, task, requestId, kind, url } = request;
-  const name = isOnly ? "" : `${task ?? sessionId} ${requestId} `;
+  const name = isOnly ? "" : `${task ?? shortId(sessionId)} ${requestId} `;
   const words =
     kind === "permission" ? "allow|always|deny" : `${url === undefined ? "accept --content '{…}'" : "accept"}|decline`;
   return [

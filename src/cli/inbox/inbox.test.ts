@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { newId, type EventDraft } from "../../domain/index.ts";
+import { shortId } from "../../domain/ids.ts";
 import { openSqliteStore } from "../../store/index.ts";
 import { openCommandFixture, type CommandFixture } from "../test-command.ts";
 
@@ -54,8 +55,8 @@ it("lists what waits in all sessions, with age, place and the command that answe
   expect([code, stderr]).toEqual([0, ""]);
   expect(stdout).toBe(
     `bash: rm -rf x<U+001B>[2J
-  ${first ?? ""}, claude, 5m ago
-  rookery answer ${first ?? ""} r1 allow|always|deny
+  ${shortId(first ?? "")}, claude, 5m ago
+  rookery answer ${shortId(first ?? "")} r1 allow|always|deny
 
 hub: Which branch?
   task fix-login, claude, 5m ago
@@ -79,8 +80,8 @@ it("answers the only request without an id, and shows what it answers", async ()
   expect((await fixture.rookery(["inbox"])).stdout).toContain("  rookery answer allow|always|deny\n");
   const { code, stdout, stderr } = await fixture.rookery(["answer", "deny", "--message", "no"]);
   expect(code).toBe(0);
-  expect(stderr).toContain(`bash: npm test (${session ?? ""}, claude)`);
-  expect(stdout).toBe(`answered r1 of ${session ?? ""}: deny\n`);
+  expect(stderr).toContain(`bash: npm test (${shortId(session ?? "")}, claude)`);
+  expect(stdout).toBe(`answered r1 of ${shortId(session ?? "")}: deny\n`);
   expect((await fixture.rookery(["inbox"])).stdout).toBe("nothing waits for an answer\n");
 });
 
@@ -90,7 +91,7 @@ it("asks for a name if several requests wait, and accepts the session alone if o
   expect(refused).toMatchObject({ code: 2, stdout: "" });
   expect(refused.stderr).toContain("2 requests wait for an answer; name one of them: rookery inbox");
   expect((await fixture.rookery(["answer", second ?? "", "allow"])).stdout).toBe(
-    `answered r2 of ${second ?? ""}: allow\n`,
+    `answered r2 of ${shortId(second ?? "")}: allow\n`,
   );
   expect((await fixture.rookery(["answer", second ?? "", "allow"])).stderr).toContain("nothing waits for an answer in");
 });

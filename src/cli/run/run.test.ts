@@ -337,6 +337,18 @@ describe("trust", () => {
     expect(JSON.stringify(fixture.server.requests[0]?.body)).toContain("be kind");
   });
 
+  it("gives the built-in agent AGENTS.md without a configuration, but only after trust", async () => {
+    await opened([say("ok"), say("ok")], { files: { "AGENTS.md": "Always use tabs." } });
+    const first = await fixture.rookery(["run", "x"]);
+    expect(first.code).toBe(0);
+    expect(first.stderr).toContain("the agent does not get AGENTS.md: review the repository, then run: rookery trust");
+    await fixture.rookery(["trust"]);
+    expect((await fixture.rookery(["run", "x"])).stderr).toBe("");
+    const [before, after] = fixture.server.requests.map((request) => JSON.stringify(request));
+    expect(before).not.toContain("Always use tabs.");
+    expect(after).toContain("Always use tabs.");
+  });
+
   it("ends when a trusted file changes", async () => {
     await opened([say("ok")], { files });
     await fixture.rookery(["trust"]);

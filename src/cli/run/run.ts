@@ -40,8 +40,10 @@ export async function runPromptCommand({ io, args, options }: CommandCall): Prom
     here || permissions === "ask" || (known !== undefined && (await hasOpenRequests(rookery.store, known.id)));
   const where = cwd ?? known?.cwd ?? io.cwd();
   const agent = textOption(options, "agent");
-  const opened = () =>
-    suggestReadyAgents({ env: io.env, cwd: where }, () =>
+  let untrusted: readonly string[] = [];
+  const opened = async () => {
+    untrusted = await findUntrustedInstructions(io, where); // before the session opens: signals are not handled afterwards
+    return suggestReadyAgents({ env: io.env, cwd: where }, () =>
       rookery.openSession({
         ...(known !== undefined && { id: known.id }),
         ...optional("agent", agent),
@@ -53,6 +55,7 @@ export async function runPromptCommand({ io, args, options }: CommandCall): Prom
         folders,
       }),
     );
+  };
   const session = await waitForAgentStart({
     io,
     rookery,
@@ -61,7 +64,7 @@ export async function runPromptCommand({ io, args, options }: CommandCall): Prom
     open: (signal, shown) => withTrustPrompt({ io, cwd: where, signal }, () => shown(opened)),
   });
   if (session === undefined) return EXIT.cancelled;
-  if (session.state.backend === "api" && !json) await noteUntrustedInstructions(io, where);
+  if (session.state.backend === "api" && !json) noteUntrustedInstructions(io, untrusted);
   if (prompt === undefined && !hasPendingWork(session)) {
     await session[Symbol.asyncDispose]();
     const { state } = session;
@@ -91,10 +94,13 @@ async function hasOpenRequests(store: SessionStore, sessionId: string): Promise<
   return requests.some(({ answer }) => answer === undefined || answer.by === "person");
 }
 
-/** Instructions of the repository are used only after trust, but nothing else depends on it. */
-async function noteUntrustedInstructions(io: Io, cwd: string): Promise<void> {
+async function findUntrustedInstructions(io: Io, cwd: string): Promise<readonly string[]> {
   const { readInstructions } = await import("../../config/instructions.ts");
-  const { untrusted } = await readInstructions(cwd, io.env).catch(() => ({ untrusted: [] }));
+  return (await readInstructions(cwd, io.env).catch(() => ({ untrusted: [] }))).untrusted;
+}
+
+/** Instructions of the repository are used only after trust, but nothing else depends on it. */
+function noteUntrustedInstructions(io: Io, untrusted: readonly string[]): void {
   if (untrusted.length === 0) return;
   const names = untrusted.map(escapeInvisible).join(", ");
   printNotice(io, `the agent does not get ${names}: review the repository, then run: rookery trust`);
