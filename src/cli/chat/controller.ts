@@ -7,7 +7,6 @@ import { EXIT, type ExitCode } from "../exit.ts";
 import { formatAge } from "../format.ts";
 import type { Io } from "../io.ts";
 import type { Color } from "../paint.ts";
-import type { PendingRequest } from "../run/pending-request.ts";
 import { toSingleLine } from "../sanitize.ts";
 import type { LiveRegion } from "../tui/inline-screen.ts";
 import type { PromptSurface, SurfaceOwner } from "../tui/prompt-surface.ts";
@@ -24,6 +23,8 @@ import { ChatKeys } from "./keys.ts";
 import { ChatLogView } from "./log-view.ts";
 import { renderMode } from "./mode.ts";
 import { renderRequest } from "./permission-keys.ts";
+import { pickConversation } from "./pick-conversation.ts";
+import { openRequestDiff } from "./request-diff.ts";
 import { createCompletion } from "./completion.ts";
 import { FileList } from "./files.ts";
 import { PromptHistory } from "./history.ts";
@@ -83,7 +84,7 @@ export class Chat implements SurfaceOwner, ChatHost {
       quit: () => this.quit(),
       answer: (requestId, answer) => this.#inBackground(async () => this.connection.answer(requestId, answer)),
       showRequest: (request) => this.#view.print(renderRequest(request, this.#view.style)),
-      openDiff: (request) => this.#inBackground(() => this.#openDiff(request)),
+      openDiff: (request) => this.#inBackground(() => openRequestDiff(this, request, this.#stop.signal)),
       openForm: (request, signal) => {
         const form = openForm(this.io, request.question ?? { message: "" }, {
           print: (text) => this.notice(text.trimEnd()),
@@ -105,9 +106,12 @@ export class Chat implements SurfaceOwner, ChatHost {
     await using rookery = await Rookery.open({ env: io.env, cwd });
     this.#connection = new ChatConnection({ rookery, env: io.env, cwd, settings, sessionId: undefined });
     const spinner = setInterval(() => this.#spin(), SPINNER_MS).unref();
-    this.#inBackground(() => this.#start(rookery));
     this.#inBackground(async () => {
-      this.#view.highlight = (await import("../markdown/highlight.ts")).highlightCode;
+      try {
+        await this.#start(rookery);
+      } finally {
+        this.#view.highlight = (await import("../markdown/highlight.ts")).highlightCode; // the prompt does not wait for it
+      }
     });
     await this.#prepareEditor(rookery.home); // before the keys that were typed meanwhile, which may want the history
     this.surface.setOwner(this);
@@ -191,7 +195,8 @@ export class Chat implements SurfaceOwner, ChatHost {
     const { style } = this.#view;
     const frame = SPINNER_FRAMES[this.#frame % SPINNER_FRAMES.length] ?? "";
     const facts = chatFacts(this.state, {
-      directory: shortenHome(this.cwd, this.io.env["HOME"]),
+      directory: this.cwd,
+      home: this.io.env["HOME"],
       branch: this.#branch,
       note: this.#note,
     });
@@ -239,20 +244,8 @@ export class Chat implements SurfaceOwner, ChatHost {
     }
   }
 
-  /** Lets the person choose a conversation of this directory. */
-  async pickConversation(): Promise<SessionSummary | undefined> {
-    const found = await listConversations(this.connection.rookery.store, this.cwd);
-    if (found.length === 0) {
-      this.notice("there is no conversation in this directory yet", "dim");
-      return undefined;
-    }
-    const items = found.map(({ id, title = "", updatedAt, agent, turns }) => ({
-      value: id,
-      label: toSingleLine(title === "" ? id : title, 60),
-      detail: `${formatAge(updatedAt, Date.now())} · ${agent} · ${turns} ${turns === 1 ? "turn" : "turns"}`,
-    }));
-    const chosen = await this.keys.select("Continue a conversation", items);
-    return found.find(({ id }) => id === chosen?.value);
+  pickConversation(): Promise<SessionSummary | undefined> {
+    return pickConversation(this);
   }
 
   /** The agent that the first prompt starts. */
@@ -304,14 +297,6 @@ export class Chat implements SurfaceOwner, ChatHost {
     });
   }
 
-  async #openDiff({ diffs = [] }: PendingRequest): Promise<void> {
-    if (diffs.length === 0) return;
-    const { openPager } = await import("../diff/pager.ts");
-    const { formatDiffs } = await import("../diff/format-diff.ts");
-    const text = `${formatDiffs(diffs, { paint: this.surface.paint }).join("\n")}\n`;
-    await this.surface.lend(() => openPager(this.io, text, this.#stop.signal));
-  }
-
   async #runShell(command: string): Promise<void> {
     if (command === "") return;
     this.#shell = new AbortController();
@@ -359,8 +344,4 @@ export class Chat implements SurfaceOwner, ChatHost {
   #inBackground(work: () => Promise<void>): void {
     work().catch((error: unknown) => this.fail(error));
   }
-}
-
-function shortenHome(path: string, home: string | undefined): string {
-  return home !== undefined && home !== "" && path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
 }

@@ -61,7 +61,12 @@ describe("the live region", () => {
   });
 
   it("shows running tools with the end of their output", () => {
-    const { state } = fold([STARTED, tool, { type: "tool.updated", toolId: "t1", text: "1\n2\n3\n4\n5\n6\n" }]);
+    const { state } = fold([
+      STARTED,
+      tool,
+      { type: "tool.updated", toolId: "t1", text: "1\n2\n3\n" },
+      { type: "tool.updated", toolId: "t1", text: "4\n5\n6\n" },
+    ]);
     const live = renderProgress(state, Date.UTC(2026, 0, 1, 0, 0, 5), "*", STYLE);
     expect(live).toEqual(["", "* npm test 4s", "  2", "  3", "  4", "  5", "  6"]);
   });

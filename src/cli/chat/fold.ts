@@ -14,7 +14,6 @@ import {
 } from "../markdown/stream.ts";
 import type { Paint } from "../paint.ts";
 import { type PendingRequest, toPendingRequest } from "../run/pending-request.ts";
-import { stripControls, toSingleLine } from "../sanitize.ts";
 import { EMPTY_TURN_VIEW, renderEvent, type TurnView } from "../transcript/turn-view.ts";
 
 /** A finished part of the conversation. It is printed once and never changes. */
@@ -25,13 +24,6 @@ export type ChatBlock =
   /** Styled lines of the turn view: tools, notices, the summary of a turn. */
   | { readonly type: "lines"; readonly text: string };
 
-export interface RunningToolView {
-  readonly title: string;
-  readonly startedAt: string;
-  /** The last lines of its output. */
-  readonly tail: readonly string[];
-}
-
 export interface ChatState {
   readonly agent: string;
   readonly model: string | undefined;
@@ -39,11 +31,11 @@ export interface ChatState {
   readonly permissions: PermissionPolicy | undefined;
   /** When the running turn started. Undefined between turns. */
   readonly runningSince: string | undefined;
+  /** Includes the running tools. */
   readonly view: TurnView;
   /** The message that streams. */
   readonly message: { readonly id: string; readonly stream: MarkdownStream } | undefined;
   readonly thinking: { readonly since: string; readonly until: string } | undefined;
-  readonly tools: ReadonlyMap<string, RunningToolView>;
   /** Open requests, oldest first. */
   readonly requests: readonly PendingRequest[];
   readonly queue: readonly QueuedInput[];
@@ -69,7 +61,6 @@ export const EMPTY_CHAT: ChatState = {
   view: EMPTY_TURN_VIEW,
   message: undefined,
   thinking: undefined,
-  tools: new Map(),
   requests: [],
   queue: [],
   usage: NO_USAGE,
@@ -78,10 +69,6 @@ export const EMPTY_CHAT: ChatState = {
   closed: false,
   head: 0,
 };
-
-/** Lines of output that are shown below a running tool. */
-const TAIL_LINES = 5;
-const TAIL_LENGTH = 4_000;
 
 /** The state before the last part of a log, whose earlier events are not read. */
 export function chatFromSummary(summary: SessionSummary): ChatState {
@@ -121,7 +108,7 @@ function stepBlocks(state: ChatState, event: SessionEvent): ChatStep {
       const left: ChatBlock[] = rest.length === 0 ? [] : [{ type: "markdown", blocks: rest }];
       return { state: { ...ended.state, message: undefined }, blocks: [...ended.blocks, ...left] };
     }
-    default:
+    default: // the turn view renders the others
       return { state, blocks: [] };
   }
 }
@@ -177,7 +164,7 @@ function stepFacts(state: ChatState, event: SessionEvent): ChatState {
         queue: state.queue.filter(({ inputId }) => inputId !== event.inputId),
       };
     case "turn.ended":
-      return { ...state, runningSince: undefined, tools: new Map(), requests: [] };
+      return { ...state, runningSince: undefined, requests: [] };
     case "input.queued": {
       const { inputId, input, deliver = "follow_up" } = event;
       return { ...state, queue: [...state.queue, { inputId, input, deliver }] };
@@ -189,33 +176,13 @@ function stepFacts(state: ChatState, event: SessionEvent): ChatState {
     case "permission.resolved":
     case "question.answered":
       return { ...state, requests: state.requests.filter(({ requestId }) => requestId !== event.requestId) };
-    case "tool.started": {
-      const title = toSingleLine(event.title === "" ? event.name : event.title);
-      return { ...state, tools: new Map(state.tools).set(event.toolId, { title, startedAt: event.at, tail: [] }) };
-    }
-    case "tool.updated":
-      return updateTool(state, event);
-    case "tool.ended": {
-      const tools = new Map(state.tools);
-      tools.delete(event.toolId);
-      return { ...state, tools };
-    }
     case "usage.reported": {
       const { contextUsed = state.contextUsed, contextSize = state.contextSize } = event;
       return { ...state, usage: addUsage(state.usage, event), contextUsed, contextSize };
     }
-    default:
+    default: // the others do not change it
       return state;
   }
-}
-
-function updateTool(state: ChatState, { toolId, title, text }: EventOf<"tool.updated">): ChatState {
-  const tool = state.tools.get(toolId);
-  if (tool === undefined) return state;
-  const tail =
-    text === undefined ? tool.tail : stripControls(text).slice(-TAIL_LENGTH).trimEnd().split("\n").slice(-TAIL_LINES);
-  const next = { ...tool, tail, ...(title !== undefined && { title: toSingleLine(title) }) };
-  return { ...state, tools: new Map(state.tools).set(toolId, next) };
 }
 
 function isMessage({ type }: SessionEvent): boolean {

@@ -6,6 +6,7 @@ import { openBlocks } from "../markdown/stream.ts";
 import type { Highlighter } from "../markdown/style.ts";
 import type { Paint } from "../paint.ts";
 import { stripHidden, toSingleLine } from "../sanitize.ts";
+import { formatTail } from "../transcript/output-tail.ts";
 import { clipStyled, wrapStyled } from "../tui/styled-text.ts";
 import type { StatusFact } from "../tui/status-line.ts";
 import type { ChatBlock, ChatState } from "./fold.ts";
@@ -51,9 +52,9 @@ function renderPrompt(text: string, { width, paint }: ChatStyle): string[] {
 export function renderProgress(state: ChatState, now: number, frame: string, style: ChatStyle): string[] {
   const { width, paint } = style;
   const open = state.message === undefined ? [] : renderMarkdown(openBlocks(state.message.stream), style);
-  const tools = [...state.tools.values()].flatMap(({ title, startedAt, tail }) => [
+  const tools = [...state.view.tools.values()].flatMap(({ title, startedAt, tail }) => [
     clipStyled(`${paint("cyan", frame)} ${title} ${paint("dim", formatElapsed(startedAt, now))}`, width),
-    ...tail.map((line) => clipStyled(paint("dim", `  ${line}`), width)),
+    ...formatTail(tail, Math.max(1, width - 2)).map((line) => paint("dim", `  ${line}`)),
   ]);
   const queued = state.queue.slice(0, MAX_QUEUED_SHOWN).map(({ input, deliver }) => {
     const label = deliver === "steer" ? "for the next step" : "after this turn";
@@ -83,15 +84,17 @@ function formatElapsed(since: string, now: number): string {
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m ${seconds % 60}s`;
 }
 
-export interface ChatSurroundings {
+export interface StatusContext {
   readonly directory: string;
+  /** Shown as `~`. */
+  readonly home?: string | undefined;
   readonly branch: string | undefined;
   /** Shown in place of the agent until it is known. */
   readonly note?: string | undefined;
 }
 
 /** The facts of the status line. */
-export function chatFacts(state: ChatState, { directory, branch, note }: ChatSurroundings): StatusFact[] {
+export function chatFacts(state: ChatState, { directory, home, branch, note }: StatusContext): StatusFact[] {
   const { agent, model = "", permissions, usage, contextUsed, contextSize } = state;
   const context =
     contextUsed === undefined || contextSize === undefined || contextSize === 0
@@ -102,10 +105,14 @@ export function chatFacts(state: ChatState, { directory, branch, note }: ChatSur
     { text: note ?? agent, priority: 9 },
     { text: model, priority: 6 },
     { text: permissions === undefined || permissions === "ask" ? "" : `permissions: ${permissions}`, priority: 8 },
-    { text: directory, priority: 5 },
+    { text: shortenHome(directory, home), priority: 5 },
     { text: branch === undefined ? "" : branch, priority: 4 },
     { text: context, priority: 7 },
     { text: tokens === 0 ? "" : `${formatCount(tokens)} tokens`, priority: 2 },
     { text: usage.costUsd === undefined || usage.costUsd === 0 ? "" : formatUsd(usage.costUsd), priority: 3 },
   ];
+}
+
+function shortenHome(path: string, home: string | undefined): string {
+  return home !== undefined && home !== "" && path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
 }

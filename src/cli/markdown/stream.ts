@@ -19,12 +19,18 @@ export const EMPTY_MARKDOWN: MarkdownStream = { open: "" };
 /** A longer open block is closed in the middle, so that each update takes a bounded time. */
 const MAX_OPEN_LENGTH = 16 * 1024;
 
+const EMPTY_LINE = /\n[ \t]*\n/;
+/** The end of the earlier text in which an empty line may have started. */
+const SEAM_LENGTH = 80;
+
 /** Removes control, bidi and zero-width characters from the text. */
 export function appendMarkdown({ open }: MarkdownStream, text: string): MarkdownUpdate {
   const clean = stripHidden(text);
   const source = open + clean;
-  if (!clean.includes("\n")) return { stream: { open: source }, closed: [] }; // blocks end at line breaks
-  return source.length > MAX_OPEN_LENGTH ? splitLongBlock(source) : closeBlocks(source);
+  if (source.length > MAX_OPEN_LENGTH) return splitLongBlock(source);
+  // Most blocks end at an empty line. Others are closed with the next one, so that a delta costs no parsing.
+  const hasEmptyLine = EMPTY_LINE.test(open.slice(-SEAM_LENGTH) + clean);
+  return hasEmptyLine ? closeBlocks(source) : { stream: { open: source }, closed: [] };
 }
 
 /** Ends the stream. */
