@@ -35,6 +35,8 @@ export class ChatKeys implements Disposable {
   readonly #actions: KeyActions;
   #mode: ChatMode = PROMPT_MODE;
   #requests: readonly PendingRequest[] = [];
+  /** Answered here; the log does not show it yet. */
+  readonly #answered = new Set<string>();
   /** What the person was typing when something else took the keys. */
   #draft = "";
   #typedAt = -Infinity;
@@ -68,7 +70,7 @@ export class ChatKeys implements Disposable {
 
   /** Call it when the open requests have changed, here or elsewhere. */
   setRequests(requests: readonly PendingRequest[]): void {
-    this.#requests = requests;
+    this.#requests = requests.filter(({ requestId }) => !this.#answered.has(requestId));
     const current = "request" in this.#mode ? this.#mode : undefined;
     if (current !== undefined && !requests.some(({ requestId }) => requestId === current.request.requestId)) {
       if (current.type === "form") current.stop.abort();
@@ -113,8 +115,7 @@ export class ChatKeys implements Disposable {
   handleSubmit(text: string): void {
     const mode = this.#mode;
     if (mode.type === "reason") {
-      this.#leave();
-      this.#actions.answer(mode.request.requestId, denyWithReason(mode.request, text.trim()));
+      this.#answer(mode.request, denyWithReason(mode.request, text.trim()));
     } else if (mode.type === "form") mode.form.submit(text);
     else this.#actions.submit(text, this.deliver);
   }
@@ -154,13 +155,21 @@ export class ChatKeys implements Disposable {
 
   #decide(request: PendingRequest, data: string): void {
     const key = parseDecisionKey(data);
-    if (key !== undefined && "answer" in key) return this.#actions.answer(request.requestId, key.answer);
+    if (key !== undefined && "answer" in key) return this.#answer(request, key.answer);
     if (key !== undefined && "diff" in key) return this.#actions.openDiff(request);
     if (key !== undefined) {
       this.#mode = { type: "reason", request };
       this.#surface.editor.setText(commandOf(request) ?? "");
     } else if (matchesKey(data, "escape")) this.#actions.interrupt();
     else if (matchesKey(data, "ctrl+c")) this.#clearOrQuit();
+  }
+
+  /** A second key does not answer it again. */
+  #answer(request: PendingRequest, answer: Answer): void {
+    this.#answered.add(request.requestId);
+    this.#requests = this.#requests.filter((one) => one !== request);
+    this.#leave();
+    this.#actions.answer(request.requestId, answer);
   }
 
   #paste({ text, excess }: Extract<TerminalInput, { type: "paste" }>): void {

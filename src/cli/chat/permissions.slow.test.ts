@@ -15,7 +15,7 @@ it("allows with y, denies with n, and gives a reason with e", async () => {
   screen.press("enter");
   await screen.waitFor("Allow bash?");
   expect(screen.all()).toContain("command: echo first");
-  screen.type("y");
+  screen.type("yy"); // the second one answers nothing
   await screen.waitFor("command: echo second");
   await screen.waitFor("Allow bash?");
   screen.type("n");
@@ -30,6 +30,7 @@ it("allows with y, denies with n, and gives a reason with e", async () => {
   const sent = JSON.stringify(fixture.server.requests.at(-1)?.messages);
   expect(sent).toContain("not now, please");
   expect(screen.all()).toMatch(/✓ .*echo first/);
+  expect(screen.all()).not.toContain("does not need an answer");
 }, 90_000);
 
 it("interrupts with Esc, quits with Ctrl-C twice, and continues with -c", async () => {

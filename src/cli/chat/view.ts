@@ -19,6 +19,7 @@ export interface ChatStyle {
 
 /** Longer prompts are shown in part. */
 const MAX_PROMPT_LINES = 20;
+const BRIEF_MS = 500;
 /** Queued inputs that are listed in the live region. */
 const MAX_QUEUED_SHOWN = 3;
 
@@ -32,7 +33,13 @@ export function renderChatBlock(block: ChatBlock, previous: ChatBlock["type"] | 
     case "markdown":
       return [...gap, ...renderMarkdown(block.blocks, style)];
     case "thought":
-      return [...gap, paint("dim", clipStyled(`thought for ${formatDuration(block.ms)}`, width))];
+      return [
+        ...gap,
+        paint(
+          "dim",
+          clipStyled(block.ms < BRIEF_MS ? "thought briefly" : `thought for ${formatDuration(block.ms)}`, width),
+        ),
+      ];
     case "lines":
       return [...gap, ...block.text.split("\n").flatMap((line) => wrapStyled(line, width, "  "))];
   }
@@ -70,7 +77,7 @@ export function renderProgress(state: ChatState, now: number, frame: string, sty
 }
 
 function renderActivity(state: ChatState, now: number, frame: string, { width, paint }: ChatStyle): string[] {
-  if (state.runningSince === undefined) return [];
+  if (state.runningSince === undefined || state.requests.length > 0) return []; // it waits for the person
   const { parkedUntil } = state.view;
   const label =
     parkedUntil !== undefined
