@@ -177,8 +177,12 @@ it.each<[child: string, secrets: readonly string[]]>([
 /** Files that start processes with an environment from `childEnvironment`, or with a smaller one. */
 const STARTS_PROCESSES = [
   "acp/auth/terminal.ts",
+  "cli/chat/commands/files.ts",
+  "cli/config/config.ts",
   "cli/demo/demo.ts",
+  "cli/diff/pager.ts",
   "cli/doctor/checks.ts",
+  "cli/open-browser.ts",
   "stdx/process/group.ts",
   "stdx/process/identity.ts",
   "stdx/process/limit-tag.ts", // tries a program of the system, with an empty environment

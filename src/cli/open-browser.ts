@@ -1,5 +1,6 @@
 /** Opens a page in the browser of the person at the terminal. The address is printed as well, so failing is harmless. */
 import { spawn } from "node:child_process";
+import { childEnvironment } from "../domain/child-environment.ts";
 import { type Io, isPersonPresent } from "./io.ts";
 
 /** Returns the program that opens a page here, or undefined without a desktop or a person. */
@@ -19,7 +20,7 @@ export function browserCommand(
 export function openBrowser(io: Io, url: string): void {
   const command = isPersonPresent(io) && /^https?:\/\//.test(url) ? browserCommand(io) : undefined;
   if (command === undefined) return;
-  const child = spawn(command, [url], { stdio: "ignore", detached: true, env: { ...io.env } });
+  const child = spawn(command, [url], { stdio: "ignore", detached: true, env: childEnvironment(io.env) });
   child.once("error", () => undefined); // not installed
   child.unref();
 }

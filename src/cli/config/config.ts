@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { parseKeyPath, parseTomlValue, readTomlValue, setTomlValue, formatTomlValue } from "../../config/edit-toml.ts";
 import { configPath, readConfigText, writeConfig, type ConfigLocation } from "../../config/write-config.ts";
+import { childEnvironment } from "../../domain/child-environment.ts";
 import { RookeryError } from "../../domain/errors.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode, usageError } from "../exit.ts";
@@ -84,9 +85,9 @@ export async function editConfigCommand(call: CommandCall): Promise<ExitCode> {
   return EXIT.done;
 }
 
-function runEditor(editor: string, file: string, env: NodeJS.ProcessEnv): Promise<number> {
+function runEditor(editor: string, file: string, env: Io["env"]): Promise<number> {
   return new Promise((resolve, reject) => {
-    const child = spawn("sh", ["-c", `${editor} "$1"`, "sh", file], { stdio: "inherit", env });
+    const child = spawn("sh", ["-c", `${editor} "$1"`, "sh", file], { stdio: "inherit", env: childEnvironment(env) });
     child.once("error", reject);
     child.once("exit", (code) => resolve(code ?? 1));
   });
