@@ -68,6 +68,7 @@ it.each<[string[], string]>([
 it.each<[string[], string]>([
   [["run", "--json=yes"], "--json takes no value; see rookery run --help"],
   [["run", "--agent", "--json"], "--agent <name> needs a value; see rookery run --help"],
+  [["--verison"], "unknown option --verison (did you mean --version?)"],
   [["run", "-j"], "unknown option -j"],
   [["task", "logs", "x", "-f=yes"], "--follow takes no value; see rookery task logs --help"],
   [["help", "rnu"], 'unknown command "rnu" (did you mean run?); see rookery --help'],

@@ -31,7 +31,8 @@ export function parseArgs(root: CommandSpec, words: readonly string[]): ParsedCo
     path.push(next);
     command = next;
   }
-  return parseLeaf(path, rest);
+  const isRootDefault = path.length === 2 && rest === words; // `rookery --verison` may mean a flag of the program
+  return parseLeaf(path, rest, isRootDefault ? ROOT_FLAGS : ["--help"]);
 }
 
 export function formatPath(path: readonly CommandSpec[]): string {
@@ -58,7 +59,8 @@ function parseHelp(root: CommandSpec, words: readonly string[]): ParsedCommand {
   return { kind: "help", path };
 }
 
-function parseLeaf(path: readonly CommandSpec[], words: readonly string[]): ParsedCommand {
+/** `flags`: flags that are not options of the command, for suggestions. */
+function parseLeaf(path: readonly CommandSpec[], words: readonly string[], flags: readonly string[]): ParsedCommand {
   const command = path.at(-1) as CommandSpec;
   const args: string[] = [];
   const options: Record<string, string | boolean | string[]> = {};
@@ -82,7 +84,7 @@ function parseLeaf(path: readonly CommandSpec[], words: readonly string[]): Pars
     }
     const [flag, inline] = splitAssignment(word);
     const option = known.get(flag) ?? short.get(flag);
-    if (option === undefined) throw unknownOption(flag, [...known.keys(), "--help"], path);
+    if (option === undefined) throw unknownOption(flag, [...known.keys(), ...flags], path);
     const separate = inline === undefined && takesValue(option);
     if (separate) index += 1;
     const value = parseValue(option, separate ? words[index] : inline, path);
