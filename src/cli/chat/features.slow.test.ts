@@ -137,6 +137,8 @@ it(
     await screen.waitFor(/^visible$/m);
     screen.type("fg\r");
     await screen.waitFor(/fg\n[^]*❯ draft/);
+    screen.type("!"); // bash may still change the mode of the terminal, in which Enter would be another key
+    await screen.waitFor("❯ draft!");
     screen.press("enter");
     await screen.waitFor("back again");
     screen.press("ctrl-d");
@@ -161,3 +163,33 @@ it(
   },
   PATIENCE_MS,
 );
+
+it(
+  "goes on from a summary after /compact, and sends an attached image",
+  async () => {
+    await using fixture = await openCommandFixture([say("the first answer"), say("we spoke of apples"), say("pears")]);
+    await writeFile(join(fixture.repository.path, "dot.png"), Buffer.from(ONE_PIXEL_PNG, "base64"));
+    const screen = await openChat(fixture);
+    screen.type("a long question about apples");
+    screen.press("enter");
+    await screen.waitFor("done ·");
+    screen.type("/compact");
+    screen.press("enter");
+    await screen.waitFor("the conversation was replaced");
+    screen.type("/attach dot.png");
+    screen.press("enter");
+    await screen.waitFor("goes with your next prompt");
+    screen.type("and now?");
+    screen.press("enter");
+    await screen.waitFor("pears");
+    const sent = JSON.stringify(fixture.server.requests.at(-1)?.messages);
+    expect(sent).toContain("Summary of our conversation so far");
+    expect(sent).toContain("we spoke of apples");
+    expect(sent).not.toContain("a long question about apples");
+    expect(JSON.stringify(fixture.server.requests.at(-1)?.body)).toContain("image/png");
+  },
+  PATIENCE_MS,
+);
+
+const ONE_PIXEL_PNG =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

@@ -161,7 +161,7 @@ export class PromptSurface implements Disposable {
   }
 
   #draw(): void {
-    if (this.#isClosed) return;
+    if (this.#isClosed || !this.#terminal.isActive) return; // it is drawn when the terminal is back
     this.#screen.draw(this.#owner?.compose() ?? this.#firstRegion());
   }
 }

@@ -38,6 +38,11 @@ export class RawTerminal implements Disposable {
     this.start();
   }
 
+  /** False while another program has the terminal, or while the process is being stopped. */
+  get isActive(): boolean {
+    return this.#isActive;
+  }
+
   get size(): ScreenDimensions {
     const { columns, rows } = this.#options.output;
     return {
