@@ -28,13 +28,16 @@ export function renderRequest(request: PendingRequest, { width, paint }: { width
 }
 
 /** The keys, for the live region. */
-export function renderDecision(request: PendingRequest, { width, paint }: { width: number; paint: Paint }): string[] {
+export function renderDecision(
+  request: PendingRequest,
+  { width, paint, escapeHint = "Esc interrupts" }: { width: number; paint: Paint; escapeHint?: string },
+): string[] {
   const tool = toSingleLine(request.tool ?? "", 60);
   const key = (name: string, text: string): string => `${paint("bold", name)} ${text}`;
   const edit = commandOf(request) === undefined ? "no, with a reason" : "no, suggest another command";
   const keys = [key("y", "yes"), key("n", "no"), key("a", `always ${tool} in this session`), key("e", edit)];
   if ((request.diffs ?? []).length > 0) keys.push(key("d", "whole diff"));
-  return wrapStyled(`${paint("yellow", "?")} Allow ${tool}? ${keys.join(" · ")} · Esc interrupts`, width, "  ");
+  return wrapStyled(`${paint("yellow", "?")} Allow ${tool}? ${keys.join(" · ")} · ${escapeHint}`, width, "  ");
 }
 
 /** The command that the request is about. */

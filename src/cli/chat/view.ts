@@ -15,6 +15,8 @@ export interface ChatStyle {
   readonly width: number;
   readonly paint: Paint;
   readonly highlight?: Highlighter | undefined;
+  /** What Esc does while the agent works. Default: it interrupts. */
+  readonly escapeHint?: string;
 }
 
 /** Longer prompts are shown in part. */
@@ -76,14 +78,15 @@ export function renderProgress(state: ChatState, now: number, frame: string, sty
   return parts.filter((lines) => lines.length > 0).flatMap((lines) => ["", ...lines]);
 }
 
-function renderActivity(state: ChatState, now: number, frame: string, { width, paint }: ChatStyle): string[] {
+function renderActivity(state: ChatState, now: number, frame: string, style: ChatStyle): string[] {
+  const { width, paint, escapeHint = "Esc interrupts" } = style;
   if (state.runningSince === undefined || state.requests.length > 0) return []; // it waits for the person
   const { parkedUntil } = state.view;
   const label =
     parkedUntil !== undefined
       ? `waiting for a limit to reset, until ${formatLocalTime(parkedUntil)}`
       : `${state.message === undefined ? "thinking" : "writing"} ${formatElapsed(state.runningSince, now)}`;
-  return [clipStyled(`${paint("cyan", frame)} ${paint("dim", `${label} · Esc interrupts`)}`, width)];
+  return [clipStyled(`${paint("cyan", frame)} ${paint("dim", `${label} · ${escapeHint}`)}`, width)];
 }
 
 function formatElapsed(since: string, now: number): string {

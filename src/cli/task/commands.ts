@@ -65,7 +65,7 @@ export const taskCommands: readonly CommandSpec[] = [
   },
   {
     name: "list",
-    summary: "list tasks; on a terminal the list updates itself",
+    summary: "list tasks; on a terminal, work with them",
     options: [
       {
         flags: "--status <status>",
@@ -74,13 +74,16 @@ export const taskCommands: readonly CommandSpec[] = [
       },
       { flags: "--agent <name>", summary: "only of this agent" },
       { flags: "--cwd <dir>", summary: "only of the repository in this directory" },
-      { flags: "--limit <count>", summary: "at most this many, running tasks first (default: 20)" },
+      { flags: "--limit <count>", summary: "at most this many, running tasks first (default: 20; 200 on a terminal)" },
       { flags: "--all", summary: "list all tasks" },
       { flags: "--once", summary: "print the list once, also on a terminal" },
       SERVER_OPTION,
       JSON_OPTION,
     ],
-    notes: "On a terminal the table updates until you press q or Ctrl-C.",
+    notes:
+      "On a terminal, the tasks that need you come first and the list updates itself. Keys: Enter shows what the agent\n" +
+      "does, a answers what it asks, d shows the changes, m merges, s stops, r resumes, n starts a task, / filters,\n" +
+      "? lists the keys, q leaves.",
     examples: ["rookery task", "rookery task list --status waiting", "rookery task list --all --json"],
     load: () => loadTaskAction(import("./list.ts").then(({ listTasksCommand }) => listTasksCommand)),
   },

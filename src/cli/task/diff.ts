@@ -42,7 +42,7 @@ function forStdout({ stdout }: Io, text: string): string {
 }
 
 /** Lines before the first `@@` of a file are git's header. Removed lines can look like a header. */
-function colorizePatch(patch: string): string {
+export function colorizePatch(patch: string): string {
   let inHunk = false;
   const painted = patch.split("\n").map((line) => {
     if (line.startsWith("diff ")) inHunk = false;

@@ -31,13 +31,10 @@ function doorThat(run: (id: string, signal: AbortSignal) => Promise<void>, view:
       service.change(id, { status: "stopped", worktree: TREE });
       return taskView({ id, status: "stopped", worktree: TREE });
     },
-    runner: {
-      run,
-      answer: async (...given) => {
-        answered.push(given);
-      },
-      isAbandoned: async () => false,
+    answer: async (...given) => {
+      answered.push(given);
     },
+    runner: { run, isAbandoned: async () => false },
   });
 }
 

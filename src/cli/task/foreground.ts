@@ -66,7 +66,7 @@ interface SessionPrompters extends AsyncDisposable {
 }
 
 /** Creates one prompter per session, because an answer belongs to a session. */
-function createSessionPrompters({ io, runner }: ForegroundRun, screen: Screen): SessionPrompters {
+function createSessionPrompters({ io, service }: ForegroundRun, screen: Screen): SessionPrompters {
   const askers = new Map<string, RequestPrompter>();
   const here = isPersonPresent(io);
   const askerOf = (sessionId: string): RequestPrompter => {
@@ -76,7 +76,7 @@ function createSessionPrompters({ io, runner }: ForegroundRun, screen: Screen): 
       io,
       sessionId,
       atTerminal: here,
-      answer: (requestId, answer) => runner.answer(sessionId, requestId, answer),
+      answer: (requestId, answer) => service.answer(sessionId, requestId, answer),
       onBusy: (busy) => screen.hold(busy),
     });
     askers.set(sessionId, asker);

@@ -1,4 +1,4 @@
-/** `rookery task list`: prints tasks as a table, which updates itself on a terminal. */
+/** `rookery task list`: prints tasks as a table, or opens the cockpit on a terminal. */
 import { resolve } from "node:path";
 import type { TaskStatus } from "../../domain/enums.ts";
 import type { ListTasks, Tasks, TaskView } from "../../domain/task/view.ts";
@@ -9,12 +9,13 @@ import { choiceOption, countOption, isSet, textOption } from "../options.ts";
 import { SHOWN_TASK_STATUSES } from "../sessions/shown-status.ts";
 import type { TaskService } from "./service.ts";
 import { allTasks } from "./find.ts";
-import { markInterrupted } from "./interrupted.ts";
-import { showLiveTable } from "./live-table.ts";
+import { type ListedTask, markInterrupted } from "./interrupted.ts";
 import { terminalSize } from "./terminal-size.ts";
 import { formatTaskTable } from "./table.ts";
 
 const DEFAULT_LIMIT = 20;
+/** The cockpit shows a part of its list, and filters it. */
+const COCKPIT_LIMIT = 200;
 /** Statuses of tasks that have started and not ended. */
 const ACTIVE_STATUSES: readonly TaskStatus[] = ["preparing", "running", "waiting"];
 const BUSY_STATUSES: readonly TaskStatus[] = ["preparing", "running", "waiting", "parked"];
@@ -28,22 +29,34 @@ export async function listTasksCommand({ io, options }: CommandCall, service: Ta
     agent: textOption(options, "agent"),
     ...(folder !== undefined && { cwd: resolve(io.cwd(), folder) }),
   };
-  const limit = countOption(options, "limit", 1) ?? DEFAULT_LIMIT;
-  const find = () => (isSet(options, "all") ? listAll(service.tasks, query) : listNewest(service.tasks, query, limit));
-  const read = async () => {
-    const tasks = await Promise.all((await find()).map((task) => markInterrupted(service, task)));
+  const given = countOption(options, "limit", 1);
+  const readFrom = async (from: TaskService, limit: number): Promise<readonly ListedTask[]> => {
+    const found = await (isSet(options, "all") ? listAll(from.tasks, query) : listNewest(from.tasks, query, limit));
+    const marked = await Promise.all(found.map((task) => markInterrupted(from, task)));
     return shownStatus === undefined
-      ? tasks
-      : tasks.filter((task) => task.interrupted === (shownStatus === "interrupted"));
+      ? marked
+      : marked.filter((task) => task.interrupted === (shownStatus === "interrupted"));
   };
-  const tasks = await read();
+  const { terminalInput: input } = io;
+  const isPrinted = isSet(options, "json") || isSet(options, "once") || !isInteractive(io.stdout, io.env);
+  if (!isPrinted && input !== undefined) {
+    const { openCockpit } = await import("./cockpit/cockpit.ts");
+    const { openTaskService, findServerAddress } = await import("./open-service.ts");
+    return openCockpit({
+      io,
+      input,
+      service,
+      reopen: () => openTaskService(io, options),
+      hasNewServer: () => findServerAddress(io, options) !== undefined,
+      read: (from) => readFrom(from, given ?? COCKPIT_LIMIT),
+    });
+  }
+  const tasks = await readFrom(service, given ?? DEFAULT_LIMIT);
   if (isSet(options, "json")) {
     for (const { interrupted: _, ...task } of tasks) await printJson(io, task);
   } else if (tasks.length === 0) {
     const which = Object.values(query).some((value) => value !== undefined) ? "such tasks" : "tasks";
     await printText(io, `no ${which}; start one: rookery task start "PROMPT"\n`);
-  } else if (isInteractive(io.stdout, io.env) && !isSet(options, "once")) {
-    await showLiveTable({ io, service, tasks, read });
   } else {
     const width = io.stdout.isTTY === true ? terminalSize(io.stdout).width : undefined;
     await print(io, `${formatTaskTable(tasks, { width }).join("\n")}\n`);

@@ -20,7 +20,6 @@ export async function openLocalTasks(io: Io): Promise<TaskService> {
     runner: {
       run: (id, signal) =>
         rookery.runTasks({ only: id, signal, onProblem: (error) => printNotice(io, formatError(error)) }),
-      answer: (sessionId, requestId, answer) => rookery.answer(sessionId, requestId, answer),
       isAbandoned: async (id) => !(await isDriven(store, id, systemClock)),
     },
     head: async () => (await store.readFeed({ after: 0, limit: 0 })).head,
@@ -34,6 +33,7 @@ export async function openLocalTasks(io: Io): Promise<TaskService> {
       }
     },
     lastMessage: (sessionId) => readLastMessage(store, sessionId),
+    answer: (sessionId, requestId, answer) => rookery.answer(sessionId, requestId, answer),
     [Symbol.asyncDispose]: () => rookery.close(),
   };
 }

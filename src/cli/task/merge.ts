@@ -79,7 +79,7 @@ async function withProgress<T>(service: TaskService, id: string, spinner: Spinne
   }
 }
 
-function formatMergeReport(
+export function formatMergeReport(
   id: string,
   { outcome, how, into, dryRun, commit, commits, already, conflicts, message }: MergeReport,
 ): string[] {

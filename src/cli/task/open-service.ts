@@ -28,7 +28,7 @@ export interface ServerAddress {
 }
 
 /** Undefined if no server is named or running. Never sends the token of one server to another. */
-function findServerAddress({ env }: Io, options: OptionValues): ServerAddress | undefined {
+export function findServerAddress({ env }: Io, options: OptionValues): ServerAddress | undefined {
   const named = textOption(options, "server") ?? env["ROOKERY_SERVER"] ?? "";
   const running = findServer(homeFolder(env));
   if (named === "") return running;

@@ -33,6 +33,10 @@ export function openRemoteTasks(server: ServerAddress): TaskService {
       }
       return undefined;
     },
+    async answer(id, requestId, answer) {
+      const params = { path: { id, requestId } };
+      await readData(client, client.POST("/v1/sessions/{id}/requests/{requestId}", { params, body: answer }));
+    },
     [Symbol.asyncDispose]: async () => undefined,
   };
 }
@@ -55,15 +59,19 @@ interface Page<Event> {
   readonly head: number;
 }
 
-/** Rejects with the error of the server. The schema also describes the route as a stream, which is not requested here. */
-async function readPage<Event = LoggedEvent>(
-  { url }: RookeryClient,
-  asked: Promise<{ data?: unknown; error?: unknown; response: Response }>,
-): Promise<Page<Event>> {
+type ServerReply = Promise<{ data?: unknown; error?: unknown; response: Response }>;
+
+/** The schema also describes the route as a stream, which is not requested here. */
+async function readPage<Event = LoggedEvent>(client: RookeryClient, asked: ServerReply): Promise<Page<Event>> {
+  return (await readData(client, asked)) as Page<Event>;
+}
+
+/** Rejects with the error of the server. */
+async function readData({ url }: RookeryClient, asked: ServerReply): Promise<unknown> {
   const { data, error, response } = await asked.catch((cause: unknown): never => {
     const message = `cannot reach the server at ${url} (${messageOf(cause)}): is it running? rookery serve`;
     throw new RookeryError("server_unreachable", message, { cause });
   });
-  if (data !== undefined) return data as Page<Event>;
+  if (data !== undefined) return data;
   throw errorOf(error, response.status);
 }

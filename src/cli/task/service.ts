@@ -20,13 +20,14 @@ export interface TaskService extends AsyncDisposable {
   history(task: string, after: number): AsyncIterable<LoggedEvent>;
   /** Returns the last message of the agent of a session, if it is near the end of its log. */
   lastMessage(sessionId: string): Promise<string | undefined>;
+  /** Answers a request of a session, also if another process drives it. Rejects with `request_not_found`. */
+  answer(sessionId: string, requestId: string, answer: Answer): Promise<void>;
 }
 
 /** Runs tasks in this process. */
 export interface TaskRunner {
   /** Resolves when the task has ended or waits for other tasks. */
   run(id: string, signal: AbortSignal): Promise<void>;
-  answer(sessionId: string, requestId: string, answer: Answer): Promise<void>;
   /** True if the log says that the task runs, but its process is gone. */
   isAbandoned(id: string): Promise<boolean>;
 }

@@ -79,7 +79,9 @@ function taskCells(task: ListedTask, since: number): string[] {
     task.interrupted ? "interrupted" : task.status,
     toSingleLine(task.agent),
     task.stages.length < 2 ? "" : toSingleLine(task.stage ?? ""),
-    task.startedAt === undefined ? "" : formatElapsed(task.ranMs + (isActive(task) && !task.interrupted ? since : 0)),
+    task.startedAt === undefined
+      ? ""
+      : formatTaskElapsed(task.ranMs + (isActive(task) && !task.interrupted ? since : 0)),
     formatTokens(task),
     formatTaskCost(task),
     toSingleLine(formatLastActivity(task)),
@@ -97,7 +99,7 @@ const STATUS_COLORS: Record<TaskStatus, Color> = {
   stopped: "red",
 };
 
-function formatElapsed(ms: number): string {
+export function formatTaskElapsed(ms: number): string {
   return ms < 60_000 ? `${Math.floor(Math.max(0, ms) / 1000)}s` : formatDuration(ms);
 }
 
@@ -109,7 +111,7 @@ export function formatTokens({ usage }: Pick<TaskView, "usage">): string {
 }
 
 /** Marks computed costs with `~`, because they are estimates. */
-function formatTaskCost({ usage }: TaskView): string {
+export function formatTaskCost({ usage }: TaskView): string {
   if (usage.inputTokens + usage.outputTokens === 0) return "";
   if (usage.costUsd === undefined) return "unknown";
   return `${usage.costBy === "computed" || usage.costBy === "mixed" ? "~" : ""}${formatUsd(usage.costUsd)}`;

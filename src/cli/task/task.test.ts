@@ -41,7 +41,7 @@ async function shown(
 
 /** `abandoned`: ids of tasks whose process is gone. */
 function runnerWith({ abandoned = [] as readonly string[], run = (_id: string) => Promise.resolve() }): TaskRunner {
-  return { run, answer: () => Promise.resolve(), isAbandoned: async (id) => abandoned.includes(id) };
+  return { run, isAbandoned: async (id) => abandoned.includes(id) };
 }
 
 const lines = (text: string) => text.trimEnd().split("\n");

@@ -1,4 +1,4 @@
-/** Tests on a real terminal: typed answers, the live table, Ctrl-C. */
+/** Tests on a real terminal: typed answers and Ctrl-C. */
 import { afterEach, describe, expect, it } from "vitest";
 import { call, say } from "../../testing/index.ts";
 import { hasPseudoTerminals, openCommandFixture, type CommandFixture } from "../test-command.ts";
@@ -34,16 +34,5 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
     const resumed = await fixture.rookery(["task", "resume", "sleepy"]);
     expect(resumed.stdout).toContain("Went on.");
     expect(resumed.code).toBe(0);
-  });
-
-  it("shows the table until q is typed, and restores the terminal", async () => {
-    fixture = await openCommandFixture();
-    await fixture.rookery(["task", "start", "x", "--id", "waiting-one", "--detach"]);
-    const watching = fixture.terminal(["task"], { env: { TERM: "xterm" } });
-    await watching.waitForOutput(/waiting-one[^]*q quits/);
-    watching.child.stdin.write("q");
-    const { code, stdout } = await watching.ended;
-    expect(code).toBe(0);
-    expect(stdout).not.toContain("\u001b[?1049h");
   });
 });

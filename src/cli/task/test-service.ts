@@ -7,7 +7,7 @@ import type { TaskEventBody } from "../../domain/task/events.ts";
 import type { Tasks, TaskView } from "../../domain/task/view.ts";
 import type { Io } from "../io.ts";
 import { collectingIo } from "../test-io.ts";
-import type { LoggedEvent, TaskService, TaskRunner } from "./service.ts";
+import type { LoggedEvent, TaskService } from "./service.ts";
 
 export const AT = "2026-01-01T10:00:00.000Z";
 
@@ -46,9 +46,9 @@ export interface TestTaskService extends TaskService {
 
 export function createTestTaskService(
   views: TaskView[] = [],
-  answers: Partial<Tasks> & { runner?: TaskRunner; server?: string } = {},
+  answers: Partial<Tasks> & Partial<Pick<TaskService, "runner" | "server" | "answer">> = {},
 ): TestTaskService {
-  const { runner, server, ...others } = answers;
+  const { runner, server, answer, ...others } = answers;
   const feed: (LoggedEvent & { task: string })[] = [];
   const bells = new Set<() => void>();
   const calls: unknown[][] = [];
@@ -101,6 +101,7 @@ export function createTestTaskService(
     tasks,
     server,
     runner,
+    answer: answer ?? refused,
     head: async () => feed.length,
     async *history(task, after) {
       for (const logged of feed.slice(after)) if (logged.task === task) yield logged;

@@ -19,7 +19,7 @@ const ENABLE_PASTE = "\u001b[?2004h";
 const DISABLE_PASTE = "\u001b[?2004l";
 const SHOW_CURSOR = "\u001b[?25h";
 
-/** A size that a terminal without one is assumed to have. */
+/** The size of a terminal that reports none, or 0. */
 const DEFAULT_SIZE: ScreenDimensions = { columns: 80, rows: 24 };
 
 export class RawTerminal implements Disposable {
@@ -44,10 +44,10 @@ export class RawTerminal implements Disposable {
   }
 
   get size(): ScreenDimensions {
-    const { columns, rows } = this.#options.output;
+    const { columns = 0, rows = 0 } = this.#options.output;
     return {
-      columns: Math.max(1, columns ?? DEFAULT_SIZE.columns),
-      rows: Math.max(2, rows ?? DEFAULT_SIZE.rows),
+      columns: columns > 0 ? columns : DEFAULT_SIZE.columns,
+      rows: rows > 0 ? Math.max(2, rows) : DEFAULT_SIZE.rows,
     };
   }
 

@@ -1,0 +1,166 @@
+/** Carries out the commands of the cockpit that change or read tasks. */
+import type { MergeReport } from "../../../domain/task/view.ts";
+import { isRookeryError } from "../../../domain/errors.ts";
+import { renderRequest } from "../../chat/permission-keys.ts";
+import { withTrustQuestion } from "../../chat/trust-question.ts";
+import { formatCount } from "../../format.ts";
+import { formatDiffs } from "../../diff/format-diff.ts";
+import { openPager } from "../../diff/pager.ts";
+import type { Io } from "../../io.ts";
+import type { Color } from "../../paint.ts";
+import { escapeInvisible, toSingleLine } from "../../sanitize.ts";
+import type { PromptSurface } from "../../tui/prompt-surface.ts";
+import { wrapStyled } from "../../tui/styled-text.ts";
+import { colorizePatch } from "../diff.ts";
+import { formatMergeReport } from "../merge.ts";
+import { pendingTaskRequests, type TaskRequest } from "../requests.ts";
+import type { TaskService } from "../service.ts";
+import type { CockpitCommand } from "./commands.ts";
+import type { CockpitMode } from "./state.ts";
+
+export interface ActionHost {
+  readonly io: Io;
+  readonly surface: PromptSurface;
+  readonly service: TaskService;
+  readonly signal: AbortSignal;
+  notice(text: string, color?: Color): void;
+  /** Asks something, unless the person is answering something else. */
+  enter(mode: CockpitMode): void;
+  openForm(request: TaskRequest): void;
+  /** Resolves with false if the person refuses. */
+  askTrust(what: string): Promise<boolean>;
+}
+
+type TaskAction = Extract<
+  CockpitCommand["type"],
+  "readRequest" | "showRequestDiff" | "answer" | "showDiff" | "previewMerge" | "merge" | "stop" | "resume" | "start"
+>;
+export type TaskActionCommand = Extract<CockpitCommand, { readonly type: TaskAction }>;
+
+/** Conflicting files that are listed. */
+const MAX_LISTED_CONFLICTS = 8;
+
+/** Rejects with the error of the task service. */
+export async function runTaskAction(host: ActionHost, command: TaskActionCommand): Promise<void> {
+  const { tasks } = host.service;
+  switch (command.type) {
+    case "readRequest":
+      return askNextRequest(host, command.id);
+    case "showRequestDiff": {
+      const { diffs = [] } = command.request.asked;
+      const text = formatDiffs(diffs, { paint: host.surface.paint }).join("\n");
+      return diffs.length === 0 ? undefined : host.surface.lend(() => openPager(host.io, `${text}\n`, host.signal));
+    }
+    case "answer":
+      return answerRequest(host, command);
+    case "showDiff":
+      return showDiff(host, command.id);
+    case "previewMerge":
+      return previewMerge(host, command.id);
+    case "merge": {
+      host.notice(`merging ${command.id}`);
+      const report = await tasks.merge(command.id);
+      const isGood = report.outcome === "merged" || report.outcome === "nothing";
+      return host.notice(formatMergeReport(command.id, report).join("; "), isGood ? "green" : "yellow");
+    }
+    case "stop": {
+      host.notice(`stopping ${command.id}`);
+      const { id, status } = await tasks.stop(command.id, { reason: "stopped in the cockpit" });
+      return host.notice(status === "stopped" ? `stopped ${id}; r continues it` : `${id} is ${status}`, "green");
+    }
+    case "resume": {
+      await tasks.resume(command.id, { prompt: command.prompt });
+      return host.notice(`${command.id} ${describeQueue(host.service)}`, "green");
+    }
+    case "start":
+      return startTask(host, command.prompt);
+  }
+}
+
+async function startTask(host: ActionHost, prompt: string): Promise<void> {
+  const { io, service } = host;
+  const cwd = io.cwd();
+  host.notice("starting the task");
+  const task = await withTrustQuestion({ cwd, env: io.env, ask: (what) => host.askTrust(what) }, () =>
+    service.tasks.start({ prompt, cwd }),
+  );
+  const { uncommitted = 0 } = task;
+  const left = uncommitted === 0 ? "" : `; ${formatCount(uncommitted)} uncommitted files are not in its worktree`;
+  host.notice(`${task.id} ${describeQueue(service)}${left}`, "green");
+}
+
+function describeQueue({ server }: TaskService): string {
+  return server === undefined ? "is queued; start a server to run it: rookery serve" : "is queued";
+}
+
+/** Asks for an answer to the oldest open request. */
+async function askNextRequest(host: ActionHost, id: string): Promise<void> {
+  const task = await host.service.tasks.show(id);
+  const [request] = await pendingTaskRequests(host.service, task);
+  if (request === undefined) return host.notice(`${id} does not ask anything now`);
+  if (request.asked.question !== undefined) return host.openForm(request);
+  const { surface } = host;
+  surface.print(renderRequest(request.asked, { width: surface.size.columns, paint: surface.paint }));
+  host.enter({ type: "decide", request });
+}
+
+async function answerRequest(
+  host: ActionHost,
+  { request, answer }: Extract<TaskActionCommand, { type: "answer" }>,
+): Promise<void> {
+  const word = "decision" in answer ? (answer.decision === "allow" ? "allowed" : "denied") : answer.action;
+  const what = toSingleLine(request.asked.tool ?? "the question", 60);
+  try {
+    await host.service.answer(request.sessionId, request.asked.requestId, answer);
+    host.notice(`${word}: ${what}`, "green");
+  } catch (error) {
+    if (!isRookeryError(error, "request_not_found")) throw error;
+    host.notice("the request was answered elsewhere", "yellow");
+  }
+}
+
+async function showDiff(host: ActionHost, id: string): Promise<void> {
+  const { surface, io } = host;
+  const { patch = "", truncated } = await host.service.tasks.diff(id, { patch: true });
+  if (patch.trim() === "") return host.notice(`${id} has no changes`);
+  const safe = patch
+    .trimEnd()
+    .split("\n")
+    .map((line) => escapeInvisible(line).replaceAll("\t", "    "))
+    .join("\n");
+  const isPlain = surface.paint("bold", "") === "";
+  const text = isPlain ? safe : colorizePatch(safe);
+  const { columns, rows } = surface.size;
+  const lines = text.split("\n").flatMap((line) => wrapStyled(line, columns));
+  if (lines.length < rows) surface.print(["", ...lines, ""]);
+  else await surface.lend(() => openPager(io, `${text}\n`, host.signal));
+  if (truncated) host.notice(`the diff of ${id} is too large to show completely; use git in its worktree`, "yellow");
+}
+
+async function previewMerge(host: ActionHost, id: string): Promise<void> {
+  host.notice(`checking how ${id} would merge`);
+  const report = await host.service.tasks.predictMerge(id);
+  host.notice("");
+  const [first = "", ...others] = formatMergeReport(id, report);
+  if (report.outcome === "merged" && report.already !== true) {
+    const diff = await host.service.tasks.diff(id, { patch: false });
+    const files = `${formatCount(diff.files.length)} ${diff.files.length === 1 ? "file" : "files"}`;
+    const lines = [first, `${files} · +${formatCount(diff.additions)} -${formatCount(diff.deletions)}`];
+    const question = `Merge ${id} into ${escapeInvisible(report.into)}?`;
+    return host.enter({ type: "confirm", lines, question, accept: { type: "merge", id } });
+  }
+  if (report.outcome === "conflicts") return askToResolve(host, id, report, first);
+  host.notice([first, ...others].join("; "), "yellow");
+}
+
+function askToResolve(host: ActionHost, id: string, { conflicts, into }: MergeReport, first: string): void {
+  const listed = conflicts.slice(0, MAX_LISTED_CONFLICTS).map((file) => `  ${escapeInvisible(file)}`);
+  const left = conflicts.length - listed.length;
+  const branch = escapeInvisible(into);
+  host.enter({
+    type: "confirm",
+    lines: [first, ...listed, ...(left > 0 ? [`  … ${formatCount(left)} more`] : [])],
+    question: "Let the agent resolve them?",
+    accept: { type: "resume", id, prompt: `Merge ${branch} into your branch and resolve the conflicts` },
+  });
+}

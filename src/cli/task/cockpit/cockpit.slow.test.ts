@@ -1,0 +1,183 @@
+/** The cockpit on a rendered screen, with a real server, real agents and real repositories. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { call, say, type Script } from "../../../testing/index.ts";
+import {
+  type CommandFixture,
+  hasPseudoTerminals,
+  openCommandFixture,
+  type RunningCommand,
+} from "../../test-command.ts";
+
+/** An agent that runs the last line of its prompt in a shell. */
+const SHELL_AGENT = `
+[defaults]
+agent = "anthropic"
+[agents.shell]
+backend = "command"
+command = ["sh", "-c", "eval \\"$(printf %s \\"$0\\" | tail -n 1)\\"", "{prompt}"]
+permissions = "all"
+`;
+
+let fixture: CommandFixture;
+let servers: RunningCommand[];
+beforeEach(() => {
+  servers = [];
+});
+afterEach(async () => {
+  for (const server of servers) server.child.kill("SIGTERM");
+  for (const server of servers) await server.ended;
+  await fixture[Symbol.asyncDispose]();
+});
+
+async function open(script: Script = []): Promise<void> {
+  fixture = await openCommandFixture(script, { files: { "a.txt": "one\n" } });
+  const folder = join(fixture.home, ".config", "rookery");
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, "rookery.toml"), SHELL_AGENT);
+}
+
+async function serve(): Promise<RunningCommand> {
+  const server = fixture.start(["serve", "--port", "0"]);
+  servers.push(server);
+  await server.waitForOutput(/Ctrl-C stops the server/);
+  return server;
+}
+
+const start = (id: string, prompt: string, ...more: string[]) =>
+  fixture.rookery(["task", "start", prompt, "--id", id, ...more]);
+const shell = (id: string, command: string, ...more: string[]) => start(id, command, "--agent", "shell", ...more);
+
+describe.skipIf(!hasPseudoTerminals)("the cockpit", { timeout: 90_000 }, () => {
+  it("opens the transcript of the selected task, answers its request, and goes back", async () => {
+    await open([call("bash", { command: "echo from-the-agent" }), say("All **done** here.")]);
+    await serve();
+    await shell("old", "echo hi");
+    await start("asks", "Ask me");
+    const screen = fixture.screen(["task"]);
+    await screen.waitFor(/❯ \? needs you +Ask me/);
+    screen.press("enter");
+    await screen.waitFor("❯ Ask me");
+    await screen.waitFor("asks · Ask me needs an answer: press a");
+    screen.type("a");
+    await screen.waitFor("Allow bash?");
+    expect(screen.all()).toContain("command: echo from-the-agent");
+    screen.type("y");
+    await screen.waitFor("All done here.");
+    expect(screen.style("done here")?.bold).toBe(true);
+    screen.press("escape");
+    await screen.waitFor(/✓ done +Ask me/);
+    await screen.waitFor(/q quits/);
+    screen.type("q");
+    expect(await screen.exited).toBe(0);
+    expect(screen.bytes).not.toContain("\u001b[?1049h");
+  });
+
+  it("stops a task after a question, resumes it with a prompt, and shows its diff", async () => {
+    await open();
+    await serve();
+    await shell("long", "echo begun; sleep 60");
+    const screen = fixture.screen(["task"]);
+    await screen.waitFor(/❯ ● working +echo begun/);
+    screen.type("s");
+    await screen.waitFor("Stop long? Its worktree is kept. [y/n]");
+    screen.type("n");
+    await screen.waitFor("q quits");
+    screen.type("s");
+    await screen.waitFor("[y/n]");
+    screen.type("y");
+    await screen.waitFor(/⊘ stopped +echo begun/);
+    screen.type("r");
+    await screen.waitFor("message for long (optional):");
+    screen.type("echo two >> a.txt");
+    screen.press("enter");
+    await screen.waitFor(/✓ done .* 1 file$/m);
+    screen.type("d");
+    await screen.waitFor("+two");
+    expect(screen.style("+two")?.color).toBe(2);
+    await screen.waitFor("q quits");
+    screen.press("ctrl-c");
+    expect(await screen.exited).toBe(0);
+  });
+
+  it("merges after a preview, and offers to resolve conflicts", async () => {
+    await open();
+    await shell("good", "echo two > b.txt");
+    await shell("bad", "echo three > a.txt");
+    await fixture.repository.write("a.txt", "four\n");
+    await fixture.repository.git("commit", "-am", "Change a");
+    const screen = fixture.screen(["task"]);
+    await screen.waitFor(/❯ ✓ done +echo three/);
+    screen.type("m");
+    await screen.waitFor("Let the agent resolve them? [y/n]");
+    expect(screen.visible()).toContain("bad would conflict with main in 1 file; nothing was changed:\n  a.txt");
+    screen.press("escape");
+    await screen.waitFor("q quits");
+    screen.type("j");
+    await screen.waitFor(/❯ ✓ done +echo two/);
+    screen.type("m");
+    await screen.waitFor("Merge good into main? [y/n]");
+    expect(screen.visible()).toContain("1 file · +1 -0");
+    screen.type("y");
+    await screen.waitFor("merged good into main");
+    expect(await fixture.repository.read("b.txt")).toBe("two\n");
+  });
+
+  it("starts a task with n, filters, and fits a terminal that becomes small and large again", async () => {
+    await open();
+    const screen = fixture.screen(["task"]);
+    await screen.waitFor("no tasks; press n to start one");
+    for (const prompt of ["First job", "Second job"]) {
+      screen.type("n");
+      await screen.waitFor("new task:");
+      screen.type(prompt);
+      screen.press("enter");
+      await screen.waitFor(/is queued; start a server to run it: rookery serve/);
+    }
+    await screen.waitFor("Second job");
+    screen.type("/first");
+    await screen.waitFor("/first");
+    screen.press("enter");
+    await screen.waitFor(/^((?!Second job)[^])*q quits/);
+    expect(screen.visible()).toContain("First job");
+    screen.press("escape");
+    await screen.waitFor("Second job");
+    screen.resize(20, 5);
+    await screen.waitFor(/○ Second job\n❯ ○ First job *\n.*q quits$/);
+    for (const line of screen.visible().split("\n")) expect(line.length).toBeLessThanOrEqual(20);
+    screen.resize(100, 30);
+    await screen.waitFor(/2 queued · no server\n.*Second job .*\n❯.*First job .*\n\n.*\n.*r resume.*q quits$/);
+    screen.type("q");
+    expect(await screen.exited).toBe(0);
+    expect(screen.all()).toContain("2 tasks wait for a server: rookery serve");
+  });
+
+  it("says that the server is gone, works on without it, and connects to the next one", async () => {
+    await open();
+    const server = await serve();
+    await shell("sleeper", "sleep 60");
+    const screen = fixture.screen(["task"], { columns: 120 });
+    await screen.waitFor(/❯ ● working +sleep 60/);
+    server.child.kill("SIGKILL");
+    await server.ended;
+    await screen.waitFor(/disconnected|has ended; tasks wait until one runs: rookery serve/);
+    await screen.waitFor(/❯ ! interrupted +sleep 60/);
+    await serve();
+    await screen.waitFor("connected to the server at");
+    await screen.waitFor(/❯ ● working +sleep 60/);
+    screen.type("q");
+    expect(await screen.exited).toBe(0);
+    expect(screen.all()).toContain("1 task stays with the server at");
+  });
+
+  it.each(["SIGTERM", "SIGHUP"])("restores the terminal at %s", async (signal) => {
+    await open();
+    const screen = fixture.screen(["task"]);
+    await screen.waitFor("no tasks; press n to start one");
+    screen.kill(signal);
+    await screen.exited;
+    expect(screen.bytes.lastIndexOf("\u001b[?2004l")).toBeGreaterThan(screen.bytes.lastIndexOf("\u001b[?2004h"));
+    expect(screen.bytes.lastIndexOf("\u001b[?25h")).toBeGreaterThan(screen.bytes.lastIndexOf("\u001b[?25l"));
+  });
+});

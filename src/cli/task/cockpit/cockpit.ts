@@ -1,0 +1,269 @@
+/** `rookery task` on a terminal: selects, opens, answers, merges and starts tasks. */
+import { deferred } from "../../../stdx/deferred.ts";
+import { type FormInput, openForm } from "../../chat/form-input.ts";
+import { watchChatSignals } from "../../chat/signals.ts";
+import { EXIT, type ExitCode, formatError } from "../../exit.ts";
+import { hasColor, type Io, withCommandPrefix } from "../../io.ts";
+import { ansiPaint, type Color, plainPaint } from "../../paint.ts";
+import { stripControls } from "../../sanitize.ts";
+import type { LiveRegion } from "../../tui/inline-screen.ts";
+import { PromptSurface, type SurfaceOwner } from "../../tui/prompt-surface.ts";
+import { styledWidth } from "../../tui/styled-text.ts";
+import type { TerminalInput } from "../../tui/terminal-input.ts";
+import type { ListedTask } from "../interrupted.ts";
+import type { TaskRequest } from "../requests.ts";
+import type { LoggedEvent, TaskService } from "../service.ts";
+import { type ActionHost, runTaskAction, type TaskActionCommand } from "./actions.ts";
+import { ChangedFiles } from "./changed-files.ts";
+import type { CockpitCommand } from "./commands.ts";
+import { type CockpitStep, handleCockpitKey, handleCockpitSubmit } from "./keys.ts";
+import { formatLeaving } from "./leaving.ts";
+import { BROWSE_MODE, type CockpitMode, type CockpitState, EMPTY_COCKPIT, withTasks } from "./state.ts";
+import { TaskFeed } from "./task-feed.ts";
+import { EMPTY_TASK_TRANSCRIPT, foldTaskEvent, renderTranscriptProgress } from "./task-transcript.ts";
+import { followTranscript } from "./transcript-follower.ts";
+import { renderCockpit } from "./view.ts";
+
+export interface CockpitOptions {
+  readonly io: Io;
+  readonly input: NodeJS.ReadableStream;
+  readonly service: TaskService;
+  readonly reopen: () => Promise<TaskService>;
+  readonly hasNewServer: () => boolean;
+  readonly read: (service: TaskService) => Promise<readonly ListedTask[]>;
+}
+
+/** Updates elapsed times and spinners. */
+const TICK_MS = 250;
+const TICKS_PER_SECOND = 4;
+const SPINNER_FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+
+/** Resolves when the person leaves. The terminal is restored in every case. */
+export async function openCockpit(options: CockpitOptions): Promise<ExitCode> {
+  const { io, input } = options;
+  const paint = hasColor(io) ? ansiPaint : plainPaint;
+  using surface = new PromptSurface({ input, output: io.stdout, paint });
+  await surface.load();
+  const cockpit = new Cockpit(options, surface);
+  using _signals = watchChatSignals(io, () => cockpit.quit(EXIT.cancelled));
+  return await cockpit.run();
+}
+
+class Cockpit implements SurfaceOwner, ActionHost {
+  readonly io: Io;
+  readonly surface: PromptSurface;
+  readonly #feed: TaskFeed;
+  readonly #changedFiles: ChangedFiles;
+  readonly #stop = new AbortController();
+  readonly #quit = deferred<ExitCode>();
+  #state: CockpitState = EMPTY_COCKPIT;
+  #transcript = EMPTY_TASK_TRANSCRIPT;
+  #closeTranscript = new AbortController();
+  #form: { readonly form: FormInput; readonly stop: AbortController } | undefined;
+  #trustAnswer = deferred<boolean>();
+  #frame = 0;
+
+  constructor(options: CockpitOptions, surface: PromptSurface) {
+    this.io = options.io;
+    this.surface = surface;
+    this.#changedFiles = new ChangedFiles((changedFiles) => this.#change({ changedFiles }));
+    this.#feed = new TaskFeed({
+      ...options,
+      onTasks: (tasks, service) => this.#setTasks(tasks, service),
+      onDisconnected: (why) => this.#change({ disconnected: withCommandPrefix(this.io, why) }),
+    });
+  }
+
+  async run(): Promise<ExitCode> {
+    this.surface.setOwner(this);
+    const tick = setInterval(() => this.#tick(), TICK_MS).unref();
+    const feeding = this.#feed.run(this.#stop.signal);
+    feeding.catch((error: unknown) => this.#quit.reject(error));
+    try {
+      const code = await this.#quit.promise;
+      this.#print(formatLeaving(this.#state.tasks, this.#state.server));
+      return code;
+    } finally {
+      clearInterval(tick);
+      this.#stop.abort();
+      this.#form?.stop.abort();
+      this.#closeTranscript.abort();
+      await feeding.catch(() => undefined); // rejected above
+    }
+  }
+
+  quit(code: ExitCode): void {
+    this.#quit.resolve(code);
+  }
+
+  get service(): TaskService {
+    return this.#feed.service;
+  }
+
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  notice(text: string, color: Color = "dim"): void {
+    this.#change({ notice: text === "" ? undefined : { text: withCommandPrefix(this.io, text), color } });
+  }
+
+  enter(mode: CockpitMode): void {
+    if (this.#state.mode.type === "browse") this.#change({ mode });
+    else this.notice("finish this first, and then press the key again", "yellow");
+  }
+
+  openForm(request: TaskRequest): void {
+    if (this.#state.mode.type !== "browse") return;
+    const stop = new AbortController();
+    const form = openForm(this.io, request.asked.question ?? { message: "" }, {
+      print: (text) => this.#print(stripControls(text).trimEnd()),
+      signal: stop.signal,
+    });
+    this.#form = { form, stop };
+    this.surface.editor.setText("");
+    this.#change({ mode: { type: "form", request } });
+    this.#inBackground(async () => {
+      const answer = await form.answer.catch(() => undefined); // the person decides later
+      this.#form = undefined;
+      if (answer === undefined || stop.signal.aborted) return;
+      this.#change({ mode: BROWSE_MODE });
+      await this.#act({ type: "answer", request, answer });
+    });
+  }
+
+  askTrust(what: string): Promise<boolean> {
+    this.#trustAnswer = deferred<boolean>();
+    this.enter({
+      type: "confirm",
+      lines: [what],
+      question: "Trust it?",
+      accept: { type: "decideTrust", isTrusted: true },
+      refuse: { type: "decideTrust", isTrusted: false },
+    });
+    return this.#trustAnswer.promise;
+  }
+
+  handleInput(input: TerminalInput): void {
+    if (input.type === "key") return this.#step(handleCockpitKey(this.#state, input.data));
+    const { type } = this.#state.mode;
+    if (type === "input" || type === "reason" || type === "form") this.surface.editor.paste(input.text);
+  }
+
+  handleSubmit(text: string): void {
+    this.#step(handleCockpitSubmit(this.#state, text));
+  }
+
+  compose(): LiveRegion {
+    const { columns, rows } = this.surface.size;
+    const { paint, editor } = this.surface;
+    const spinner = SPINNER_FRAMES[this.#frame % SPINNER_FRAMES.length] ?? "";
+    return renderCockpit(this.#state, {
+      columns,
+      rows,
+      paint,
+      now: Date.now(),
+      renderInput: (text) => editor.render(columns, { text, width: styledWidth(text) }),
+      progress: renderTranscriptProgress(this.#transcript, Date.now(), spinner, this.#style),
+    });
+  }
+
+  get #style() {
+    return { width: this.surface.size.columns, paint: this.surface.paint, escapeHint: "Esc goes back" };
+  }
+
+  #step({ state, command }: CockpitStep): void {
+    this.#change(state);
+    if (command !== undefined) this.#execute(command);
+  }
+
+  #execute(command: CockpitCommand): void {
+    switch (command.type) {
+      case "quit":
+        return this.quit(EXIT.done);
+      case "suspend":
+        return this.surface.suspend();
+      case "edit":
+        return this.surface.editor.handleKey(command.data);
+      case "setInput":
+        return this.surface.editor.setText(command.text);
+      case "submitForm":
+        return this.#form?.form.submit(command.text);
+      case "leaveForm":
+        this.#form?.stop.abort();
+        return this.surface.editor.setText("");
+      case "openTranscript":
+        return this.#openTranscript(command.id);
+      case "closeTranscript":
+        return this.#closeTranscript.abort();
+      case "decideTrust":
+        return this.#trustAnswer.resolve(command.isTrusted);
+      default:
+        return this.#inBackground(() => this.#act(command));
+    }
+  }
+
+  async #act(command: TaskActionCommand): Promise<void> {
+    await runTaskAction(this, command);
+    this.#feed.refresh();
+  }
+
+  #openTranscript(id: string): void {
+    this.#closeTranscript = new AbortController();
+    const { signal } = this.#closeTranscript;
+    this.#transcript = EMPTY_TASK_TRANSCRIPT;
+    this.#inBackground(async () => {
+      try {
+        await followTranscript({
+          id,
+          feed: this.#feed,
+          signal,
+          show: (logged) => this.#showEvent(id, logged),
+          onOmitted: () => this.#print(this.surface.paint("dim", `earlier events: rookery task logs ${id}`)),
+        });
+      } finally {
+        if (this.#closeTranscript.signal === signal) this.#transcript = EMPTY_TASK_TRANSCRIPT;
+      }
+    });
+  }
+
+  #showEvent(id: string, { event }: LoggedEvent): void {
+    const stages = this.#state.tasks.find((task) => task.id === id)?.stages ?? [];
+    const [transcript, lines] = foldTaskEvent(this.#transcript, event, stages, this.#style);
+    this.#transcript = transcript;
+    this.surface.print(lines);
+  }
+
+  #setTasks(tasks: readonly ListedTask[], service: TaskService): void {
+    const { server: before, readAt } = this.#state;
+    const { server } = service;
+    this.#change({ ...withTasks(this.#state, tasks, Date.now()), server });
+    if (readAt !== undefined && before !== undefined && server === undefined)
+      this.notice(`the server at ${before} has ended; tasks wait until one runs: rookery serve`, "yellow");
+    else if (readAt !== undefined && server !== undefined && server !== before)
+      this.notice(`connected to the server at ${server}`, "green");
+    this.#changedFiles.update(this.#state.tasks, service, AbortSignal.any([this.signal, this.#feed.lost]));
+  }
+
+  #change(change: Partial<CockpitState>): void {
+    this.#state = { ...this.#state, ...change };
+    this.surface.refresh();
+  }
+
+  #print(text: string): void {
+    if (text !== "") this.surface.print(withCommandPrefix(this.io, text).split("\n"));
+  }
+
+  /** Times in the list change once a second. */
+  #tick(): void {
+    this.#frame += 1;
+    if (this.#state.openId !== undefined || this.#frame % TICKS_PER_SECOND === 0) this.surface.refresh();
+  }
+
+  /** Shows the error if the work fails. */
+  #inBackground(work: () => Promise<void>): void {
+    work().catch((error: unknown) => {
+      if (!this.signal.aborted) this.notice(formatError(error), "red");
+    });
+  }
+}

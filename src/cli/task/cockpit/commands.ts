@@ -1,0 +1,25 @@
+/** What the cockpit does outside of its state. */
+import type { Answer } from "../../../session/method-types.ts";
+import type { TaskRequest } from "../requests.ts";
+
+export type CockpitCommand =
+  | { readonly type: "quit" }
+  | { readonly type: "suspend" }
+  /** A key for the line editor. */
+  | { readonly type: "edit"; readonly data: string }
+  | { readonly type: "setInput"; readonly text: string }
+  | { readonly type: "submitForm"; readonly text: string }
+  | { readonly type: "leaveForm" }
+  | { readonly type: "openTranscript"; readonly id: string }
+  | { readonly type: "closeTranscript" }
+  /** Reads the oldest open request of the task, and asks for an answer. */
+  | { readonly type: "readRequest"; readonly id: string }
+  | { readonly type: "showRequestDiff"; readonly request: TaskRequest }
+  | { readonly type: "answer"; readonly request: TaskRequest; readonly answer: Answer }
+  | { readonly type: "showDiff"; readonly id: string }
+  | { readonly type: "previewMerge"; readonly id: string }
+  | { readonly type: "merge"; readonly id: string }
+  | { readonly type: "stop"; readonly id: string }
+  | { readonly type: "resume"; readonly id: string; readonly prompt: string | undefined }
+  | { readonly type: "start"; readonly prompt: string }
+  | { readonly type: "decideTrust"; readonly isTrusted: boolean };

@@ -1,0 +1,115 @@
+/** The state of the cockpit: the tasks, which one is selected or open, and what the keys do. Pure. */
+import type { Color } from "../../paint.ts";
+import { toSingleLine } from "../../sanitize.ts";
+import { type ListedTask, isActive } from "../interrupted.ts";
+import type { TaskRequest } from "../requests.ts";
+import type { CockpitCommand } from "./commands.ts";
+
+export type CockpitMode =
+  | { readonly type: "browse" }
+  | { readonly type: "filter" }
+  | { readonly type: "help" }
+  /** `lines`: what the person decides on. */
+  | {
+      readonly type: "confirm";
+      readonly lines: readonly string[];
+      readonly question: string;
+      readonly accept: CockpitCommand;
+      readonly refuse?: CockpitCommand;
+    }
+  | { readonly type: "input"; readonly label: string; readonly purpose: InputPurpose }
+  | { readonly type: "decide"; readonly request: TaskRequest }
+  | { readonly type: "reason"; readonly request: TaskRequest }
+  | { readonly type: "form"; readonly request: TaskRequest };
+
+export type InputPurpose =
+  { readonly type: "start" } | { readonly type: "resume"; readonly id: string; readonly isPromptRequired: boolean };
+
+export interface CockpitNotice {
+  readonly text: string;
+  readonly color: Color;
+}
+
+export interface CockpitState {
+  /** In the order in which they are shown. */
+  readonly tasks: readonly ListedTask[];
+  /** When the tasks were read, in milliseconds since the epoch. Undefined before the first time. */
+  readonly readAt: number | undefined;
+  readonly selectedId: string | undefined;
+  readonly filter: string;
+  /** The task whose transcript is open. */
+  readonly openId: string | undefined;
+  readonly mode: CockpitMode;
+  readonly notice: CockpitNotice | undefined;
+  /** URL of the server. Undefined for the log of this machine. */
+  readonly server: string | undefined;
+  /** Why the tasks cannot be read. Undefined while connected. */
+  readonly disconnected: string | undefined;
+  /** Number of changed files by task id. */
+  readonly changedFiles: ReadonlyMap<string, number>;
+}
+
+export const BROWSE_MODE: CockpitMode = { type: "browse" };
+
+export const EMPTY_COCKPIT: CockpitState = {
+  tasks: [],
+  readAt: undefined,
+  selectedId: undefined,
+  filter: "",
+  openId: undefined,
+  mode: BROWSE_MODE,
+  notice: undefined,
+  server: undefined,
+  disconnected: undefined,
+  changedFiles: new Map(),
+};
+
+/** Tasks that need a person come first, then tasks that do something, then tasks that wait, then ended ones. */
+const GROUPS = ["needs you", "working", "interrupted", "parked", "queued", "done", "failed", "stopped"] as const;
+export type TaskGroup = (typeof GROUPS)[number];
+
+export function groupOfTask(task: ListedTask): TaskGroup {
+  if (task.interrupted) return "interrupted";
+  if (task.status === "waiting") return "needs you";
+  const merges = task.merge !== undefined && task.merge.outcome === undefined;
+  if (isActive(task) || merges) return "working";
+  return task.status as TaskGroup;
+}
+
+export function countGroups(tasks: readonly ListedTask[]): readonly (readonly [TaskGroup, number])[] {
+  return GROUPS.map((group) => [group, tasks.filter((task) => groupOfTask(task) === group).length] as const).filter(
+    ([, count]) => count > 0,
+  );
+}
+
+/** Replaces the tasks and keeps the selection. */
+export function withTasks(state: CockpitState, tasks: readonly ListedTask[], readAt: number): CockpitState {
+  const sorted = GROUPS.flatMap((group) => tasks.filter((task) => groupOfTask(task) === group));
+  return keepSelection(state, { ...state, tasks: sorted, readAt, disconnected: undefined });
+}
+
+/** Selects the task at the same place if the selected one is no longer visible. */
+export function keepSelection(before: CockpitState, state: CockpitState): CockpitState {
+  const visible = visibleTasks(state);
+  if (visible.some(({ id }) => id === state.selectedId)) return state;
+  const place = Math.max(
+    0,
+    visibleTasks(before).findIndex(({ id }) => id === before.selectedId),
+  );
+  return { ...state, selectedId: visible[Math.min(place, visible.length - 1)]?.id };
+}
+
+/** The tasks that match the filter. */
+export function visibleTasks({ tasks, filter }: CockpitState): readonly ListedTask[] {
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return tasks;
+  return tasks.filter((task) => {
+    const text = toSingleLine(`${task.id} ${task.title} ${task.agent} ${groupOfTask(task)}`).toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
+
+/** The task that a key is about: the open one, or the selected one. */
+export function targetTask({ tasks, openId, selectedId }: CockpitState): ListedTask | undefined {
+  return tasks.find(({ id }) => id === (openId ?? selectedId));
+}

@@ -1,0 +1,143 @@
+import { describe, expect, it } from "vitest";
+import { displayWidth } from "../../display-width.ts";
+import { ansiPaint, plainPaint } from "../../paint.ts";
+import { formatLeaving } from "./leaving.ts";
+import type { CockpitMode, CockpitState } from "./state.ts";
+import { cockpitWith, READ_AT } from "./test-state.ts";
+import { renderCockpit } from "./view.ts";
+
+const USAGE = { inputTokens: 900, outputTokens: 100, cacheReadTokens: 0, cacheWriteTokens: 0, costUsd: 0.5 };
+
+function render(state: CockpitState, columns = 80, rows = 24, paint = plainPaint): readonly string[] {
+  return renderCockpit(state, {
+    columns,
+    rows,
+    paint,
+    now: READ_AT + 3_000,
+    renderInput: (label) => ({ lines: [label], cursor: { row: 0, column: 0 } }),
+    progress: [],
+  }).lines.map((line) => (paint === plainPaint ? withoutStyles(line) : line));
+}
+
+/** Truncated text resets styles, also without colors. */
+function withoutStyles(text: string): string {
+  return text.replaceAll(/\u001b\[[0-9;]*m/g, "").trimEnd();
+}
+
+const TASKS = () =>
+  cockpitWith(
+    { id: "one", title: "Add pages", status: "running", startedAt: "2026-01-01T09:59:00.000Z", ranMs: 60_000 },
+    { id: "two", title: "Fix the test", status: "done", startedAt: "x", ranMs: 5_000, usage: USAGE as never },
+  );
+
+describe("the list", () => {
+  it("shows state, title, agent, elapsed time, changed files and cost", () => {
+    const lines = render({ ...TASKS(), changedFiles: new Map([["two", 3]]) });
+    expect(lines[0]).toBe("1 working · 1 done · no server");
+    expect(lines[1]).toMatch(/^❯ ● working {2}Add pages +claude {2}1m 3s$/);
+    expect(lines[2]).toMatch(/^ {2}✓ done {5}Fix the test +claude {5}5s {2}3 files {2}\$0\.5000$/);
+    expect(lines.at(-1)).toContain("q quits");
+  });
+
+  it("leaves out cost, files, agent and time, in this order, if the terminal is narrow", () => {
+    const state = { ...TASKS(), changedFiles: new Map([["two", 3]]) };
+    const row = (columns: number) => render(state, columns)[2] ?? "";
+    expect(row(60)).toContain("$0.5000");
+    expect(row(44)).not.toContain("$");
+    expect(row(44)).toContain("3 files");
+    expect(row(34)).not.toContain("files");
+    expect(row(34)).toContain("claude");
+    expect(row(28)).not.toContain("claude");
+    expect(row(28)).toContain("5s");
+    expect(row(20)).toMatch(/^ {2}✓ Fix the test/);
+  });
+
+  it("says how to start if there is no task, and how to see all if none matches", () => {
+    expect(render(cockpitWith()).join("\n")).toContain("no tasks; press n to start one");
+    expect(render({ ...TASKS(), filter: "zzz" }).join("\n")).toContain('no task matches "zzz"; Esc shows all');
+  });
+
+  it("scrolls with the selection and says which of how many it is", () => {
+    const many = cockpitWith(...Array.from({ length: 40 }, (_, at) => ({ id: `t${at}`, title: `Task ${at}.` })));
+    const lines = render({ ...many, selectedId: "t30" }, 80, 12);
+    expect(lines.length).toBeLessThanOrEqual(11);
+    expect(lines.join("\n")).toContain("❯ ○ queued  Task 30.");
+    expect(lines.at(-1)).toContain("31 of 40");
+  });
+
+  it("shows the reason of a lost connection and keeps the tasks", () => {
+    const text = render({ ...TASKS(), disconnected: "cannot reach it; trying again" }).join("\n");
+    expect(text).toContain("disconnected: cannot reach it; trying again");
+    expect(text).toContain("Add pages");
+  });
+});
+
+const request = { sessionId: "s", asked: { requestId: "r", tool: "bash", input: { command: "x".repeat(300) } } };
+const MODES: readonly CockpitMode[] = [
+  { type: "browse" },
+  { type: "filter" },
+  { type: "help" },
+  {
+    type: "confirm",
+    lines: ["a would merge into main", "漢字".repeat(40)],
+    question: "Merge it?",
+    accept: { type: "quit" },
+  },
+  { type: "input", label: "new task: ", purpose: { type: "start" } },
+  { type: "decide", request },
+];
+
+describe("a view of any size", () => {
+  const hostile = cockpitWith(
+    {
+      id: "a",
+      title: "\u001b[2J\u001b]0;owned\u0007\u202eevil\u200b\n\rtitle 漢字漢字 👩‍👩‍👧",
+      agent: "\u001b[31mred",
+      status: "running",
+    },
+    { id: "b", title: "漢".repeat(200), status: "failed", message: "\u009b1A broken\nlines" },
+    { id: "c", title: "\u0000", status: "waiting" },
+  );
+
+  it.each([
+    [20, 5],
+    [21, 6],
+    [40, 10],
+    [80, 24],
+    [120, 40],
+    [200, 60],
+  ])("fits %i columns and %i rows in every mode, with hostile titles", (columns, rows) => {
+    for (const mode of MODES) {
+      for (const openId of [undefined, "a"]) {
+        const notice = { text: "note\u001b[2J ".repeat(50), color: "yellow" as const };
+        const lines = render({ ...hostile, mode, openId, notice, filter: "" }, columns, rows);
+        expect(lines.length).toBeLessThanOrEqual(rows - 1);
+        for (const line of lines) {
+          expect(displayWidth(line)).toBeLessThanOrEqual(columns);
+          expect(line).not.toMatch(/[\p{Cc}\u202e\u200b]/u);
+        }
+      }
+    }
+  });
+
+  it("shows a task and the way out at 20x5", () => {
+    const lines = render(hostile, 20, 5);
+    expect(lines.some((line) => line.startsWith("❯ "))).toBe(true);
+    expect(lines.at(-1)).toContain("q quits");
+  });
+
+  it("has the same text with colors", () => {
+    const colored = render(hostile, 80, 24, ansiPaint);
+    expect(colored.join("")).toContain("\u001b[31m");
+    expect(colored.map(withoutStyles)).toEqual(render(hostile));
+  });
+});
+
+describe("formatLeaving", () => {
+  it("says who continues the tasks", () => {
+    const { tasks } = cockpitWith({ id: "a", status: "running" }, { id: "b" }, { id: "c", status: "done" });
+    expect(formatLeaving(tasks, "http://x")).toBe("2 tasks stay with the server at http://x");
+    expect(formatLeaving(tasks, undefined)).toBe("1 task waits for a server: rookery serve");
+    expect(formatLeaving([], undefined)).toBe("");
+  });
+});

@@ -1,0 +1,186 @@
+/** Renders the cockpit as a live region that fits the screen. Pure. */
+import { renderDecision } from "../../chat/permission-keys.ts";
+import type { Paint } from "../../paint.ts";
+import { stripHidden, toSingleLine } from "../../sanitize.ts";
+import type { LiveRegion } from "../../tui/inline-screen.ts";
+import { formatStatusLine, type StatusFact } from "../../tui/status-line.ts";
+import { clipStyled, styledWidth, wrapStyled } from "../../tui/styled-text.ts";
+import type { ListedTask } from "../interrupted.ts";
+import { formatLastActivity } from "../messages.ts";
+import { formatTaskTitle, renderTaskRows } from "./rows.ts";
+import { type CockpitState, countGroups, targetTask, visibleTasks } from "./state.ts";
+
+export interface CockpitFrame {
+  readonly columns: number;
+  readonly rows: number;
+  readonly paint: Paint;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** The line editor after a label. */
+  readonly renderInput: (label: string) => LiveRegion;
+  /** What the agent of the open task does now. */
+  readonly progress: readonly string[];
+}
+
+/** On a screen with fewer rows, only tasks and keys are shown. */
+const MIN_ROWS_FOR_DETAILS = 9;
+const MAX_NOTICE_LINES = 3;
+
+export function renderCockpit(state: CockpitState, frame: CockpitFrame): LiveRegion {
+  const rows = Math.max(1, frame.rows - 1); // the inline screen keeps one row for the cursor
+  const bottom = renderBottom(state, frame);
+  const notice = renderNotice(state, frame).slice(0, Math.max(0, rows - bottom.lines.length - 1));
+  const room = Math.max(0, rows - bottom.lines.length - notice.length);
+  const body = state.openId === undefined ? renderList(state, frame, room) : renderOpenTask(state, frame, room);
+  const above = [...body, ...notice];
+  const cursor = bottom.cursor && { row: bottom.cursor.row + above.length, column: bottom.cursor.column };
+  return { lines: [...above, ...bottom.lines], cursor };
+}
+
+function renderList(state: CockpitState, frame: CockpitFrame, room: number): string[] {
+  const { columns: width, paint, now } = frame;
+  if (room === 0) return [];
+  const isLarge = frame.rows >= MIN_ROWS_FOR_DETAILS && room >= 5;
+  const tasks = visibleTasks(state);
+  const head = isLarge ? [renderHeading(state, frame)] : [];
+  if (tasks.length === 0) return [...head, ...wrapStyled(paint("dim", describeEmptyList(state)), width)].slice(0, room);
+  const selected = Math.max(
+    0,
+    tasks.findIndex(({ id }) => id === state.selectedId),
+  );
+  const detail = isLarge ? renderDetail(tasks[selected], frame) : [];
+  const count = Math.max(1, room - head.length - detail.length);
+  const start = Math.max(0, Math.min(selected - Math.floor(count / 2), tasks.length - count));
+  const rows = renderTaskRows(tasks.slice(start, start + count), {
+    width,
+    paint,
+    selectedId: state.selectedId,
+    changedFiles: state.changedFiles,
+    since: state.readAt === undefined ? 0 : Math.max(0, now - state.readAt),
+  });
+  return [...head, ...rows, ...detail];
+}
+
+function renderHeading(state: CockpitState, { columns, paint }: CockpitFrame): string {
+  const counts = countGroups(state.tasks).map(([group, count]) => `${count} ${group}`);
+  const facts: StatusFact[] = [
+    ...counts.map((text, index) => ({ text, priority: 9 - index })),
+    { text: state.filter === "" ? "" : `filter: ${state.filter}`, priority: 20 },
+    { text: state.server === undefined ? "no server" : `server ${state.server}`, priority: 0 },
+  ];
+  return paint("dim", formatStatusLine(facts, columns));
+}
+
+function describeEmptyList({ readAt, filter, disconnected }: CockpitState): string {
+  if (readAt === undefined) return disconnected === undefined ? "reading the tasks" : "no tasks were read yet";
+  return filter === "" ? "no tasks; press n to start one" : `no task matches "${filter}"; Esc shows all`;
+}
+
+/** The id of the selected task, and why it has its status or what it did last. */
+function renderDetail(task: ListedTask | undefined, { columns, paint }: CockpitFrame): string[] {
+  if (task === undefined) return [];
+  const activity =
+    task.status === "waiting" && !task.interrupted
+      ? "needs an answer: press a"
+      : toSingleLine(stripHidden(formatLastActivity(task)));
+  const text = [task.id, activity].filter((part) => part !== "").join(" · ");
+  return ["", clipStyled(`  ${paint("dim", text)}`, columns)];
+}
+
+function renderOpenTask(state: CockpitState, frame: CockpitFrame, room: number): string[] {
+  const { columns, paint, progress } = frame;
+  if (room === 0) return [];
+  const task = targetTask(state);
+  const title = task === undefined ? (state.openId ?? "") : `${task.id} · ${formatTaskTitle(task)}`;
+  const asks =
+    task !== undefined && task.waitingFor.length > 0 ? ` ${paint("yellow", "needs an answer: press a")}` : "";
+  const lines = [...progress, "", clipStyled(`${paint("bold", title)}${asks}`, columns)];
+  return lines.slice(-room);
+}
+
+function renderNotice({ notice, disconnected }: CockpitState, { columns, paint }: CockpitFrame): string[] {
+  const lines = [
+    ...(disconnected === undefined ? [] : [`${paint("red", "disconnected:")} ${toSingleLine(disconnected)}`]),
+    ...(notice === undefined ? [] : [paint(notice.color, toSingleLine(stripHidden(notice.text)))]),
+  ];
+  return lines.flatMap((line) => wrapStyled(line, columns, "  ").slice(0, MAX_NOTICE_LINES));
+}
+
+/** Where the person types or decides, or the keys. */
+function renderBottom(state: CockpitState, frame: CockpitFrame): LiveRegion {
+  const { columns: width, rows, paint, renderInput } = frame;
+  const { mode } = state;
+  const fixed = (lines: readonly string[]): LiveRegion => ({ lines, cursor: undefined });
+  switch (mode.type) {
+    case "browse":
+      return fixed([paint("dim", formatStatusLine(keyFacts(state, frame), width))]);
+    case "filter": {
+      const text = clipStyled(`${paint("cyan", "/")}${state.filter}`, Math.max(1, width - 1));
+      return { lines: [text], cursor: { row: 0, column: Math.min(width - 1, 1 + styledWidth(state.filter)) } };
+    }
+    case "help":
+      return fixed(HELP_LINES.slice(0, Math.max(1, rows - 2)).map((line) => clipStyled(line, width)));
+    case "confirm": {
+      const question = wrapStyled(`${paint("yellow", "?")} ${toSingleLine(mode.question)} [y/n]`, width, "  ");
+      const lines = mode.lines.flatMap((line) => wrapStyled(stripHidden(line), width, "  "));
+      return fixed([...lines.slice(0, Math.max(0, rows - 2 - question.length)), ...question].slice(-(rows - 1)));
+    }
+    case "input":
+      return renderInput(paint("cyan", clipStyled(mode.label, Math.floor(width / 2))));
+    case "reason":
+      return renderInput(paint("yellow", "reason: "));
+    case "form":
+      return renderInput(paint("yellow", "answer: "));
+    case "decide": {
+      const { asked } = mode.request;
+      const lines = renderDecision(asked, { width, paint, escapeHint: "Esc decides later" });
+      if (lines.length < rows) return fixed(lines);
+      return fixed(
+        [`Allow ${toSingleLine(asked.tool ?? "")}?`, "y n a e, Esc later"].map((line) => clipStyled(line, width)),
+      );
+    }
+  }
+}
+
+function keyFacts(state: CockpitState, { rows }: CockpitFrame): StatusFact[] {
+  if (state.openId !== undefined) {
+    return [
+      { text: "Esc back", priority: 10 },
+      { text: "a answer", priority: 6 },
+      { text: "d diff", priority: 5 },
+      { text: "m merge", priority: 4 },
+      { text: "s stop", priority: 3 },
+      { text: "r resume", priority: 2 },
+      { text: "? keys", priority: 8 },
+    ];
+  }
+  const tasks = visibleTasks(state);
+  const place = tasks.findIndex(({ id }) => id === state.selectedId) + 1;
+  const isPart = tasks.length > Math.max(1, rows - 5);
+  return [
+    { text: isPart ? `${place} of ${tasks.length}` : "", priority: 9 },
+    { text: "Enter open", priority: 7 },
+    { text: "a answer", priority: 6 },
+    { text: "d diff", priority: 5 },
+    { text: "m merge", priority: 4 },
+    { text: "s stop", priority: 3 },
+    { text: "r resume", priority: 2 },
+    { text: "n new", priority: 6 },
+    { text: "/ filter", priority: 1 },
+    { text: "? keys", priority: 8 },
+    { text: "q quits", priority: 10 },
+  ];
+}
+
+const HELP_LINES = [
+  "↑ ↓ or k j  select a task; g and G: the first and the last",
+  "Enter       show what its agent does; Esc goes back",
+  "a           answer what it asks",
+  "d           show its changes",
+  "m           merge it, after a preview",
+  "s           stop it; its worktree is kept",
+  "r           resume it, with a message",
+  "n           start a new task",
+  "/           filter by title, id, agent or state; Esc shows all",
+  "q, Ctrl-C   leave; tasks of a server keep running",
+];
