@@ -1,6 +1,6 @@
 /** A spinner for terminals, with lines below it, such as the end of a command's output. */
 import { displayWidth, truncateToWidth } from "../display-width.ts";
-import type { TerminalStream } from "../io.ts";
+import { terminalWidth, type TerminalStream } from "../io.ts";
 import { toSingleLine } from "../sanitize.ts";
 
 export interface Spinner extends Disposable {
@@ -32,7 +32,7 @@ export function startSpinner(stream: TerminalStream): Spinner {
   let drawn: readonly number[] = [];
   /** Moves the cursor to the start of the first drawn line. A narrower terminal wraps lines into several rows. */
   const returnToStart = (): string => {
-    const columns = Math.max(1, stream.columns ?? 80);
+    const columns = terminalWidth(stream) ?? 80;
     const rows = drawn.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0);
     return rows > 1 ? `\r\u001b[${rows - 1}A` : "\r";
   };
@@ -43,7 +43,7 @@ export function startSpinner(stream: TerminalStream): Spinner {
     drawn = [];
   };
   const draw = (): void => {
-    const width = Math.max(10, (stream.columns ?? 80) - 3);
+    const width = Math.max(10, (terminalWidth(stream) ?? 80) - 3);
     const first = `${FRAMES[frame % FRAMES.length] ?? ""} ${truncateToWidth(toSingleLine(label), width)}`;
     const lines = [first, ...below()];
     // Each line is overwritten before its rest is erased, in one write, so that nothing flickers.
