@@ -47,7 +47,7 @@ it("keeps one cache per command, and none for unknown commands", async () => {
   await fixture.start(["agents"]).ended;
   await fixture.start(["agnets"]).ended;
   await fixture.start(["../../x"]).ended;
-  expect((await readdir(join(home, "cache"))).sort()).toEqual(["agents.v8", "other.v8"]);
+  expect((await readdir(join(home, "cache"))).sort()).toEqual(["agents.v8", "chat.v8"]);
 });
 
 describe("ignores and replaces a cache", () => {

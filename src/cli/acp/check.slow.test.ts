@@ -1,12 +1,15 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { CheckReport } from "../../acp/devtools/check/index.ts";
-import { say, type Script } from "../../testing/index.ts";
+import { call, say, type Script } from "../../testing/index.ts";
 import { linkCodeCache, BUILT_COMMAND, openCommandFixture, type CommandFixture } from "../test-command.ts";
 
-/** Replies slowly enough to be cancelled if the prompt asks it to count. */
-const model: Script = ({ lastUserText }) => {
-  if (!lastUserText.includes("Count")) return say(["Hel", "lo."]);
+/** Writes a file first. Replies slowly enough to be cancelled if the prompt asks it to count. */
+const model: Script = ({ lastUserText, messages }) => {
+  if (!lastUserText.includes("Count")) {
+    const hasWritten = messages.some(({ toolResults }) => toolResults.length > 0);
+    return hasWritten ? say(["Hel", "lo."]) : call("write", { path: "made.txt", content: "hello\n" });
+  }
   return say(
     Array.from({ length: 500 }, (_, index) => `${index}\n`),
     { chunkDelayMs: 20 },
@@ -35,8 +38,9 @@ it.runIf(process.env["ROOKERY_SLOW"] === "1")(
   { timeout: 120_000 },
   async () => {
     await using fixture = await openCommandFixture(model);
+    await using other = await openCommandFixture(model); // without the file that the first run writes
     const report = await checkAgent(fixture, ROOKERY);
-    expect(await checkAgent(fixture, [...ROOKERY, "proxy", "--", ...ROOKERY])).toEqual(report);
+    expect(await checkAgent(other, [...ROOKERY, "proxy", "--", ...ROOKERY])).toEqual(report);
   },
 );
 

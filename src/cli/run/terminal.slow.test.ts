@@ -148,7 +148,7 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
     fixture = await openCommandFixture([say("one"), say("two")], { files: { "rookery.toml": "" } });
     const first = fixture.terminal(["run", "x"]);
     await first.waitForOutput(
-      /has files that can run commands and steer agents \(rookery\.toml\)\r\nTrust it\? \[y\/N\] /,
+      /has\s+files\s+that\s+can\s+run\s+commands\s+and\s+steer\s+agents\s+\(rookery\.toml\)\r\nTrust it\? \[y\/N\] /,
     );
     first.child.stdin.write("y\n");
     expect(await first.ended).toMatchObject({ code: 0 });

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
+import { shortId } from "../../domain/ids.ts";
 import { call, calls, say, type Script } from "../../testing/index.ts";
 import {
   BUILT_COMMAND,
@@ -36,14 +37,14 @@ async function killedWhen(script: Script, args: string[], said: RegExp): Promise
 describe("a session of a killed process", () => {
   it("is shown as interrupted with the command that continues it", async () => {
     const session = await killedWhen(TWO_WRITES, ["--permissions", "ask"], /rookery answer \S+ r1 allow/);
-    expect((await fixture.rookery(["sessions"])).stdout).toMatch(new RegExp(`^${session} +interrupted `));
+    expect((await fixture.rookery(["sessions"])).stdout).toMatch(new RegExp(`^${shortId(session)} +interrupted `));
     expect((await fixture.rookery(["sessions", "show", session])).stdout).toContain(
-      `interrupted (was waiting); continue it with: rookery run --session ${session}`,
+      `interrupted (was waiting); continue it with: rookery run --session ${shortId(session)}`,
     );
     const { code, stderr } = await fixture.rookery(["answer", session, "r1", "allow"]);
     expect([code, stderr]).toEqual([
       0,
-      `rookery: no process drives the session now; continue it with: rookery run --session ${session}\n`,
+      `rookery: no process drives the session now; continue it with: rookery run --session ${shortId(session)}\n`,
     ]);
   });
 
@@ -51,7 +52,7 @@ describe("a session of a killed process", () => {
     const session = await killedWhen(TWO_WRITES, ["--permissions", "ask"], /rookery answer \S+ r1 allow/);
     await fixture.rookery(["answer", session, "r1", "allow"]);
     const second = fixture.start(["run", "--session", session]);
-    await second.waitForOutput(new RegExp(`rookery answer ${session} r2 allow`));
+    await second.waitForOutput(new RegExp(`rookery answer ${shortId(session)} r2 allow`));
     const driven = await fixture.rookery(["answer", session, "r2", "allow"]);
     expect(driven.stderr).toBe("");
     expect(await second.ended).toMatchObject({ code: 0, stdout: expect.stringContaining("All done.") });

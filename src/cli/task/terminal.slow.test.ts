@@ -10,7 +10,7 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
   it("asks for a permission, continues with the typed answer, and prints the next steps", async () => {
     fixture = await openCommandFixture([call("write", { path: "hello.txt", content: "hello" }), say("All done.")]);
     const running = fixture.terminal(["task", "start", "Greet", "--id", "greet"]);
-    await running.waitForOutput(/write:\r\n {2}path: hello\.txt\r\n {2}content: hello\r\nAllow write\? /);
+    await running.waitForOutput(/write:\r\n {2}hello\.txt[^]*\+ hello\r\n[^]*Allow write\? /);
     running.child.stdin.write("y\n");
     const { code, stdout } = await running.ended;
     expect(stdout).toContain("✓ write hello.txt");
@@ -28,7 +28,7 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
     running.child.stdin.write("\u0003");
     const { code, stdout } = await running.ended;
     expect(stdout).toMatch(
-      /task sleepy was stopped; worktree kept: .*sleepy; continue it with: rookery task resume sleepy/,
+      /task sleepy was stopped; worktree kept:\s+\S*sleepy; continue it with:\s+rookery task resume sleepy/,
     );
     expect(code).toBe(130);
     const resumed = await fixture.rookery(["task", "resume", "sleepy"]);
