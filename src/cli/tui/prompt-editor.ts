@@ -1,6 +1,7 @@
 /** The multi-line input: the editor of pi-tui without its borders, and with the terminal's own cursor. */
 import type { AutocompleteProvider } from "@mariozechner/pi-tui/dist/autocomplete.js";
 import { Editor } from "@mariozechner/pi-tui/dist/components/editor.js";
+import { matchesKey } from "@mariozechner/pi-tui/dist/keys.js";
 import type { TUI } from "@mariozechner/pi-tui/dist/tui.js";
 import { visibleWidth } from "@mariozechner/pi-tui/dist/utils.js";
 import type { Paint } from "../paint.ts";
@@ -27,12 +28,17 @@ export interface PromptEditorOptions {
 
 /** Marks the borders that the editor draws, so that they can be left out. */
 const BORDER_MARK = "\u0000";
+const ESCAPE = "\u001b";
+/** A command with an argument, whose values are completed. */
+const ARGUMENT = /^\/\S+\s/;
 const CURSOR_START = "\u001b[7m";
 const CURSOR_END = "\u001b[0m";
 
 export class PromptEditor {
   readonly #editor: Editor;
   readonly #paint: Paint;
+  /** Whether the person has moved the selection of the completions with the last key. */
+  #hasChosen = false;
 
   constructor({ paint, rows, onChange, onSubmit }: PromptEditorOptions) {
     this.#paint = paint;
@@ -88,6 +94,12 @@ export class PromptEditor {
   }
 
   handleKey(data: string): void {
+    const isEnter = matchesKey(data, "enter");
+    // Completions arrive late: without a choice, Enter must not replace what was typed.
+    if (isEnter && this.isCompleting && !this.#hasChosen && ARGUMENT.test(this.#editor.getText())) {
+      this.#editor.handleInput(ESCAPE);
+    }
+    this.#hasChosen = this.isCompleting && (matchesKey(data, "up") || matchesKey(data, "down"));
     this.#editor.handleInput(data);
   }
 
