@@ -177,7 +177,6 @@ it.each<[child: string, secrets: readonly string[]]>([
 /** Files that start processes with an environment from `childEnvironment`, or with a smaller one. */
 const STARTS_PROCESSES = [
   "acp/auth/terminal.ts",
-  "cli/chat/commands/files.ts",
   "cli/config/config.ts",
   "cli/demo/demo.ts",
   "cli/diff/pager.ts",

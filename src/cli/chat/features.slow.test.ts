@@ -1,5 +1,7 @@
+import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { startOnScreen } from "../../../test/support/screen.ts";
 import { call, say } from "../../testing/index.ts";
@@ -7,8 +9,8 @@ import { BUILT_COMMAND, type CommandFixture, openCommandFixture } from "../test-
 
 const PATIENCE_MS = 90_000;
 
-async function openChat(fixture: CommandFixture, args: readonly string[] = []) {
-  const screen = fixture.screen(args);
+async function openChat(fixture: CommandFixture, args: readonly string[] = [], env: Record<string, string> = {}) {
+  const screen = fixture.screen(args, { env });
   await screen.waitFor("❯");
   return screen;
 }
@@ -193,3 +195,23 @@ it(
 
 const ONE_PIXEL_PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+it(
+  "shows the changes with /diff, and starts no diff driver of the repository",
+  async () => {
+    await using fixture = await openCommandFixture([], {
+      files: { "a.txt": "before\n", ".gitattributes": "*.txt diff=spy\n" },
+    });
+    const { path } = fixture.repository;
+    const marker = join(path, "driver-ran");
+    await promisify(execFile)("git", ["config", "diff.spy.command", `touch ${marker}`], { cwd: path });
+    await writeFile(join(path, "a.txt"), "after\n");
+    const screen = await openChat(fixture, ["chat"], { PAGER: "cat" });
+    screen.type("/diff");
+    screen.press("enter");
+    await screen.waitFor(/^-before\n\+after$/m, { scrollback: true });
+    await screen.waitFor(/❯$/m);
+    await expect(readFile(marker)).rejects.toThrow("ENOENT");
+  },
+  PATIENCE_MS,
+);

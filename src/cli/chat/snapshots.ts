@@ -17,12 +17,12 @@ export interface FileChange {
   readonly status: "added" | "changed" | "deleted";
 }
 
-/** In a repository that takes longer, turns have no snapshot. */
-const SNAPSHOT_DEADLINE_MS = 5_000;
+/** In a repository in which git takes longer, turns have no snapshot. */
+const GIT_DEADLINE_MS = 5_000;
 
 /** Returns undefined outside of a repository, or if the repository is too large. Ignored files are not in it. */
 export async function takeSnapshot(cwd: string, env: EnvironmentVariables): Promise<FileSnapshot | undefined> {
-  const options = gitOptions(env);
+  const options = chatGitOptions(env);
   try {
     const root = await git(cwd, ["rev-parse", "--show-toplevel"], options);
     return { root, tree: await writeTree(root, options) };
@@ -33,7 +33,7 @@ export async function takeSnapshot(cwd: string, env: EnvironmentVariables): Prom
 
 /** Lists what has changed since the snapshot, whoever changed it. */
 export async function changesSince(snapshot: FileSnapshot, env: EnvironmentVariables): Promise<readonly FileChange[]> {
-  const options = gitOptions(env);
+  const options = chatGitOptions(env);
   const now = await writeTree(snapshot.root, options);
   const args = ["diff-tree", "-r", "-z", "--no-renames", "--name-status", snapshot.tree, now];
   const fields = (await git(snapshot.root, args, options)).split("\0");
@@ -55,7 +55,7 @@ export async function restoreSnapshot(
   if (kept.length > 0) {
     const args = ["restore", `--source=${tree}`, "--worktree", "--pathspec-from-file=-", "--pathspec-file-nul"];
     const input = kept.map((path) => `:(top,literal)${path}\0`).join("");
-    const { code, stderr } = await gitTry(root, args, gitOptions(env), { input });
+    const { code, stderr } = await gitTry(root, args, chatGitOptions(env), { input });
     if (code !== 0) throw new RookeryError("git_failed", `git could not restore the files: ${stderr.trim()}`);
   }
   for (const { path, status } of changes) {
@@ -79,8 +79,8 @@ async function writeTree(root: string, options: GitOptions): Promise<string> {
   }
 }
 
-function gitOptions(env: EnvironmentVariables): GitOptions {
-  return { env, marker: `rookery-chat-${process.pid}`, deadlineMs: SNAPSHOT_DEADLINE_MS };
+export function chatGitOptions(env: EnvironmentVariables): GitOptions {
+  return { env, marker: `rookery-chat-${process.pid}`, deadlineMs: GIT_DEADLINE_MS };
 }
 
 function ignoreMissing(error: unknown): void {

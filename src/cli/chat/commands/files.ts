@@ -1,33 +1,34 @@
 /** `/diff` and `/undo`. */
-import { spawn } from "node:child_process";
 import { RookeryError } from "../../../domain/errors.ts";
-import { childEnvironment } from "../../../domain/child-environment.ts";
-import { escapeInvisible } from "../../sanitize.ts";
+import { git } from "../../../worktrees/git.ts";
+import { openPager } from "../../diff/pager.ts";
+import { hasColor } from "../../io.ts";
+import { escapeInvisible, stripControls } from "../../sanitize.ts";
+import { colorizePatch } from "../../task/diff.ts";
 import { readBranch } from "../branch.ts";
 import type { ChatHost } from "../host.ts";
-import { changesSince, restoreSnapshot } from "../snapshots.ts";
+import { changesSince, chatGitOptions, restoreSnapshot } from "../snapshots.ts";
 
 /** Changes that are listed before they are taken back. */
 const MAX_LISTED = 20;
 
-/** Gives the terminal to git, which uses the person's pager and settings. */
+const MAX_DIFF_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Shows what differs from the last commit, in the pager. Git runs with the policy for untrusted repositories, so that it
+ * starts no diff driver of the repository.
+ */
 export async function showDiff(chat: ChatHost): Promise<void> {
   if ((await readBranch(chat.cwd)) === undefined) {
     throw new RookeryError("repository_missing", `${chat.cwd} is not in a git repository`);
   }
-  const code = await chat.surface.lend(
-    () =>
-      new Promise<number | null>((resolve, reject) => {
-        const child = spawn("git", ["diff", "HEAD"], {
-          cwd: chat.cwd,
-          env: childEnvironment(chat.io.env),
-          stdio: "inherit",
-        });
-        child.once("error", reject);
-        child.once("close", resolve);
-      }),
-  );
-  if (code !== 0) throw new RookeryError("git_failed", "git could not show the changes; see its message above");
+  const args = ["diff", "--no-ext-diff", "--no-textconv", "HEAD"];
+  const options = chatGitOptions(chat.io.env);
+  const patch = await git(chat.cwd, args, options, { truncateAt: MAX_DIFF_BYTES });
+  if (patch === "") return chat.notice("no file differs from the last commit", "dim");
+  const clean = stripControls(patch);
+  const text = hasColor(chat.io) ? colorizePatch(clean) : clean;
+  await chat.surface.lend(() => openPager(chat.io, `${text}\n`, new AbortController().signal));
 }
 
 export async function undoChanges(chat: ChatHost): Promise<void> {
