@@ -55,23 +55,34 @@ async function openProject() {
   const cwd = join(fixture.home, "project");
   mkdirSync(cwd);
   writeFileSync(join(cwd, "mean.ts"), BEFORE);
-  const author = ["-c", "user.name=A", "-c", "user.email=a@example.com"];
-  for (const args of [
+  const commands = [
     ["init", "--quiet", "--initial-branch=main"],
+    ["config", "user.name", "A"],
+    ["config", "user.email", "a@example.com"],
     ["add", "."],
-    [...author, "commit", "-qm", "first"],
-  ]) {
-    await promisify(execFile)("git", args, { cwd, env: fixture.env });
-  }
+    ["commit", "--quiet", "-m", "first"],
+  ];
+  for (const args of commands) await promisify(execFile)("git", args, { cwd, env: fixture.env });
   return { fixture, cwd, [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose]() };
 }
 
 /** Replaces what differs from run to run, with as many characters, so that the pictures stay aligned. */
 function mask(svg: string): string {
-  return svg
-    .replaceAll(/(?<![\w.])\d+(?:\.\d+)?(m?s)\b/g, (time, unit: string) => `0${unit}`.padStart(time.length))
-    .replaceAll(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g, "⠋")
-    .replaceAll(/\bses_[0-9a-z]+/g, (id) => "ses_01k0000000000000000000".slice(0, id.length));
+  return svg.replaceAll(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g, "⠋").replaceAll(/(?<= )[0-9a-z]{8}(?=, anthropic)/g, "4k7w2m9x"); // the short id of a session
+}
+
+/** The text of a picture, line by line, without durations: a fast tool shows none. */
+function readLines(svg: string): string[] {
+  const rows = new Map<string, string>();
+  for (const [, y = "", text = ""] of svg.matchAll(/<text x="[^"]*" y="([^"]*)"[^>]*>([^<]*)</g)) {
+    rows.set(y, `${rows.get(y) ?? ""}${text} `);
+  }
+  return Array.from(rows.values(), (row) =>
+    row
+      .replaceAll(/(?:· *)?(?<![\w.])\d+(?:\.\d+)?m?s\b/g, "")
+      .replaceAll(/\s+/g, " ")
+      .trim(),
+  );
 }
 
 function compare(name: string, screen: ProgramScreen, title: string): void {
@@ -81,7 +92,8 @@ function compare(name: string, screen: ProgramScreen, title: string): void {
     mkdirSync(FOLDER, { recursive: true });
     writeFileSync(file, drawn);
   }
-  expect(readFileSync(file, "utf8")).toBe(drawn);
+  expect(readLines(drawn).length).toBeGreaterThan(2);
+  expect(readLines(readFileSync(file, "utf8"))).toEqual(readLines(drawn));
 }
 
 describe.each([80, 120])("the pictures with %i columns", (columns) => {
@@ -108,5 +120,17 @@ describe.each([80, 120])("the pictures with %i columns", (columns) => {
     compare(`inbox-${columns}`, screen, "The inbox with one request");
     running.child.kill("SIGTERM");
     await running.ended;
+  });
+
+  it("show the cockpit with a task that is done and one that waits", async () => {
+    await using project = await openProject();
+    const { fixture, cwd } = project;
+    const done = await fixture.start(["task", "start", PROMPT, "--id", "fix-mean", "--permissions", "all"], { cwd })
+      .ended;
+    expect(done).toMatchObject({ code: 0 });
+    await fixture.start(["task", "start", "Document mean()", "--id", "document-mean", "--detach"], { cwd }).ended;
+    const screen = fixture.screen(["task"], { columns, rows: 16, cwd });
+    await screen.waitFor(/done +mean[^\n]* 1 file /);
+    compare(`cockpit-${columns}`, screen, "The cockpit with two tasks");
   });
 });
