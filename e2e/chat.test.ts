@@ -116,13 +116,16 @@ it.each(STORIES)("talks with %s: edit, undo, denial, steering, interrupt, switch
   expect(existsSync(scene.files.made)).toBe(false);
   if (PASSES_REASONS.has(recipe.name)) expect(JSON.stringify(scene.model.requests)).toContain(REASON);
 
+  // opencode ends a turn at a denial, and tells the model of it with the next prompt.
+  await send(chat, PROMPTS.hello);
+
   // A message while the agent works, and an interrupt.
   submit(chat, PROMPTS.wait);
   await chat.waitFor(/writing \d+s · Esc interrupts/);
   submit(chat, PROMPTS.again);
   await chat.waitFor(PROMPTS.again);
   chat.press("escape"); // the message that waits becomes the next turn
-  expect(await waitForEnd(chat, 5)).toMatch(/^cancelled ·/m);
+  expect(await waitForEnd(chat, 6)).toMatch(/^cancelled ·/m);
 
   // Another agent goes on with the conversation, and the first one comes back.
   submit(chat, "/agent echo");
@@ -142,7 +145,7 @@ it.each(STORIES)("talks with %s: edit, undo, denial, steering, interrupt, switch
     await next.waitFor("Esc interrupts");
     next.press("escape");
   }
-  await waitForEnd(next, 7);
+  await waitForEnd(next, 8);
   expect(await send(next, PROMPTS.again)).toContain(GREETING);
   next.press("ctrl-d");
   expect(await next.exited).toBe(0);
