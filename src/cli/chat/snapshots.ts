@@ -31,7 +31,7 @@ export async function takeSnapshot(cwd: string, env: EnvironmentVariables): Prom
   }
 }
 
-/** Lists what has changed since the snapshot, whoever changed it. */
+/** Lists what has changed since the snapshot, by the agent or by anyone else. */
 export async function changesSince(snapshot: FileSnapshot, env: EnvironmentVariables): Promise<readonly FileChange[]> {
   const options = chatGitOptions(env);
   const now = await writeTree(snapshot.root, options);

@@ -42,7 +42,7 @@ export async function printTranscript(
   }
   for await (const event of events) {
     await write(renderTranscriptEvent(view, event, { paint, columns }));
-    if (event.seq >= head) break; // a running turn goes on
+    if (event.seq >= head) break; // a running turn adds more events
   }
   await write(renderUnfinished(view));
 }

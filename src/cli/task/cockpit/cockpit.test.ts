@@ -77,7 +77,7 @@ describe("the cockpit", () => {
     expect(await opened).toBe(EXIT.done);
   });
 
-  it("restores the mode of the terminal, also after an exception", async () => {
+  it("restores the mode of the terminal when it is left", async () => {
     const setRawMode = vi.fn();
     Object.assign(io.terminalInput, { setRawMode });
     const opened = open();
