@@ -1,7 +1,7 @@
 /** Merges the configuration of one agent from all files and the built-in defaults. */
 import { dirname, resolve } from "node:path";
 import type { AgentSpec } from "../domain/backend.ts";
-import type { Budget } from "../domain/budget.ts";
+import type { Budget } from "../domain/budget-schema.ts";
 import { RookeryError } from "../domain/errors.ts";
 import type { Effort } from "../domain/provider.ts";
 import { firstDefined, type ConfigLayer } from "./layer.ts";

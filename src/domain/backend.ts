@@ -1,5 +1,6 @@
 /** The port of backends. A backend drives an agent, one turn at a time. */
-import type { Amounts, Budget, SessionBudgets } from "./budget.ts";
+import type { Amounts, SessionBudgets } from "./budget.ts";
+import type { Budget } from "./budget-schema.ts";
 import type { BegunChildren, Children, SubagentLimits } from "./children.ts";
 import type { EffectHost } from "./effects.ts";
 import type { BackendKind } from "./enums.ts";

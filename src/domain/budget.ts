@@ -1,18 +1,5 @@
 /** Budgets and used amounts of a session, of one agent in it, and of its task. */
-import { z } from "zod";
-
-export const Budget = z.lazy(() =>
-  z.strictObject({
-    /** Input and output tokens. A task's budget covers all of its sessions. */
-    tokens: z.int().positive().optional(),
-    usd: z.number().positive().optional(),
-    /** Model replies. Counted only for the built-in agent. */
-    steps: z.int().positive().optional(),
-    /** Working time. Waiting for a person, a usage limit or the queue does not count. */
-    seconds: z.number().positive().optional(),
-  }),
-);
-export type Budget = z.infer<typeof Budget>;
+import type { Budget } from "./budget-schema.ts";
 
 export const BUDGET_UNITS = ["usd", "tokens", "steps", "seconds"] as const;
 export type BudgetUnit = (typeof BUDGET_UNITS)[number];

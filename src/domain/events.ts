@@ -3,7 +3,8 @@
  * first use, because most runs of the command parse none.
  */
 import { z } from "zod";
-import { Budget, BUDGET_HOLDERS, BUDGET_UNITS } from "./budget.ts";
+import { BUDGET_HOLDERS, BUDGET_UNITS } from "./budget.ts";
+import { Budget } from "./budget-schema.ts";
 import { MCP_STATUSES, PERMISSION_POLICIES } from "./enums.ts";
 
 export const ToolKind = z.enum([

@@ -2,6 +2,7 @@
 export * from "./arguments.ts";
 export * from "./backend.ts";
 export * from "./budget.ts";
+export * from "./budget-schema.ts";
 export * from "./children.ts";
 export * from "./draft-schema.ts";
 export * from "./effects.ts";

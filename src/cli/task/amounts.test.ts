@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Budget } from "../../domain/budget.ts";
+import type { Budget } from "../../domain/budget-schema.ts";
 import { parseBudget, parseSize } from "./amounts.ts";
 import { fitToWidth, truncateToWidth, displayWidth } from "../display-width.ts";
 import { formatTaskTable } from "./table.ts";

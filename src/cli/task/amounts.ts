@@ -1,5 +1,5 @@
 /** Parses amounts that people type: budgets and sizes. */
-import type { Budget } from "../../domain/budget.ts";
+import type { Budget } from "../../domain/budget-schema.ts";
 import { usageError } from "../exit.ts";
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };

@@ -3,7 +3,7 @@
  * sessions.
  */
 import { z } from "zod";
-import { Budget } from "../budget.ts";
+import { Budget } from "../budget-schema.ts";
 import { MergeHow, TaskId, TaskSpec } from "./spec.ts";
 
 export const TaskOutcome = z.enum(["done", "failed", "stopped"]);

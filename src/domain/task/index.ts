@@ -1,4 +1,5 @@
 /** Tasks: their specification, events, state, store and public views. */
+export * from "./build-view.ts";
 export * from "./events.ts";
 export * from "./requests.ts";
 export * from "./spec.ts";

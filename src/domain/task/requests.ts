@@ -1,6 +1,6 @@
 /** Validates the requests of callers for tasks, including those from plain JavaScript. */
 import { z } from "zod";
-import { Budget } from "../budget.ts";
+import { Budget } from "../budget-schema.ts";
 import { TASK_STATUSES } from "../enums.ts";
 import { PermissionPolicy } from "../events.ts";
 import { MergeHow } from "./spec.ts";

@@ -3,7 +3,7 @@
  * tasks.
  */
 import { z } from "zod";
-import { Budget } from "../budget.ts";
+import { Budget } from "../budget-schema.ts";
 import { MERGE_METHODS } from "../enums.ts";
 import { PermissionPolicy } from "../events.ts";
 

@@ -1,7 +1,7 @@
 /** Tasks as every interface shows them, and the operations on them. */
 import type { Usage } from "../usage.ts";
 import type { MergeOutcome } from "./events.ts";
-import type { Budget } from "../budget.ts";
+import type { Budget } from "../budget-schema.ts";
 import type { TaskStatus } from "../enums.ts";
 import type { MergeHow } from "./spec.ts";
 import type { FeedEvent } from "./store.ts";
