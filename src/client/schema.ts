@@ -69,6 +69,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/roster": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A snapshot of all sessions and tasks, with the position from which to follow their events. */
+        get: operations["roster"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sessions": {
         parameters: {
             query?: never;
@@ -1636,6 +1653,145 @@ export interface components {
             /** @description The last position of the log. */
             head: number;
         };
+        RosterTask: {
+            id: string;
+            /** @description The `seq` of the last event of the task's own log. Skip events up to it. */
+            head: number;
+            spec: {
+                prompt: string;
+                title: string;
+                repository: string;
+                agent: string;
+                provider: string;
+                model?: string;
+                /** @enum {string} */
+                permissions?: "ask" | "read" | "all" | "none";
+                base?: string;
+                priority: number;
+                needs: string[];
+                retries: number;
+                budget: {
+                    tokens?: number;
+                    usd?: number;
+                    steps?: number;
+                    seconds?: number;
+                };
+                stages: ({
+                    name: string;
+                    backTo?: string;
+                    tries: number;
+                    /** @constant */
+                    kind: "agent";
+                    agent: string;
+                    model?: string;
+                    prompt?: string;
+                    pass?: string;
+                } | {
+                    name: string;
+                    backTo?: string;
+                    tries: number;
+                    /** @constant */
+                    kind: "command";
+                    command: string;
+                    timeout: number;
+                } | {
+                    name: string;
+                    backTo?: string;
+                    tries: number;
+                    /** @constant */
+                    kind: "merge";
+                    /** @enum {string} */
+                    how: "merge" | "squash" | "rebase";
+                    into?: string;
+                    gate?: string;
+                })[];
+                limits: {
+                    repository?: number;
+                    agent?: number;
+                    provider?: number;
+                };
+            };
+            /** @enum {string} */
+            phase: "queued" | "preparing" | "running" | "parked" | "done" | "failed" | "stopped";
+            createdAt: string;
+            updatedAt: string;
+            startedAt?: string;
+            endedAt?: string;
+            /** @description How long earlier runs took, in milliseconds. */
+            ranMs: number;
+            runningSince?: string;
+            runs: number;
+            retried: number;
+            owner?: string;
+            notBefore?: string;
+            stage: number;
+            /** @description How many times each stage started, by its index. */
+            attempts: {
+                [key: string]: number;
+            };
+            current?: {
+                stage: number;
+                name: string;
+                attempt: number;
+                sessionId?: string;
+                turns?: number;
+                turnId?: string;
+            };
+            feedback?: string;
+            mends?: number;
+            said?: string;
+            /** @description Newest last. */
+            sessions: {
+                id: string;
+                stage: string;
+            }[];
+            worktree?: {
+                path: string;
+                branch: string;
+                base: string;
+                baseCommit: string;
+                port?: number;
+                copied?: string[];
+                ready: boolean;
+                removed: boolean;
+            };
+            stopAsked: boolean;
+            code?: string;
+            message?: string;
+            merge?: {
+                mergeId: string;
+                /** @enum {string} */
+                how: "merge" | "squash" | "rebase";
+                into: string;
+                gate?: string;
+                message?: string;
+                askedAt: string;
+                commit?: string;
+                tip?: string;
+                /** @enum {string} */
+                outcome?: "merged" | "nothing" | "conflicts" | "gate_failed" | "failed";
+                conflicts?: string[];
+                why?: string;
+            };
+            removed: boolean;
+            /**
+             * @description Set if a long text in it is cut. `showTask` has the whole prompt.
+             * @constant
+             */
+            abridged?: true;
+        };
+        Roster: {
+            /** @description Continue with `/v1/events?after=` this position. Skip events up to the `head` of a log. */
+            position: number;
+            /** @description The time of the server, which may differ from the client's. */
+            now: string;
+            /** @description Newest first: the newest 1,000, all that have a running turn, and those of the listed tasks. */
+            sessions: components["schemas"]["SessionSummary"][];
+            /** @description Newest first: the newest 1,000, all that have not ended, and tasks that a queued task needs, even if removed. */
+            tasks: components["schemas"]["RosterTask"][];
+            /** @description True if there are older sessions or tasks that are not listed. */
+            truncated: boolean;
+        };
     };
     responses: never;
     parameters: never;
@@ -1870,6 +2026,71 @@ export interface operations {
                     "application/json": {
                         [key: string]: unknown;
                     };
+                };
+            };
+            /** @description Code input_invalid. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code internal. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code interrupted, store_closed, store_locked, store_unavailable. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    roster: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sessions and tasks, newest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Roster"];
                 };
             };
             /** @description Code input_invalid. */

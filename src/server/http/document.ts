@@ -4,6 +4,7 @@ import { SessionEvent, TaskEvent, type ErrorCode } from "../../domain/index.ts";
 import type { ResponseDescription, HttpRoute, ParamShape } from "./route.ts";
 import { ROUTES } from "./routes/index.ts";
 import * as common from "./schema/common.ts";
+import * as roster from "./schema/roster.ts";
 import * as server from "./schema/server.ts";
 import * as session from "./schema/session.ts";
 import * as task from "./schema/task.ts";
@@ -43,6 +44,8 @@ const SCHEMA_NAMES: Readonly<Record<string, z.ZodType>> = {
   CollectReport: task.CollectReportSchema,
   LogEvent: task.LogEventSchema,
   FeedPage: task.FeedPageSchema,
+  RosterTask: roster.RosterTaskSchema,
+  Roster: roster.RosterSchema,
 };
 
 type Json = Readonly<Record<string, unknown>>;

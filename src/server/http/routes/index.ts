@@ -3,12 +3,14 @@ import type { HttpRoute } from "../route.ts";
 import { conversationRoutes } from "./conversation.ts";
 import { eventRoutes } from "./events.ts";
 import { requestRoutes } from "./requests.ts";
+import { rosterRoutes } from "./roster.ts";
 import { serverRoutes } from "./server.ts";
 import { sessionRoutes } from "./sessions.ts";
 import { taskRoutes } from "./tasks.ts";
 
 export const ROUTES: readonly HttpRoute[] = [
   ...serverRoutes,
+  ...rosterRoutes,
   ...sessionRoutes,
   ...conversationRoutes,
   ...requestRoutes,
