@@ -89,6 +89,17 @@ export interface AgentConnection extends AsyncDisposable {
   forget?(): Promise<void>;
   /** The agent's tools from Rookery. Undefined if it takes none. */
   readonly tools?: SessionTools | undefined;
+  /** The commands that the agent's program last reported. Undefined if it reports none. */
+  readonly commands?: readonly OfferedCommand[] | undefined;
+}
+
+/** A command of the agent's program. A prompt that starts with a slash and its name runs it. */
+export interface OfferedCommand {
+  /** Without the slash. */
+  readonly name: string;
+  readonly description: string;
+  /** What can follow the name, such as `[file]`. */
+  readonly hint?: string | undefined;
 }
 
 /** The features that a backend supports for its agent. */

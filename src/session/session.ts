@@ -4,6 +4,7 @@ import {
   RookeryError,
   checkArgument,
   newId,
+  type OfferedCommand,
   type Capabilities,
   type EventBody,
   type InputPart,
@@ -93,6 +94,14 @@ export class Session implements AsyncDisposable {
     const { tools } = this.#parts.driver.connection;
     if (tools !== undefined) return tools;
     throw new RookeryError("agent_unavailable", `the agent ${this.state.agent} uses only its own tools`);
+  }
+
+  /**
+   * The commands of the agent's program, as it last reported them: a prompt of `/name` runs one. They are not in the
+   * log. Throws `agent_unavailable` if the agent is lost.
+   */
+  get commands(): readonly OfferedCommand[] {
+    return this.#parts.driver.connection.commands ?? [];
   }
 
   /**

@@ -337,3 +337,25 @@ it("records the output of a running call up to a bound, however often the agent 
   expect(texts[0]).toContain("0\n");
   expect(events.find(({ type }) => type === "tool.ended")).toMatchObject({ text: "all of it" });
 });
+
+it("lists the commands that the agent reports, after its start and in a turn", async () => {
+  const report = (...names: string[]) => ({
+    update: {
+      sessionUpdate: "available_commands_update",
+      availableCommands: [
+        ...names.map((name) => ({ name, description: `does ${name}`, input: { hint: "what" } })),
+        { name: "two words" },
+        null,
+      ],
+    },
+  });
+  await using scene = await openScene({
+    on: { "session/new": { steps: [report("review")] } },
+    prompts: [[report("review", "plan"), { say: "ok" }]],
+  });
+  const session = await scene.open();
+  const review = { name: "review", description: "does review", hint: "what" };
+  expect(session.commands).toEqual([review]);
+  await session.prompt("go").outcome;
+  expect(session.commands).toEqual([review, { name: "plan", description: "does plan", hint: "what" }]);
+});

@@ -1,5 +1,12 @@
 /** A running ACP agent as a program that `program-connection.ts` hosts. */
-import type { Capabilities, LimitReached, PermissionPolicy, TurnContext, TurnOutcome } from "../../domain/index.ts";
+import type {
+  OfferedCommand,
+  Capabilities,
+  LimitReached,
+  PermissionPolicy,
+  TurnContext,
+  TurnOutcome,
+} from "../../domain/index.ts";
 import type { schema } from "../../acp/index.ts";
 import type { ReportedCall } from "../offered-tools.ts";
 import type { LiveProgram, NativeSessionOrigin, ProgramTurn } from "../program/index.ts";
@@ -63,6 +70,10 @@ class LiveAcpProgram implements LiveProgram {
 
   get capabilities(): Capabilities {
     return this.#options.readCapabilities(this.#live);
+  }
+
+  get commands(): readonly OfferedCommand[] {
+    return this.#options.router.commands;
   }
 
   get hasEnded(): boolean {

@@ -1,6 +1,7 @@
 /** Passes the messages of an ACP agent to the running turn, and keeps its other output between turns for the next one. */
-import type { EventBody } from "../../domain/index.ts";
+import type { OfferedCommand, EventBody } from "../../domain/index.ts";
 import type { Gate, Noise, SessionOptions } from "../../acp/index.ts";
+import { toOfferedCommands } from "../program/index.ts";
 import { toNoiseEvents } from "./noise.ts";
 import type { AcpTurnDriver } from "./turn.ts";
 
@@ -11,6 +12,7 @@ export class AcpMessageRouter {
   readonly #agent: string;
   #turn: AcpTurnDriver | undefined;
   #pendingEvents: EventBody[] = [];
+  #commands: readonly OfferedCommand[] = [];
 
   constructor(agent: string) {
     this.#agent = agent;
@@ -18,6 +20,11 @@ export class AcpMessageRouter {
 
   get turn(): AcpTurnDriver | undefined {
     return this.#turn;
+  }
+
+  /** The commands that the agent last reported, in a turn or between turns. */
+  get commands(): readonly OfferedCommand[] {
+    return this.#commands;
   }
 
   /** Records the output since the last turn. */
@@ -31,7 +38,10 @@ export class AcpMessageRouter {
   }
 
   readonly handlers: SessionOptions = {
-    update: (item) => (item.when === "turn" ? this.#turn?.update(item) : undefined),
+    update: (item) => {
+      this.#commands = readCommands(item.update) ?? this.#commands;
+      return item.when === "turn" ? this.#turn?.update(item) : undefined;
+    },
     permission: async (request) => this.#turn?.permission(request) ?? { outcome: { outcome: "cancelled" } },
     elicitation: async (request) => this.#turn?.elicitation(request) ?? { action: "cancel" },
   };
@@ -44,4 +54,20 @@ export class AcpMessageRouter {
     if (this.#turn !== undefined) this.#turn.record(...events);
     else if (this.#pendingEvents.length < MAX_PENDING_EVENTS) this.#pendingEvents.push(...events);
   };
+}
+
+/** Returns undefined for another update, or for one without a list. */
+function readCommands(update: unknown): OfferedCommand[] | undefined {
+  const { sessionUpdate, availableCommands } = asFields(update);
+  if (sessionUpdate !== "available_commands_update" || !Array.isArray(availableCommands)) return undefined;
+  return toOfferedCommands(
+    availableCommands.map((command: unknown) => {
+      const { name, description, input } = asFields(command);
+      return { name, description, hint: asFields(input)["hint"] };
+    }),
+  );
+}
+
+function asFields(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -422,3 +422,9 @@ it("gives up on a program that does not answer the handshake", async () => {
     vi.useRealTimers();
   }
 });
+
+it("lists the commands that Claude Code reports", async () => {
+  await using scene = await openScene([prompt, text("hello"), result()]);
+  const session = await scene.open();
+  expect(session.commands).toEqual([{ name: "review", description: "Reviews the changes", hint: "[file]" }]);
+});

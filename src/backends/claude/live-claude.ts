@@ -1,11 +1,23 @@
 /** A running Claude Code process, which serves every turn of a session. */
-import { RookeryError, type LimitReached, type PermissionPolicy, type TurnOutcome } from "../../domain/index.ts";
+import {
+  RookeryError,
+  type OfferedCommand,
+  type LimitReached,
+  type PermissionPolicy,
+  type TurnOutcome,
+} from "../../domain/index.ts";
 import { readRecords, type AgentProcess, type JsonRecord } from "../../programs/index.ts";
-import type { NativeSessionOrigin, LiveProgram, ProgramTurn, TurnRecorder } from "../program/index.ts";
+import {
+  toOfferedCommands,
+  type NativeSessionOrigin,
+  type LiveProgram,
+  type ProgramTurn,
+  type TurnRecorder,
+} from "../program/index.ts";
 import { ControlRequests, GATE_HOOKS, isStrict } from "./control-requests.ts";
 import { BackgroundAgents } from "./background-agents.ts";
 import { ControlChannel } from "./control-channel.ts";
-import { textAt, textsAt } from "./record-fields.ts";
+import { recordsAt, textAt, textsAt } from "./record-fields.ts";
 import { ClaudeTurn } from "./claude-turn.ts";
 import { readSessionCost, type SessionCost } from "./usage.ts";
 
@@ -38,6 +50,7 @@ export class LiveClaude implements LiveProgram {
   #pending: ((recorder: TurnRecorder) => void)[] = [];
   #turn: ClaudeTurn | undefined;
   #version: string | undefined;
+  #commands: readonly OfferedCommand[] = [];
   #sessionCost: SessionCost | undefined;
   #records = 0;
   /** Whether the program works on a self-started prompt. */
@@ -73,6 +86,10 @@ export class LiveClaude implements LiveProgram {
     return this.#version;
   }
 
+  get commands(): readonly OfferedCommand[] {
+    return this.#commands;
+  }
+
   get hasEnded(): boolean {
     return this.#isEnding || this.#endError !== undefined;
   }
@@ -87,6 +104,9 @@ export class LiveClaude implements LiveProgram {
     const hooks = this.#isStrict ? GATE_HOOKS : null;
     const greeting = await this.#channel.request({ subtype: "initialize", hooks }, signal);
     this.#version = textAt(greeting, "claude_code_version");
+    this.#commands = toOfferedCommands(
+      recordsAt(greeting, "commands").map(({ name, description, argumentHint: hint }) => ({ name, description, hint })),
+    );
   }
 
   fitsPolicy(permissions: PermissionPolicy): boolean {

@@ -20,7 +20,8 @@ createInterface({ input: process.stdin })
     const record = JSON.parse(line);
     note(record);
     if (record.request?.subtype === "initialize" && steps[0]?.silent !== true) {
-      answer(record, { claude_code_version: "9.9.9" });
+      const commands = [{ name: "review", description: "Reviews the changes", argumentHint: "[file]" }, { name: 7 }];
+      answer(record, { claude_code_version: "9.9.9", commands });
     }
     if (record.request?.subtype === "interrupt") answer(record, {});
     if (record.type === "user") prompt = record.uuid;

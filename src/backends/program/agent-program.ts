@@ -1,5 +1,6 @@
 /** The interface between a program's backend and `program-connection.ts`, which implements everything that programs share. */
 import type {
+  OfferedCommand,
   AskOptions,
   BackendContext,
   BackendKind,
@@ -68,6 +69,8 @@ export interface LiveProgram extends AsyncDisposable {
   readonly version?: string | undefined;
   /** Set if they differ from those of the program. */
   readonly capabilities?: Capabilities | undefined;
+  /** The commands that it last reported. */
+  readonly commands?: readonly OfferedCommand[] | undefined;
   /** Whether it was started for this policy. If not, the turn starts another one. Default: it fits every policy. */
   fitsPolicy?(permissions: PermissionPolicy): boolean;
   /** Whether a prompt may contain an attachment of this type. Default: images only. */

@@ -11,5 +11,6 @@ export {
   type ReachableServer,
   type ProgramStart,
 } from "./agent-program.ts";
+export { toOfferedCommands, type ReportedCommand } from "./offered-commands.ts";
 export { promptText, type PromptPart } from "./prompt.ts";
 export { TurnRecorder, type ToolEnd, type ToolStart } from "./turn-recorder.ts";

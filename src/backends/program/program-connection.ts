@@ -4,6 +4,7 @@ import {
   isRookeryError,
   messageOf,
   RookeryError,
+  type OfferedCommand,
   type AgentConnection,
   type BackendContext,
   type Capabilities,
@@ -84,6 +85,10 @@ export class ProgramConnection<Server> implements AgentConnection {
 
   get capabilities(): Capabilities {
     return this.#live?.capabilities ?? this.#program.capabilities;
+  }
+
+  get commands(): readonly OfferedCommand[] | undefined {
+    return this.#live?.commands;
   }
 
   get childMarker(): string | undefined {

@@ -19,7 +19,7 @@ export interface CompletionSources {
 
 type Suggestions = NonNullable<Awaited<ReturnType<CompletionProvider["getSuggestions"]>>>;
 
-const MAX_SUGGESTIONS = 20;
+const MAX_SUGGESTIONS = 200;
 
 export function createCompletion({ commands, files }: CompletionSources): CompletionProvider {
   return {
@@ -52,7 +52,7 @@ function completeCommand(typed: string, commands: readonly CompletableCommand[])
   const others = fuzzyFilter([...commands], typed, ({ name }) => name).filter((one) => !starting.includes(one));
   const items = [...starting, ...others].slice(0, MAX_SUGGESTIONS).map(({ name, argument, summary }) => ({
     value: `/${name}`,
-    label: `/${name}${argument === undefined ? "" : ` ${argument}`}`,
+    label: `/${name}${argument === undefined ? "" : ` ${toSingleLine(argument, 60)}`}`,
     description: toSingleLine(summary, 100),
   }));
   return { items, prefix: `/${typed}` };

@@ -169,7 +169,8 @@ export class Chat implements SurfaceOwner, ChatHost {
     await this.connection.change(settings);
     if (this.connection.sessionId !== undefined) return; // the log shows it
     const given = Object.entries(settings).filter(([, value]) => value !== undefined);
-    this.#view.setState(Object.fromEntries(given));
+    const isOther = settings.agent !== undefined && settings.agent !== this.state.agent;
+    this.#view.setState({ ...Object.fromEntries(given), ...(isOther && { backend: undefined }) });
   }
 
   /** Sends a prompt. It starts a turn, or is queued if one runs. */
@@ -257,9 +258,9 @@ export class Chat implements SurfaceOwner, ChatHost {
     const here = { cwd: this.cwd, env: this.io.env };
     const config = withReadyDefault(await loadConfig({ ...here, trust: "leave_out" }), here);
     const { settings } = this.#options;
-    const { name, model } = resolveAgent(config, settings.agent);
+    const { name, backend, model } = resolveAgent(config, settings.agent);
     const { permissions } = settings;
-    this.#view.setState({ agent: name, model: settings.model ?? model, permissions });
+    this.#view.setState({ agent: name, backend, model: settings.model ?? model, permissions });
     this.#setNote(undefined);
   }
 

@@ -26,6 +26,8 @@ export type ChatBlock =
 
 export interface ChatState {
   readonly agent: string;
+  /** Undefined until the agent is known. */
+  readonly backend: string | undefined;
   readonly model: string | undefined;
   readonly cwd: string;
   readonly permissions: PermissionPolicy | undefined;
@@ -54,6 +56,7 @@ export interface ChatStep {
 
 export const EMPTY_CHAT: ChatState = {
   agent: "",
+  backend: undefined,
   model: undefined,
   cwd: "",
   permissions: undefined,
@@ -72,8 +75,8 @@ export const EMPTY_CHAT: ChatState = {
 
 /** The state before the last part of a log, whose earlier events are not read. */
 export function chatFromSummary(summary: SessionSummary): ChatState {
-  const { agent, model, cwd, usage = NO_USAGE } = summary;
-  return { ...EMPTY_CHAT, agent, model, cwd, usage: { ...NO_USAGE, ...usage } };
+  const { agent, backend, model, cwd, usage = NO_USAGE } = summary;
+  return { ...EMPTY_CHAT, agent, backend, model, cwd, usage: { ...NO_USAGE, ...usage } };
 }
 
 /** `columns`: the width for diffs. */
@@ -150,8 +153,8 @@ function stepFacts(state: ChatState, event: SessionEvent): ChatState {
   if (asked !== undefined) return { ...state, requests: [...state.requests, asked] };
   switch (event.type) {
     case "session.opened": {
-      const { agent, model, cwd, permissions } = event;
-      return { ...state, agent, model, cwd, permissions };
+      const { agent, backend, model, cwd, permissions } = event;
+      return { ...state, agent, backend, model, cwd, permissions };
     }
     case "session.closed":
       return { ...state, closed: true, queue: [] };

@@ -121,7 +121,7 @@ export async function runSlashCommand(chat: ChatHost, text: string): Promise<boo
   if (name === undefined) return false;
   const command = SLASH_COMMANDS.find((one) => one.name === name);
   if (command === undefined) {
-    if (chat.connection.session === undefined || chat.connection.session.state.backend !== "api") return false;
+    if (chat.state.backend !== "api") return false;
     const names = SLASH_COMMANDS.map((one) => `/${one.name}`);
     throw usageError(`there is no command /${name}${didYouMean(`/${name}`, names)}; /help lists the commands`);
   }
@@ -129,7 +129,7 @@ export async function runSlashCommand(chat: ChatHost, text: string): Promise<boo
   return true;
 }
 
-/** The commands of the chat and the prompts of the session's MCP servers. */
+/** The commands of the chat, the prompts of the session's MCP servers, and the commands of the agent's program. */
 export function listCompletions(chat: ChatHost): readonly CompletableCommand[] {
   const own = SLASH_COMMANDS.map(({ name, argument, summary, values }) => ({
     name,
@@ -137,7 +137,20 @@ export function listCompletions(chat: ChatHost): readonly CompletableCommand[] {
     summary,
     values: values && (() => values(chat)),
   }));
-  return [...own, ...listServerPrompts(chat)];
+  const names = new Set(own.map(({ name }) => name)); // these run here
+  return [...own, ...listServerPrompts(chat), ...listAgentCommands(chat).filter(({ name }) => !names.has(name))];
+}
+
+function listAgentCommands({ connection, state }: ChatHost): CompletableCommand[] {
+  try {
+    return (connection.session?.commands ?? []).map(({ name, description, hint }) => ({
+      name,
+      argument: hint,
+      summary: `${state.agent}: ${description}`,
+    }));
+  } catch {
+    return []; // the agent is lost
+  }
 }
 
 function listServerPrompts({ connection }: ChatHost): CompletableCommand[] {
