@@ -44,6 +44,11 @@ async function findSummary(rookery: Rookery, start: ChatStart, cwd: string): Pro
   return (await listConversations(rookery.store, cwd, 1))[0];
 }
 
+/** A person may ask for plain lines on a terminal that could do more. */
+function withoutRedrawing(io: Io): Io {
+  return Object.create(io, { env: { value: { ...io.env, TERM: "dumb" } } }) as Io;
+}
+
 async function runPlainTurn(
   { io, cwd, settings }: PlainChatOptions,
   rookery: Rookery,
@@ -65,7 +70,7 @@ async function runPlainTurn(
   const session = await withTrustPrompt({ io, cwd, signal }, open);
   const { store } = rookery;
   await driveSession({
-    io,
+    io: withoutRedrawing(io),
     store,
     session,
     prompt,

@@ -23,7 +23,7 @@ it("folds a long diff and opens all of it in the pager", async () => {
   screen.type("y");
   screen.press("enter");
   expect(await screen.exited).toBe(0);
-  expect(screen.all()).toContain("✓ write long.txt\nAll done.");
+  expect(screen.all()).toContain("✓ write long.txt\n\nAll done.");
 });
 
 it("does not cancel the turn at Ctrl-C in the pager, and reports a pager that does not exist", async () => {

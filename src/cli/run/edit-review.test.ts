@@ -31,5 +31,5 @@ it("shows a diff with context before the question, in color, and not again after
   screen.type("y");
   screen.press("enter");
   expect(await screen.exited).toBe(0);
-  expect(screen.all()).toContain("✓ edit long.txt\nAll done.");
+  expect(screen.all()).toContain("✓ edit long.txt\n\nAll done.");
 });

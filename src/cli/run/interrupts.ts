@@ -9,11 +9,13 @@ export interface Interrupts extends Disposable {
 
 const CANCELLING = ["SIGTERM", "SIGHUP"] as const;
 
-export function watchInterrupts(io: Io): Interrupts {
+/** `beforeNotice`: called before the person is told about a cancel, to finish the line that is being written. */
+export function watchInterrupts(io: Io, beforeNotice: () => void = () => undefined): Interrupts {
   const controller = new AbortController();
   const cancel = (): void => controller.abort();
   const interrupt = (): void => {
     if (controller.signal.aborted) process.exit(EXIT.cancelled); // the next start ends the child processes
+    beforeNotice();
     io.stderr.write("\n");
     printNotice(io, "cancelling; press Ctrl-C again to quit immediately");
     cancel();

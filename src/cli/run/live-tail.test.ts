@@ -21,6 +21,6 @@ it("shows the last five lines below the tool while it runs, and then its exit co
   writeFileSync(join(fixture.repository.path, "go"), "");
   expect(await screen.exited).toBe(0);
   const all = screen.all();
-  expect(all).toMatch(/✗ bash: echo before[^]*— exit code 3 · \d+\.\ds\nAll done\./);
+  expect(all).toMatch(/✗ bash: echo before[^]*— exit code 3\s+· \d+\.\ds\n\nAll done\./);
   expect(all).not.toMatch(/^ {2}step \d/m);
 });

@@ -3,15 +3,15 @@ import type { SessionEvent } from "../../domain/events.ts";
 import { hasColor, type Io, isInteractive, print, printJson, terminalWidth } from "../io.ts";
 import { ansiPaint, plainPaint } from "../paint.ts";
 import { wrapText } from "../wrap.ts";
-import { noSpinner, startSpinner } from "./spinner.ts";
+import { noSpinner, type SpinnerLines, startSpinner } from "./spinner.ts";
+import { loadMessageRenderer, type MessageRenderer } from "../transcript/message-renderer.ts";
 import {
-  EMPTY_TURN_VIEW,
-  renderEvent,
-  formatActivity,
-  formatRunningOutput,
-  type TurnView,
-} from "../transcript/turn-view.ts";
-import { wrapEventText } from "../transcript/wrap-event.ts";
+  finishOpenMessage,
+  type RenderedTurnOptions,
+  renderOpenMessage,
+  renderTurnEvent,
+} from "../transcript/rendered-turn.ts";
+import { EMPTY_TURN_VIEW, formatActivity, formatRunningOutput, type TurnView } from "../transcript/turn-view.ts";
 
 export interface Screen extends Disposable {
   show(event: SessionEvent): Promise<void>;
@@ -21,6 +21,8 @@ export interface Screen extends Disposable {
   replay(event: SessionEvent): void;
   /** Stops drawing while a question is open. */
   hold(held: boolean): void;
+  /** Ends the drawing, so that something else can be printed. It starts again with the next event. */
+  makeRoom(): void;
   /** Titles of the tools that were denied in the last turn. */
   readonly refused: readonly string[];
 }
@@ -32,24 +34,43 @@ export function openScreen(io: Io, json: boolean): Screen {
   let held = false;
   let running = false;
   let between: string | undefined;
+  let messages: MessageRenderer | undefined;
+  let isLoaded = false;
+  const optionsNow = (): RenderedTurnOptions => ({ paint, messages, columns: terminalWidth(io.stdout) });
   const spin = (): void => {
-    const label = running ? formatActivity(view) : between;
-    if (label !== undefined && !held && view.atStart) spinner.wait(label, running ? tailOf(view) : () => []);
-    else spinner.clear();
+    const label = running ? (view.open === "" ? formatActivity(view) : "writing") : between;
+    if (label === undefined || held || !view.atStart) spinner.clear();
+    else spinner.wait(label, running ? linesAround(view) : {});
   };
   /** Reads the size when it draws, because the terminal may be resized. */
-  const tailOf = (shown: TurnView) => () => {
-    const { columns = 80, rows = 24 } = io.stdout;
-    return formatRunningOutput(shown, { width: columns - 3, lines: Math.min(5, rows - 3) }).map((line) =>
-      paint("dim", `  ${line}`),
-    );
-  };
+  const linesAround = (shown: TurnView): SpinnerLines => ({
+    ...(shown.open !== "" && {
+      above: () => renderOpenMessage(shown, optionsNow()).slice(-Math.max(1, rowsNow() - 2)),
+    }),
+    below: () =>
+      formatRunningOutput(shown, { width: (io.stdout.columns ?? 80) - 3, lines: Math.min(5, rowsNow() - 3) }).map(
+        (line) => paint("dim", `  ${line}`),
+      ),
+  });
+  const rowsNow = (): number => io.stdout.rows ?? 24;
   const take = (event: SessionEvent): string => {
-    const [next, text] = renderEvent(view, event, paint, { columns: io.stdout.columns });
+    const [next, text] = renderTurnEvent(view, event, optionsNow());
     view = next;
     if (event.type === "turn.started") running = true;
     if (event.type === "turn.ended") running = false;
     return text;
+  };
+  const finishOpen = (): string => {
+    const [next, text] = finishOpenMessage(view, optionsNow());
+    view = next;
+    return text;
+  };
+  const makeRoom = (): void => {
+    if (json) return;
+    const text = finishOpen() || (view.atStart ? "" : "\n");
+    view = { ...view, atStart: true };
+    spinner.clear();
+    if (text !== "") io.stdout.write(text);
   };
   return {
     replay(event) {
@@ -57,28 +78,34 @@ export function openScreen(io: Io, json: boolean): Screen {
       view = { ...view, atStart: true };
     },
     async show(event) {
+      if (json) {
+        take(event);
+        return printJson(io, event);
+      }
+      if (!isLoaded && (event.type === "message.delta" || event.type === "message.completed")) {
+        isLoaded = true;
+        messages = await loadMessageRenderer(io);
+      }
       const text = take(event);
-      if (json) return printJson(io, event);
       if (text !== "") spinner.clear();
-      await print(io, wrapEventText(event, text, terminalWidth(io.stdout)));
+      await print(io, text);
       spin();
     },
     async showLine(text, waits) {
       between = waits;
       if (!json && text !== undefined) {
+        const open = finishOpen();
         const before = view.atStart ? "" : "\n";
-        view = { ...view, atStart: true };
+        view = { ...view, atStart: true, last: "lines" };
         spinner.clear();
-        await print(io, wrapText(`${before}${text}\n`, { width: terminalWidth(io.stdout) }));
+        await print(io, open + wrapText(`${before}${text}\n`, { width: terminalWidth(io.stdout) }));
       }
       spin();
     },
+    makeRoom,
     hold(now) {
       held = now;
-      if (now && !json && !view.atStart) {
-        io.stdout.write("\n"); // a question starts on a new line
-        view = { ...view, atStart: true };
-      }
+      if (now) makeRoom(); // a question starts on a new line
       spin();
     },
     get refused() {

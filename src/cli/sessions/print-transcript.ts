@@ -5,6 +5,7 @@ import type { SessionStore } from "../../domain/store.ts";
 import type { SessionSummary } from "../../domain/summary.ts";
 import { hasColor, type Io, print, terminalWidth, withCommandPrefix } from "../io.ts";
 import { ansiPaint, plainPaint } from "../paint.ts";
+import { loadMessageRenderer } from "../transcript/message-renderer.ts";
 import { readLastTurns } from "../transcript/last-turns.ts";
 import {
   EMPTY_TRANSCRIPT,
@@ -26,6 +27,7 @@ export async function printTranscript(
   if (all === 0) return;
   const paint = hasColor(io) ? ansiPaint : plainPaint;
   const columns = terminalWidth(io.stdout);
+  const options = { paint, columns, messages: await loadMessageRenderer(io) };
   let view = EMPTY_TRANSCRIPT;
   const write = async ([next, text]: readonly [TranscriptView, string]): Promise<void> => {
     view = next;
@@ -38,13 +40,13 @@ export async function printTranscript(
     const isCut = Array.isArray(events) && events[0]?.type !== "turn.started"; // the beginning of a very long turn
     const rest = isCut ? "the earlier part is" : `${all - shown} earlier of ${all} turns are`;
     const line = withCommandPrefix(io, `… ${rest} not shown; show all: rookery sessions show ${shortId(id)} --all`);
-    await write(renderTranscriptLine(view, paint("dim", wrapText(line, { width: columns }))));
+    await write(renderTranscriptLine(view, paint("dim", wrapText(line, { width: columns })), options));
   }
   for await (const event of events) {
-    await write(renderTranscriptEvent(view, event, { paint, columns }));
+    await write(renderTranscriptEvent(view, event, options));
     if (event.seq >= head) break; // a running turn adds more events
   }
-  await write(renderUnfinished(view));
+  await write(renderUnfinished(view, options));
 }
 
 function countTurns(events: readonly SessionEvent[]): number {

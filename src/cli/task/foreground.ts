@@ -29,10 +29,12 @@ export interface ForegroundRun {
 export async function runInForeground(options: ForegroundRun): Promise<ExitCode> {
   const { io, service, runner, task, after, json } = options;
   const { id } = task;
-  using interrupts = watchInterrupts(io);
+  let makeRoom = (): void => undefined;
+  using interrupts = watchInterrupts(io, () => makeRoom());
   const ended = new AbortController();
   {
     using screen = openScreen(io, json);
+    makeRoom = () => screen.makeRoom();
     await using askers = createSessionPrompters(options, screen);
     await using _watch = watchTask(service, { id, after }, async (logged) => {
       if (json) await printJson(io, { position: logged.position, ...logged.event });

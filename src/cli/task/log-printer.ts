@@ -5,12 +5,14 @@ import { hasColor, type Io, print, printJson, terminalWidth } from "../io.ts";
 import { isSet } from "../options.ts";
 import { ansiPaint, type Paint, plainPaint } from "../paint.ts";
 import { toSingleLine } from "../sanitize.ts";
+import { loadMessageRenderer } from "../transcript/message-renderer.ts";
 import {
   EMPTY_TRANSCRIPT,
   renderTranscriptEvent,
   renderTranscriptLine,
   renderUnfinished,
   startLiveTranscript,
+  type TranscriptOptions,
   type TranscriptView,
 } from "../transcript/transcript.ts";
 import { wrapText } from "../wrap.ts";
@@ -32,7 +34,7 @@ export interface LogPrinterOptions {
   readonly stages: readonly string[];
 }
 
-export function chooseLogPrinter({ io, options, stages }: LogPrinterOptions): LogPrinter {
+export async function chooseLogPrinter({ io, options, stages }: LogPrinterOptions): Promise<LogPrinter> {
   const json = isSet(options, "json");
   if (!json && !isSet(options, "events")) return createTranscriptPrinter(io, stages);
   return {
@@ -46,28 +48,31 @@ export function chooseLogPrinter({ io, options, stages }: LogPrinterOptions): Lo
   };
 }
 
-function createTranscriptPrinter(io: Io, stages: readonly string[]): LogPrinter {
+async function createTranscriptPrinter(io: Io, stages: readonly string[]): Promise<LogPrinter> {
   const paint = hasColor(io) ? ansiPaint : plainPaint;
-  const columns = terminalWidth(io.stdout);
+  const messages = await loadMessageRenderer(io);
   let view = EMPTY_TRANSCRIPT;
   let live = false;
+  /** Reads the width for each event, because the terminal may be resized. */
+  const optionsNow = (): TranscriptOptions => ({ paint, live, messages, columns: terminalWidth(io.stdout) });
   const write = async ([next, text]: readonly [TranscriptView, string]): Promise<void> => {
     view = next;
     await print(io, text);
   };
   return {
     async show({ event }) {
-      if (!isTaskEvent(event)) return write(renderTranscriptEvent(view, event, { paint, live, columns }));
+      const now = optionsNow();
+      if (!isTaskEvent(event)) return write(renderTranscriptEvent(view, event, now));
       const line = formatTaskLine(event, stages, paint);
-      if (line !== undefined) await write(renderTranscriptLine(view, wrapText(line, { width: columns })));
+      if (line !== undefined) await write(renderTranscriptLine(view, wrapText(line, { width: now.columns }), now));
     },
     async startLive() {
       live = true;
-      await write(startLiveTranscript(view, { paint, live, columns }));
+      await write(startLiveTranscript(view, optionsNow()));
     },
     async end() {
-      await write(renderUnfinished(view));
-      if (!view.atStart) await write(renderTranscriptLine({ ...view, atStart: true }, ""));
+      await write(renderUnfinished(view, optionsNow()));
+      if (!view.atStart) await print(io, "\n");
     },
   };
 }

@@ -15,7 +15,7 @@ export async function taskLogsCommand(
 ): Promise<ExitCode> {
   let at = countOption(options, "after", 0) ?? 0;
   const { id, stages } = await findTask(service.tasks, named, io);
-  const printer = chooseLogPrinter({ io, options, stages });
+  const printer = await chooseLogPrinter({ io, options, stages });
   const show = async (logged: LoggedEvent): Promise<void> => {
     at = logged.position;
     await printer.show(logged);

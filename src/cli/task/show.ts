@@ -5,11 +5,12 @@ import type { TaskView } from "../../domain/task/view.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { formatColumns, formatDuration, formatLocalTime } from "../format.ts";
-import { hasColor, withCommandPrefix, print, printJson, terminalWidth } from "../io.ts";
+import { hasColor, type Io, withCommandPrefix, print, printJson, terminalWidth } from "../io.ts";
 import { isSet } from "../options.ts";
-import { ansiPaint, type Paint, plainPaint } from "../paint.ts";
+import { ansiPaint, plainPaint } from "../paint.ts";
 import { stripControls, toSingleLine } from "../sanitize.ts";
 import { formatPendingRequest } from "../sessions/format-request.ts";
+import { loadMessageRenderer } from "../transcript/message-renderer.ts";
 import type { TaskService } from "./service.ts";
 import { findTask } from "./find.ts";
 import { type ListedTask, markInterrupted } from "./interrupted.ts";
@@ -27,7 +28,7 @@ export async function showTaskCommand(
     const requests = await pendingTaskRequests(service, task);
     const shown = await markInterrupted(service, task);
     const waits = requests.map(({ sessionId, asked }) => formatPendingRequest(sessionId, asked));
-    const said = formatLastMessage(await readLastTaskMessage(service, task), hasColor(io) ? ansiPaint : plainPaint);
+    const said = await formatLastMessage(await readLastTaskMessage(service, task), io);
     const facts = withCommandPrefix(io, formatTaskFacts(shown, terminalWidth(io.stdout)) + formatNextSteps(shown));
     await print(io, facts + said + withCommandPrefix(io, waits.join("")));
   }
@@ -45,9 +46,14 @@ async function readLastTaskMessage(service: TaskService, { sessions }: TaskView)
 
 const MAX_SESSIONS_READ = 3;
 
-function formatLastMessage(text: string | undefined, paint: Paint): string {
+async function formatLastMessage(text: string | undefined, io: Io): Promise<string> {
   const said = stripControls(text ?? "").trimEnd();
-  return said === "" ? "" : `\n${paint("dim", "the last message of the agent:")}\n${said}\n`;
+  if (said === "") return "";
+  const heading = (hasColor(io) ? ansiPaint : plainPaint)("dim", "the last message of the agent:");
+  const messages = await loadMessageRenderer(io);
+  if (messages === undefined) return `\n${heading}\n${said}\n`;
+  const blocks = messages.render(said, terminalWidth(io.stdout) ?? 80).map((lines) => `\n${lines.join("\n")}\n`);
+  return `\n${heading}\n${blocks.join("")}`;
 }
 
 function formatTaskFacts(task: ListedTask, width: number | undefined): string {

@@ -1,9 +1,11 @@
-import { expect, it } from "vitest";
+import { PassThrough } from "node:stream";
+import { describe, expect, it } from "vitest";
 import type { EventBody, SessionEvent } from "../../domain/events.ts";
 import { openMemoryStore } from "../../store/memory.ts";
 import { ansiPaint, plainPaint } from "../paint.ts";
 import { openTestSession } from "../sessions/test-sessions.ts";
 import { readLastMessage, readLastTurns } from "./last-turns.ts";
+import { loadMessageRenderer } from "./message-renderer.ts";
 import {
   EMPTY_TRANSCRIPT,
   renderTranscriptEvent,
@@ -96,7 +98,7 @@ it("prints a message while it streams after what was recorded of it", () => {
 });
 
 it("prints an unfinished message at the end of a log", () => {
-  expect(renderUnfinished(render([delta("Hel"), delta("lo")])[0])[1]).toBe("Hello…\n");
+  expect(renderUnfinished(render([delta("Hel"), delta("lo")])[0], OPTIONS)[1]).toBe("Hello…\n");
 });
 
 it("prints colors only on request", () => {
@@ -122,4 +124,50 @@ it("reads the last turns of a long log without its beginning", async () => {
   await append([started("four"), ...deltas]);
   expect(await readLastTurns(store, "ses_1", 1)).toHaveLength(16_000);
   expect(await readLastMessage(store, "ses_1")).toBeUndefined();
+});
+
+describe("on a terminal with colors", async () => {
+  const messages = await loadMessageRenderer({ env: {}, stdout: Object.assign(new PassThrough(), { isTTY: true }) });
+  const STYLED: TranscriptOptions = { paint: plainPaint, messages, columns: 20 };
+  const bold = (text: string) => ansiPaint("bold", text);
+
+  it("renders messages as Markdown between empty lines, wrapped at words", () => {
+    const text = "One **two** three four five\n\n- a\n- b";
+    expect(render([started("go"), completed(text), tool, toolEnded, tool, toolEnded, ended], STYLED)[1]).toBe(
+      `› go\n\nOne ${bold("two")} three four\nfive\n\n• a\n• b\n\n✓ bash: ls\n✓ bash: ls\ndone · 0.0s\n`,
+    );
+  });
+
+  it("prints a block when it is complete, and the rest before the next tool", () => {
+    const live = { ...STYLED, live: true };
+    const [first, text] = render([delta("# Title\n\nSome "), delta("te")], live);
+    expect(text).toBe(`${bold(ansiPaint("underline", "Title"))}\n`);
+    expect(render([tool, toolEnded, delta("xt"), completed("…")], live, first)[1]).toBe(
+      "\nSome te\n\n✓ bash: ls\n\nxt\n",
+    );
+    expect(renderUnfinished(first, live)[1]).toBe("\nSome te\n");
+  });
+
+  it("prints a message that was abandoned, and its end", () => {
+    expect(render([delta("**Hel**"), delta("Hi", "m2"), completed("Hi", "m2")], STYLED)[1]).toBe(
+      `${bold("Hel")}\n\n…\n\nHi\n`,
+    );
+  });
+
+  it("wraps the title of a tool at words", () => {
+    const long: Body = { ...tool, title: "bash: npm run build then test" };
+    expect(render([long, toolEnded], STYLED)[1]).toBe("✓ bash: npm run\n  build then test\n");
+  });
+
+  it("shows control characters of a message harmlessly", () => {
+    expect(render([completed("a\u001b[2Jb\u202e\u200bc")], STYLED)[1]).toBe("a[2Jbc\n");
+  });
+});
+
+it.each([
+  ["a pipe", {}, false],
+  ["NO_COLOR", { NO_COLOR: "1" }, true],
+  ["TERM=dumb", { TERM: "dumb" }, true],
+])("keeps the source of messages with %s", async (_, env, isTTY) => {
+  expect(await loadMessageRenderer({ env, stdout: Object.assign(new PassThrough(), { isTTY }) })).toBeUndefined();
 });

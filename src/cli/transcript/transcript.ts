@@ -3,17 +3,16 @@
  * `rookery run` prints, and also what the person typed.
  */
 import { formatInput, type EventOf, type InputPart, type SessionEvent } from "../../domain/events.ts";
-import type { Paint } from "../paint.ts";
 import { stripControls, toSingleLine } from "../sanitize.ts";
 import { wrapText } from "../wrap.ts";
-import { wrapEventText } from "./wrap-event.ts";
-import { EMPTY_TURN_VIEW, renderEvent, type TurnView } from "./turn-view.ts";
+import { finishOpenMessage, renderTurnEvent, type RenderedTurnOptions } from "./rendered-turn.ts";
+import { EMPTY_TURN_VIEW, type ShownPart, type TurnView } from "./turn-view.ts";
 
 export interface TranscriptView {
   /** True if the cursor is at the start of a line. */
   readonly atStart: boolean;
-  /** True if nothing was printed yet. */
-  readonly isEmpty: boolean;
+  /** What was printed last. Undefined if nothing was. */
+  readonly last: ShownPart | undefined;
   /** The current turn of each session. */
   readonly turns: ReadonlyMap<string, TurnView>;
   /** By session, the message that has not completed. Its text is printed when it has. */
@@ -25,17 +24,14 @@ type UnfinishedMessage = SessionEvent & EventOf<"message.delta">;
 
 export const EMPTY_TRANSCRIPT: TranscriptView = {
   atStart: true,
-  isEmpty: true,
+  last: undefined,
   turns: new Map(),
   messages: new Map(),
 };
 
-export interface TranscriptOptions {
-  readonly paint: Paint;
+export interface TranscriptOptions extends Omit<RenderedTurnOptions, "repeatsDiffs"> {
   /** Prints messages while they stream. Default: prints them whole when they complete. */
   readonly live?: boolean;
-  /** Columns of the terminal. Default: unlimited. */
-  readonly columns?: number | undefined;
 }
 
 type Step = readonly [TranscriptView, string];
@@ -44,27 +40,31 @@ export function renderTranscriptEvent(view: TranscriptView, event: SessionEvent,
   const { sessionId } = event;
   switch (event.type) {
     case "turn.started":
-      return joinSteps(abandonMessage(view, sessionId), (before) =>
-        joinSteps(renderTurnEvent(before, event, options), (next) => renderPrompt(next, event.input, options)),
+      return joinSteps(abandonMessage(view, sessionId, options), (before) =>
+        joinSteps(renderSessionEvent(before, event, options), (next) => renderPrompt(next, event.input, options)),
       );
     case "input.delivered":
-      return renderPrompt(view, event.input, options);
+      return joinSteps(finishMessages(view, options), (next) => renderPrompt(next, event.input, options));
     case "message.delta":
-      return options.live === true ? renderTurnEvent(view, event, options) : collectDelta(view, event);
+      return options.live === true ? renderSessionEvent(view, event, options) : collectDelta(view, event, options);
     case "message.completed":
-      return renderTurnEvent(forgetMessage(view, sessionId, event.messageId), event, options);
+      return renderSessionEvent(forgetMessage(view, sessionId, event.messageId), event, options);
     case "turn.ended":
-      return joinSteps(abandonMessage(view, sessionId), (before) =>
-        joinSteps(renderTurnEvent(before, event, options), (next) => renderFailure(next, event, options)),
+      return joinSteps(abandonMessage(view, sessionId, options), (before) =>
+        joinSteps(renderSessionEvent(before, event, options), (next) => renderFailure(next, event, options)),
       );
     default: // the view of the turn handles each type
-      return renderTurnEvent(view, event, options);
+      return renderSessionEvent(view, event, options);
   }
 }
 
 /** Prints a whole line between events, on a new line if needed. */
-export function renderTranscriptLine(view: TranscriptView, line: string): Step {
-  return [{ ...view, atStart: true, isEmpty: false }, `${view.atStart ? "" : "\n"}${line}\n`];
+export function renderTranscriptLine(view: TranscriptView, line: string, options: TranscriptOptions): Step {
+  return joinSteps(finishMessages(view, options), (before) => {
+    const isApart = options.messages !== undefined && before.last !== undefined && before.last !== "lines";
+    const start = before.atStart ? (isApart ? "\n" : "") : "\n";
+    return [{ ...before, atStart: true, last: "lines" }, `${start}${line}\n`];
+  });
 }
 
 /** Prints the messages that are not complete so that their next deltas continue them. Call it before live events. */
@@ -72,16 +72,27 @@ export function startLiveTranscript(view: TranscriptView, options: TranscriptOpt
   return [...view.messages.values()].reduce<Step>(
     (done, message) =>
       joinSteps(done, (next) =>
-        renderTurnEvent(forgetMessage(next, message.sessionId, message.messageId), message, options),
+        renderSessionEvent(forgetMessage(next, message.sessionId, message.messageId), message, options),
       ),
     [view, ""],
   );
 }
 
 /** Prints the messages that are not complete, for the end of a log. */
-export function renderUnfinished(view: TranscriptView): Step {
+export function renderUnfinished(view: TranscriptView, options: TranscriptOptions): Step {
   return [...view.messages.keys()].reduce<Step>(
-    (done, sessionId) => joinSteps(done, (next) => abandonMessage(next, sessionId)),
+    (done, sessionId) => joinSteps(done, (next) => abandonMessage(next, sessionId, options)),
+    finishMessages(view, options),
+  );
+}
+
+/** Prints the blocks of Markdown that are not complete. */
+function finishMessages(view: TranscriptView, options: TranscriptOptions): Step {
+  return [...view.turns].reduce<Step>(
+    (done, [sessionId, { open }]) =>
+      open === ""
+        ? done
+        : joinSteps(done, (next) => printTurn(next, sessionId, (turn) => finishOpenMessage(turn, options))),
     [view, ""],
   );
 }
@@ -100,42 +111,43 @@ function renderPrompt(view: TranscriptView, input: readonly InputPart[], { paint
   const marked = [...shown, ...(isCut ? ["…"] : [])].map((line, index) =>
     `${index === 0 ? PROMPT_MARK : PROMPT_INDENT}${line}`.trimEnd(),
   );
-  const before = view.isEmpty ? "" : view.atStart ? "\n" : "\n\n";
+  const before = view.last === undefined ? "" : view.atStart ? "\n" : "\n\n";
   const wrapped = marked.flatMap((line) => wrapText(line, { width: columns, indent: PROMPT_INDENT }).split("\n"));
   const whole = wrapped.map((line) => `${paint("bold", line)}\n`).join("");
-  return [{ ...view, atStart: true, isEmpty: false }, before + whole];
+  return [{ ...view, atStart: true, last: "prompt" }, before + whole];
 }
 
-function renderFailure(
-  view: TranscriptView,
-  { outcome }: EventOf<"turn.ended">,
-  { paint, columns }: TranscriptOptions,
-): Step {
+function renderFailure(view: TranscriptView, { outcome }: EventOf<"turn.ended">, options: TranscriptOptions): Step {
   if (!("message" in outcome)) return [view, ""];
-  const line = `${paint("red", "!")} ${toSingleLine(outcome.message)}`;
-  return renderTranscriptLine(view, wrapText(line, { width: columns }));
+  const line = `${options.paint("red", "!")} ${toSingleLine(outcome.message)}`;
+  return renderTranscriptLine(view, wrapText(line, { width: options.columns }), options);
 }
 
-/** Prints with the view of the event's session, at the cursor that all sessions share. */
-function renderTurnEvent(view: TranscriptView, event: SessionEvent, { paint, columns }: TranscriptOptions): Step {
-  const turn = view.turns.get(event.sessionId) ?? EMPTY_TURN_VIEW;
-  const options = { columns, repeatsDiffs: true };
-  const [next, printed] = renderEvent({ ...turn, atStart: view.atStart }, event, paint, options);
-  const text = wrapEventText(event, printed, columns);
-  if (next === turn && text === "") return [view, ""];
-  const turns = new Map(view.turns).set(event.sessionId, next);
-  return [
-    { ...view, turns, atStart: text === "" ? view.atStart : next.atStart, isEmpty: view.isEmpty && text === "" },
-    text,
-  ];
+function renderSessionEvent(view: TranscriptView, event: SessionEvent, options: TranscriptOptions): Step {
+  return printTurn(view, event.sessionId, (turn) => renderTurnEvent(turn, event, { ...options, repeatsDiffs: true }));
+}
+
+/** Prints with the view of a session, at the cursor that all sessions share. */
+function printTurn(
+  view: TranscriptView,
+  sessionId: string,
+  print: (turn: TurnView) => readonly [TurnView, string],
+): Step {
+  const turn = view.turns.get(sessionId) ?? EMPTY_TURN_VIEW;
+  const placed = { ...turn, atStart: view.atStart, last: view.last };
+  const [next, text] = print(placed);
+  if (next === placed && text === "") return [view, ""];
+  const turns = new Map(view.turns).set(sessionId, next);
+  if (text === "") return [{ ...view, turns }, ""];
+  return [{ ...view, turns, atStart: next.atStart, last: next.last ?? view.last ?? "lines" }, text];
 }
 
 /** A delta of another message means that the previous message was abandoned. */
-function collectDelta(view: TranscriptView, delta: UnfinishedMessage): Step {
+function collectDelta(view: TranscriptView, delta: UnfinishedMessage, options: TranscriptOptions): Step {
   const { sessionId, messageId } = delta;
   const known = view.messages.get(sessionId);
   const isNext = known?.messageId === messageId;
-  const [before, printed] = isNext ? [view, ""] : abandonMessage(view, sessionId);
+  const [before, printed] = isNext ? [view, ""] : abandonMessage(view, sessionId, options);
   const message = isNext ? { ...delta, text: known.text + delta.text } : delta;
   return [{ ...before, messages: new Map(before.messages).set(sessionId, message) }, printed];
 }
@@ -147,12 +159,15 @@ function forgetMessage(view: TranscriptView, sessionId: string, messageId: strin
   return { ...view, messages };
 }
 
-function abandonMessage(view: TranscriptView, sessionId: string): Step {
+function abandonMessage(view: TranscriptView, sessionId: string, options: TranscriptOptions): Step {
   const message = view.messages.get(sessionId);
   if (message === undefined) return [view, ""];
-  const text = stripControls(message.text).trimEnd();
   const next = forgetMessage(view, sessionId, message.messageId);
-  return text === "" ? [next, ""] : renderTranscriptLine(next, `${text}…`);
+  const text = stripControls(message.text).trimEnd();
+  if (text === "") return [next, ""];
+  if (options.messages === undefined) return renderTranscriptLine(next, `${text}…`, options);
+  const cut: UnfinishedMessage = { ...message, text: `${text}\n\n…` };
+  return joinSteps(renderSessionEvent(next, cut, options), (after) => finishMessages(after, options));
 }
 
 function joinSteps([view, text]: Step, next: (view: TranscriptView) => Step): Step {

@@ -23,6 +23,10 @@ export interface TurnView {
   readonly atStart: boolean;
   /** Id of the message that is streaming. */
   readonly message: string | undefined;
+  /** The source of the message that is not printed yet, because its block is not complete. Only for Markdown. */
+  readonly open: string;
+  /** What was printed last. Only for Markdown, which needs empty lines around messages. */
+  readonly last: ShownPart | undefined;
   /** Running tools by id, the one that printed last at the end. */
   readonly tools: ReadonlyMap<string, TurnTool>;
   /** Ids of the tools that open permission requests are about, by request id. */
@@ -40,6 +44,8 @@ export interface TurnView {
   readonly parkedUntil: string | undefined;
 }
 
+export type ShownPart = "prompt" | "message" | "lines";
+
 export interface TurnTool {
   readonly title: string;
   readonly kind: ToolKind;
@@ -52,6 +58,8 @@ export interface TurnTool {
 export const EMPTY_TURN_VIEW: TurnView = {
   atStart: true,
   message: undefined,
+  open: "",
+  last: undefined,
   tools: new Map(),
   requests: new Map(),
   previewed: new Set(),
@@ -78,7 +86,13 @@ export function renderEvent(
   switch (event.type) {
     case "turn.started":
       return [
-        { ...EMPTY_TURN_VIEW, atStart: view.atStart, serverWarnings: view.serverWarnings, startedAt: event.at },
+        {
+          ...EMPTY_TURN_VIEW,
+          atStart: view.atStart,
+          last: view.last,
+          serverWarnings: view.serverWarnings,
+          startedAt: event.at,
+        },
         "",
       ];
     case "turn.ended":

@@ -12,9 +12,19 @@ const WRAPPED_TYPES: ReadonlySet<SessionEvent["type"]> = new Set<SessionEvent["t
   "agent.switched",
   "subagent.started",
   "subagent.ended",
+  "plan.updated",
+  "input.delivered",
+  "context.compacted",
 ]);
 
 /** `text`: what the event prints. `width`: the columns of the terminal, or undefined for a pipe. */
 export function wrapEventText({ type }: SessionEvent, text: string, width: number | undefined): string {
-  return WRAPPED_TYPES.has(type) ? wrapText(text, { width }) : text;
+  if (WRAPPED_TYPES.has(type)) return wrapText(text, { width });
+  return type === "tool.ended" ? wrapTitle(text, width) : text;
+}
+
+/** The title of a tool is above its diff, which fits already. */
+function wrapTitle(text: string, width: number | undefined): string {
+  const [, start = "", title = "", rest = ""] = /^(\n?)([^\n]*)(.*)$/s.exec(text) ?? [];
+  return start + wrapText(title, { width }) + rest;
 }
