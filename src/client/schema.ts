@@ -174,6 +174,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sessions/{id}/state": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The state of a session, as its events up to `head` fold to it. */
+        get: operations["sessionState"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sessions/{id}/conversation": {
         parameters: {
             query?: never;
@@ -1129,6 +1146,183 @@ export interface components {
             lastOutcome?: "done" | "cancelled" | "failed" | "stalled";
             usage?: components["schemas"]["Usage"];
             lastLine?: string;
+        };
+        SessionState: {
+            id: string;
+            /** @description The `seq` of the last event in the state. Skip events up to it. */
+            head: number;
+            agent: string;
+            backend: string;
+            model?: string;
+            cwd: string;
+            title?: string;
+            parent?: string;
+            depth: number;
+            task?: string;
+            /** @description The program's own id of this session. */
+            nativeId?: string;
+            forkOf?: string;
+            /** @enum {string} */
+            permissions: "ask" | "read" | "all" | "none";
+            /** @description The settings of each agent when it last drove the session. */
+            agents: {
+                [key: string]: {
+                    backend: string;
+                    model?: string;
+                    modelChosen?: boolean;
+                };
+            };
+            createdAt: string;
+            updatedAt: string;
+            closed: boolean;
+            copying: boolean;
+            turns: number;
+            /** @description The running turn. */
+            turn?: {
+                id: string;
+                startedSeq: number;
+                startedAt: string;
+                input: ({
+                    /** @constant */
+                    type: "text";
+                    text: string;
+                } | {
+                    /** @constant */
+                    type: "blob";
+                    hash: string;
+                    mediaType: string;
+                    name?: string;
+                })[];
+                parkedUntil?: string;
+                parks: number;
+                usage: components["schemas"]["Usage"];
+            };
+            lastOutcome?: {
+                /** @constant */
+                status: "done";
+                stopReason?: string;
+            } | {
+                /** @constant */
+                status: "cancelled";
+            } | {
+                /** @constant */
+                status: "failed";
+                code: string;
+                message: string;
+            } | {
+                /** @constant */
+                status: "stalled";
+                clock: string;
+                message: string;
+            };
+            lastTurnId?: string;
+            queue: {
+                inputId: string;
+                input: ({
+                    /** @constant */
+                    type: "text";
+                    text: string;
+                } | {
+                    /** @constant */
+                    type: "blob";
+                    hash: string;
+                    mediaType: string;
+                    name?: string;
+                })[];
+                /** @enum {string} */
+                deliver: "steer" | "follow_up";
+            }[];
+            /** @description Requests of the running turn, answered or not, and open requests from between turns. */
+            requests: {
+                requestId: string;
+                turnId?: string;
+                toolId?: string;
+                tool?: string;
+                title: string;
+                /** @description The event with the answer. */
+                answer?: components["schemas"]["SessionEvent"];
+            }[];
+            requestCount: number;
+            toolChoices: {
+                [key: string]: boolean;
+            };
+            pluginStates: {
+                [key: string]: {
+                    version: string;
+                    state: unknown;
+                };
+            };
+            /** @description Tools that a person allowed for the rest of the session. */
+            grants: string[];
+            /** @description Running tools. */
+            tools: {
+                toolId: string;
+                turnId?: string;
+                name: string;
+                /** @enum {string} */
+                kind: "read" | "edit" | "delete" | "move" | "search" | "execute" | "fetch" | "think" | "ask" | "other";
+            }[];
+            subagents: {
+                childSessionId: string;
+                turnId?: string;
+                outcome?: {
+                    /** @constant */
+                    status: "done";
+                    stopReason?: string;
+                } | {
+                    /** @constant */
+                    status: "cancelled";
+                } | {
+                    /** @constant */
+                    status: "failed";
+                    code: string;
+                    message: string;
+                } | {
+                    /** @constant */
+                    status: "stalled";
+                    clock: string;
+                    message: string;
+                };
+            }[];
+            usage: components["schemas"]["Usage"];
+            usageOfSubagents: components["schemas"]["Usage"];
+            usageByAgent: {
+                [key: string]: components["schemas"]["Usage"];
+            };
+            budgets: {
+                session?: {
+                    tokens?: number;
+                    usd?: number;
+                    steps?: number;
+                    seconds?: number;
+                };
+                task?: {
+                    budget: {
+                        tokens?: number;
+                        usd?: number;
+                        steps?: number;
+                        seconds?: number;
+                    };
+                    elsewhere: {
+                        usd?: number;
+                        tokens?: number;
+                        steps?: number;
+                        seconds?: number;
+                    };
+                };
+                raised: {
+                    [key: string]: number | null;
+                };
+            };
+            work: {
+                byAgent: {
+                    [key: string]: {
+                        steps: number;
+                        ranMs: number;
+                    };
+                };
+                since?: string;
+            };
         };
         SessionList: {
             /** @description Newest first. */
@@ -3038,6 +3232,82 @@ export interface operations {
             };
         };
     };
+    sessionState: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The state. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionState"];
+                };
+            };
+            /** @description Code input_invalid. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code session_not_found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code internal, log_corrupt, store_corrupt. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code interrupted, store_closed, store_locked, store_unavailable. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     replaceConversation: {
         parameters: {
             query?: never;
@@ -3573,6 +3843,12 @@ export interface operations {
                 after?: number;
                 /** @description Maximum number of events in a page. Default: 1000, at most 10000. A page of large events holds fewer: continue until `head`. */
                 limit?: number;
+                /** @description Return events before this one. For pages. */
+                before?: number;
+                /** @description Default: `oldest_first`. `newest_first` starts at the end, or at `before`. For pages. */
+                order?: "oldest_first" | "newest_first";
+                /** @description Maximum size of a page in bytes of JSON, which has at least one event. Default and maximum: 4194304. */
+                maxBytes?: number;
             };
             header?: {
                 /** @description For streams: the id of the last event that the client has received. */

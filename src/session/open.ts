@@ -214,9 +214,14 @@ async function openRecorder(
   return { recorder, lost: losing.signal };
 }
 
-/** Folds the whole log. Rejects with `session_not_found`. */
-export async function loadState(store: SessionStore, sessionId: string): Promise<SessionState> {
-  const fold = new SessionFold(emptyState(sessionId));
-  for await (const page of readSessionPages(store, sessionId)) for (const event of page) fold.add(event);
+/** Folds the log, or the part of it after an earlier state. Rejects with `session_not_found`. */
+export async function loadState(
+  store: Pick<SessionStore, "read">,
+  sessionId: string,
+  from: SessionState = emptyState(sessionId),
+): Promise<SessionState> {
+  const fold = new SessionFold(from);
+  const pages = readSessionPages(store, sessionId, { after: from.head });
+  for await (const page of pages) for (const event of page) fold.add(event);
   return fold.state;
 }

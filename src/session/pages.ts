@@ -2,6 +2,8 @@
 import { DEFAULT_PAGE, type SessionEvent, type SessionStore } from "../domain/index.ts";
 
 export interface PageLimits {
+  /** The `seq` after which to start. Default: 0. */
+  readonly after?: number | undefined;
   /** The `seq` of the last event to read. Default: the head. */
   readonly through?: number | undefined;
   /** Maximum number of events in a page. Default: 1,000. */
@@ -14,9 +16,9 @@ export interface PageLimits {
 export async function* readSessionPages(
   store: Pick<SessionStore, "read">,
   sessionId: string,
-  { through = Infinity, limit = DEFAULT_PAGE, maxBytes }: PageLimits = {},
+  { after: start = 0, through = Infinity, limit = DEFAULT_PAGE, maxBytes }: PageLimits = {},
 ): AsyncIterable<readonly SessionEvent[]> {
-  for (let after = 0; after < through;) {
+  for (let after = start; after < through;) {
     const { events, head } = await store.read({ sessionId, after, before: through + 1, limit, maxBytes });
     if (events.length > 0) yield events;
     after = events.at(-1)?.seq ?? through;

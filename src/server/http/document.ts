@@ -7,6 +7,7 @@ import * as common from "./schema/common.ts";
 import * as roster from "./schema/roster.ts";
 import * as server from "./schema/server.ts";
 import * as session from "./schema/session.ts";
+import * as sessionState from "./schema/session-state.ts";
 import * as task from "./schema/task.ts";
 import { REFUSED, STATUS } from "./status.ts";
 
@@ -20,6 +21,7 @@ const SCHEMA_NAMES: Readonly<Record<string, z.ZodType>> = {
   AgentList: server.AgentListSchema,
   SessionEvent,
   SessionSummary: session.SummarySchema,
+  SessionState: sessionState.SessionStateSchema,
   SessionList: session.SessionListSchema,
   OpenSession: session.OpenSessionBody,
   Prompt: session.PromptBody,

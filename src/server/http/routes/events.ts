@@ -1,4 +1,5 @@
 /** Event routes: pages for polling and streams for following, with the same cursor for both. */
+import { z } from "zod";
 import { RookeryError, SessionEvent } from "../../../domain/index.ts";
 import { HttpRefusal, toTooManyConnections } from "../problem.ts";
 import { type RouteResponse, jsonResponse } from "../response.ts";
@@ -25,6 +26,17 @@ const query = {
   ),
 };
 
+const sessionQuery = {
+  ...query,
+  before: wholeNumberParam("Return events before this one. For pages."),
+  order: z
+    .enum(["oldest_first", "newest_first"])
+    .meta({ description: "Default: `oldest_first`. `newest_first` starts at the end, or at `before`. For pages." }),
+  maxBytes: wholeNumberParam(
+    `Maximum size of a page in bytes of JSON, which has at least one event. Default and maximum: ${MAX_BYTES}.`,
+  ),
+};
+
 export const eventRoutes: readonly HttpRoute[] = [
   route({
     method: "GET",
@@ -33,7 +45,7 @@ export const eventRoutes: readonly HttpRoute[] = [
     summary: "The events of a session, as a page or as a stream. The cursor is `seq`.",
     tag: "events",
     params: { id: SessionId },
-    query,
+    query: sessionQuery,
     stream: SessionEvent,
     responses: { 200: { description: "A page of events, or a stream of them.", schema: EventPageSchema } },
     errors: ["session_not_found"],
@@ -41,10 +53,14 @@ export const eventRoutes: readonly HttpRoute[] = [
       const { context, params: { id: sessionId } } = call; // prettier-ignore
       const { store } = context.rookery;
       const after = readCursor(call);
+      const { before, order, maxBytes = MAX_BYTES } = call.query;
       const { head } = await requireSummary(context, sessionId);
       refuseBeyond(after, head);
-      if (!wantsStream(call))
-        return jsonResponse(await store.read({ sessionId, after, limit: clampEventLimit(call), maxBytes: MAX_BYTES }));
+      if (!wantsStream(call)) {
+        const limits = { limit: clampEventLimit(call), maxBytes: Math.min(maxBytes, MAX_BYTES) };
+        return jsonResponse(await store.read({ sessionId, after, before, order, ...limits }));
+      }
+      refusePageOptions({ before, order });
       const source: LogSource = (from, signal) =>
         toEventLines(store.followText({ sessionId, after: from, signal }), getSeq);
       return respondWithStream(call, { name: `session ${sessionId}`, after, source });
@@ -108,6 +124,16 @@ async function respondWithStream(
   if (context.streams.count >= MAX_STREAMS) throw toTooManyConnections();
   await context.streams.send(response, options);
   return "sent";
+}
+
+/** A stream has no end, so there is nothing before which it could stop or from which it could read backwards. */
+function refusePageOptions(options: Readonly<Record<string, unknown>>): void {
+  const [first] = Object.entries(options).find(([, value]) => value !== undefined) ?? [];
+  if (first === undefined) return;
+  const at = `query.${first}`;
+  throw new HttpRefusal("malformed", `${at}: streams start at \`after\` and go forwards: request a page of JSON`, {
+    at,
+  });
 }
 
 /** Last-Event-ID takes precedence over `after`: a browser that reconnects sends its real position there. */

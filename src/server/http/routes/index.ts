@@ -5,6 +5,7 @@ import { eventRoutes } from "./events.ts";
 import { requestRoutes } from "./requests.ts";
 import { rosterRoutes } from "./roster.ts";
 import { serverRoutes } from "./server.ts";
+import { sessionStateRoutes } from "./session-state.ts";
 import { sessionRoutes } from "./sessions.ts";
 import { taskRoutes } from "./tasks.ts";
 
@@ -12,6 +13,7 @@ export const ROUTES: readonly HttpRoute[] = [
   ...serverRoutes,
   ...rosterRoutes,
   ...sessionRoutes,
+  ...sessionStateRoutes,
   ...conversationRoutes,
   ...requestRoutes,
   ...eventRoutes,
