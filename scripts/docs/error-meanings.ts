@@ -81,6 +81,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   input_invalid: "An argument or a request body does not fit its schema.",
   input_too_large: "The input is larger than allowed.",
   attachment_missing: "The input refers to an attachment that is not stored.",
+  blob_not_found: "The store has no bytes with this hash.",
   usage: "The command line is wrong. The message names the closest known command or option.",
   platform_unsupported: "The operating system is not supported.",
   interrupted: "The process that ran the turn ended, or the server is closing.",

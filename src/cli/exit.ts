@@ -16,6 +16,7 @@ const EXIT_BY_CODE: Record<ErrorCode, ExitCode> = {
   input_invalid: EXIT.usage,
   input_too_large: EXIT.usage,
   attachment_missing: EXIT.usage,
+  blob_not_found: EXIT.failed,
   mcp_unknown: EXIT.usage,
   not_trusted: EXIT.undecided,
   mcp_login: EXIT.undecided,

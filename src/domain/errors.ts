@@ -80,6 +80,7 @@ export const ERROR_CODES = [
   "input_invalid",
   "input_too_large",
   "attachment_missing",
+  "blob_not_found",
   "usage",
   "platform_unsupported",
   "interrupted",

@@ -1,6 +1,6 @@
 /** Builds the OpenAPI document from the same route table and schemas that validate requests. */
 import { z } from "zod";
-import { SessionEvent, TaskEvent, type ErrorCode } from "../../domain/index.ts";
+import { BlobPart, SessionEvent, TaskEvent, type ErrorCode } from "../../domain/index.ts";
 import type { ResponseDescription, HttpRoute, ParamShape } from "./route.ts";
 import { ROUTES } from "./routes/index.ts";
 import * as common from "./schema/common.ts";
@@ -46,6 +46,7 @@ const SCHEMA_NAMES: Readonly<Record<string, z.ZodType>> = {
   CollectReport: task.CollectReportSchema,
   LogEvent: task.LogEventSchema,
   FeedPage: task.FeedPageSchema,
+  BlobPart,
   RosterTask: roster.RosterTaskSchema,
   Roster: roster.RosterSchema,
 };
@@ -105,6 +106,13 @@ function buildOperation(route: HttpRoute): Json {
     ...(route.body !== undefined && {
       requestBody: { required: isRequired(route.body), content: jsonContent(route.body) },
     }),
+    ...(route.upload !== undefined && {
+      requestBody: {
+        required: true,
+        description: route.upload.description,
+        content: { "*/*": { schema: { type: "string", format: "binary" } } },
+      },
+    }),
     responses: { ...buildResponses(route), ...buildProblems(route) },
     ...(route.open === true && { security: [{}, { token: [] }] }),
   };
@@ -119,7 +127,7 @@ function buildParameters(shape: ParamShape | undefined, location: "path" | "quer
   });
 }
 
-function buildHeaders({ method, stream, slow }: HttpRoute): Json[] {
+function buildHeaders({ method, stream, slow, upload }: HttpRoute): Json[] {
   const cursor = {
     name: "Last-Event-ID",
     in: "header",
@@ -131,7 +139,10 @@ function buildHeaders({ method, stream, slow }: HttpRoute): Json[] {
     slow === true
       ? "Makes retries safe. If the work is slow, the server responds with 202: repeat the request with the same key."
       : "Makes retries safe: the server handles requests with the same key once.";
-  return [...(stream === undefined ? [] : [cursor]), ...(method === "GET" ? [] : [{ ...key, description }])];
+  return [
+    ...(stream === undefined ? [] : [cursor]),
+    ...(method === "GET" || upload !== undefined ? [] : [{ ...key, description }]),
+  ];
 }
 
 const STREAM_SCHEMA = {
@@ -168,7 +179,7 @@ export function listProblemCodes(route: HttpRoute): ReadonlyMap<number, Readonly
     add(STATUS[code], code);
   for (const reason of Object.keys(REFUSED) as (keyof typeof REFUSED)[])
     if (canRefuse(reason, route)) add(REFUSED[reason].status, REFUSED[reason].code);
-  if (route.body !== undefined) add(STATUS.input_too_large, "input_too_large");
+  if (route.body !== undefined || route.upload !== undefined) add(STATUS.input_too_large, "input_too_large");
   return codes;
 }
 

@@ -41,14 +41,18 @@ export async function readBody(route: HttpRoute, request: IncomingMessage): Prom
 }
 
 /** Stops reading when the body exceeds the limit, regardless of Content-Length. */
-async function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
-  if (Number(request.headers["content-length"] ?? 0) > limit) throw toBodyTooLargeError(limit);
+export async function readBytes(
+  request: IncomingMessage,
+  limit: number,
+  toTooLargeError = toBodyTooLargeError,
+): Promise<Buffer> {
+  if (Number(request.headers["content-length"] ?? 0) > limit) throw toTooLargeError(limit);
   const chunks: Buffer[] = [];
   let size = 0;
   try {
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > limit) throw toBodyTooLargeError(limit);
+      if (size > limit) throw toTooLargeError(limit);
       chunks.push(chunk);
     }
   } catch (error) {

@@ -31,6 +31,8 @@ export interface RouteSpec<P extends ParamShape, Q extends ParamShape, B> {
   readonly body?: z.ZodType<B>;
   /** In bytes. Default: `MAX_BODY`. */
   readonly maxBody?: number;
+  /** Set if the body has bytes of any type, which the handler reads from `request`. Excludes `body`. */
+  readonly upload?: { readonly description: string };
   /** Successful responses, by status. */
   readonly responses: Readonly<Record<number, ResponseDescription>>;
   /** Error codes in addition to those that every route has. */

@@ -9,6 +9,7 @@ export const STATUS: Record<ErrorCode, number> = {
   input_invalid: 400,
   input_too_large: 413,
   attachment_missing: 422,
+  blob_not_found: 404,
   mcp_unknown: 404,
   not_trusted: 403,
   mcp_login: 409,

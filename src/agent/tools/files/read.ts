@@ -8,7 +8,8 @@ import { confined, openPlain } from "../../../stdx/index.ts";
 import { MAX_RESULT_LENGTH, truncateLine } from "../truncate.ts";
 import { ToolRefusal } from "../tool-refusal.ts";
 import { FILE_TIMEOUT_MS, defineTool, okResult, textWithoutNul, type CodingToolContext } from "../tool.ts";
-import { MAX_IMAGE_BYTES, detectImageType } from "./image.ts";
+import { detectImageType } from "../../../stdx/image-type.ts";
+import { MAX_IMAGE_BYTES } from "./image.ts";
 import { MAX_FILE_BYTES, decodeUtf8, loadOpenFile, readUpTo } from "./load-file.ts";
 import { readLineRange } from "./line-range.ts";
 

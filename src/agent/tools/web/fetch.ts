@@ -1,7 +1,8 @@
 /** The `fetch` tool: gets a web page as text. */
 import { z } from "zod";
 import { deadline } from "../../../stdx/index.ts";
-import { detectImageType, MAX_IMAGE_BYTES } from "../files/image.ts";
+import { detectImageType } from "../../../stdx/image-type.ts";
+import { MAX_IMAGE_BYTES } from "../files/image.ts";
 import { truncateMiddle } from "../truncate.ts";
 import { ToolRefusal } from "../tool-refusal.ts";
 import { defineTool, okResult, textWithoutNul } from "../tool.ts";

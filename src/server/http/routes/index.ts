@@ -1,5 +1,6 @@
 /** The table of all routes. */
 import type { HttpRoute } from "../route.ts";
+import { blobRoutes } from "./blobs.ts";
 import { conversationRoutes } from "./conversation.ts";
 import { eventRoutes } from "./events.ts";
 import { requestRoutes } from "./requests.ts";
@@ -18,4 +19,5 @@ export const ROUTES: readonly HttpRoute[] = [
   ...requestRoutes,
   ...eventRoutes,
   ...taskRoutes,
+  ...blobRoutes,
 ];
