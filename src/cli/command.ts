@@ -49,7 +49,16 @@ const SHARED_SHORT_FLAGS: Readonly<Record<string, string>> = {
 
 /** The short form of an option: its own, or the one that the option has in all commands. */
 export function shortFlag({ flags, short }: OptionSpec): string | undefined {
-  return short ?? SHARED_SHORT_FLAGS[flags.split(" ")[0] ?? ""];
+  return short ?? SHARED_SHORT_FLAGS[longFlag({ flags })];
+}
+
+/** Returns the option without its value, such as `--agent`. */
+export function longFlag({ flags }: Pick<OptionSpec, "flags">): string {
+  return flags.split(" ")[0] ?? "";
+}
+
+export function takesValue({ flags }: Pick<OptionSpec, "flags">): boolean {
+  return flags.includes(" ");
 }
 
 export type CommandAction = (call: CommandCall) => Promise<ExitCode>;

@@ -1,7 +1,6 @@
 /** The command table. */
 import { ADD_DIR_OPTION, JSON_OPTION, PERMISSIONS_OPTION } from "./command-options.ts";
 import type { CommandName } from "./command-names.ts";
-import { COMPLETION_KINDS } from "./completion/kinds.ts";
 import type { CommandSpec, OptionSpec } from "./command.ts";
 import { SHOWN_SESSION_STATUSES } from "./sessions/shown-status.ts";
 import { taskCommands } from "./task/commands.ts";
@@ -591,15 +590,13 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
   },
   {
     name: "complete",
-    summary: "print the words that complete an argument, for the completion scripts",
+    summary: "print the words that complete a command line, for the completion scripts",
     hidden: true,
     arguments: [
-      { name: "kind", summary: "what to list", choices: COMPLETION_KINDS },
-      { name: "typed", summary: "the beginning of the word", optional: true },
-      { name: "previous", summary: "the word before it", optional: true },
+      { name: "word", summary: "the words after `rookery`; the last one is completed", optional: true, rest: true },
     ],
-    examples: ["rookery complete agents"],
-    load: async () => (await import("./completion/words.ts")).completeWordsCommand,
+    examples: ["rookery complete -- task merge --how ''"],
+    load: async () => (await import("./completion/complete.ts")).completeWordsCommand,
   },
 ];
 

@@ -1,6 +1,14 @@
 /** Parses command-line words into a command of the table with its arguments and options. */
 import { didYouMean } from "../config/nearest.ts";
-import { type ArgumentSpec, type CommandSpec, type OptionSpec, type OptionValues, shortFlag } from "./command.ts";
+import {
+  type ArgumentSpec,
+  type CommandSpec,
+  longFlag,
+  type OptionSpec,
+  type OptionValues,
+  shortFlag,
+  takesValue,
+} from "./command.ts";
 import { usageError } from "./exit.ts";
 import { splitAssignment } from "./split-assignment.ts";
 
@@ -42,7 +50,8 @@ export function formatPath(path: readonly CommandSpec[]): string {
 /** Both numbers of a noun name the same command. */
 const OTHER_NUMBERS: Readonly<Record<string, string>> = { session: "sessions", tasks: "task", agent: "agents" };
 
-function findCommand(commands: readonly CommandSpec[], word = ""): CommandSpec | undefined {
+/** Finds a command by its name, in either number. */
+export function findCommand(commands: readonly CommandSpec[], word = ""): CommandSpec | undefined {
   const other = Object.hasOwn(OTHER_NUMBERS, word) ? OTHER_NUMBERS[word] : undefined;
   return commands.find(({ name }) => name === word) ?? commands.find(({ name }) => name === other);
 }
@@ -148,14 +157,6 @@ function unknownOption(flag: string, known: readonly string[], path: readonly Co
 
 function syntaxError(what: string, path: readonly CommandSpec[]): Error {
   return usageError(`${what}; see ${formatPath(path)} --help`);
-}
-
-function longFlag({ flags }: OptionSpec): string {
-  return flags.split(" ")[0] ?? "";
-}
-
-function takesValue({ flags }: OptionSpec): boolean {
-  return flags.includes(" ");
 }
 
 /** `--dry-run` is `dryRun`. */

@@ -1,19 +1,25 @@
 /** Decides what completes an argument or the value of an option, if it is not one of a fixed list of words. */
 
 /** `files` and `directories` are completed by the shell, the others by `rookery complete`. */
-export const COMPLETION_KINDS = [
-  "agents",
-  "models",
-  "sessions",
-  "tasks",
-  "conversations",
-  "requests",
-  "servers",
-  "pipelines",
-  "files",
-  "directories",
-] as const;
-export type CompletionKind = (typeof COMPLETION_KINDS)[number];
+export type CompletionKind =
+  | "agents"
+  | "models"
+  | "sessions"
+  | "tasks"
+  /** Sessions and tasks. */
+  | "conversations"
+  /** Conversations with a request that waits for an answer. */
+  | "waiting"
+  | "requests"
+  | "servers"
+  | "pipelines"
+  /** Keys of `rookery.toml`. */
+  | "keys"
+  | "branches"
+  /** Ids of the ACP registry. */
+  | "registry"
+  | "files"
+  | "directories";
 
 const OPTION_KINDS: Readonly<Record<string, CompletionKind>> = {
   "--agent": "agents",
@@ -21,6 +27,8 @@ const OPTION_KINDS: Readonly<Record<string, CompletionKind>> = {
   "--session": "sessions",
   "--needs": "tasks",
   "--pipeline": "pipelines",
+  "--base": "branches",
+  "--into": "branches",
   "--cwd": "directories",
   "--add-dir": "directories",
   "--output": "directories",
@@ -33,6 +41,7 @@ const ARGUMENT_KINDS: Readonly<Record<string, CompletionKind>> = {
   session: "sessions",
   task: "tasks",
   request: "requests",
+  key: "keys",
   dir: "directories",
   file: "files",
 };
@@ -43,7 +52,9 @@ export function optionKind(flag: string): CompletionKind | undefined {
 
 /** `path`: the command, such as `mcp auth`. `name`: the name of the argument in the command table. */
 export function argumentKind(path: string, name: string): CompletionKind | undefined {
-  if (name === "session" && (path === "tell" || path === "answer")) return "conversations";
-  if (name === "name" && path.startsWith("mcp ")) return "servers";
+  if (name === "session" && path === "tell") return "conversations";
+  if (name === "session" && path === "answer") return "waiting";
+  if (name === "name" && path.startsWith("mcp ")) return path === "mcp add" ? undefined : "servers";
+  if (name === "id" && path === "acp registry") return "registry";
   return Object.hasOwn(ARGUMENT_KINDS, name) ? ARGUMENT_KINDS[name] : undefined;
 }
