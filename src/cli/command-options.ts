@@ -15,3 +15,8 @@ export const PERMISSIONS_OPTION: OptionSpec = {
   summary: "ask for each change, allow only reads, allow all, or allow none",
   choices: PERMISSION_POLICIES,
 };
+
+export const REPOSITORY_OPTION: OptionSpec = {
+  flags: "--repository",
+  summary: "change the rookery.toml of the repository instead of yours",
+};

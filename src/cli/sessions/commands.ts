@@ -1,0 +1,79 @@
+/** The subcommands of `rookery sessions`. */
+import { JSON_OPTION } from "../command-options.ts";
+import type { CommandSpec } from "../command.ts";
+import { SHOWN_SESSION_STATUSES } from "./shown-status.ts";
+
+const SESSION = {
+  name: "session",
+  summary: "the start of a session id, or `last` for your newest session in this repository",
+};
+export const sessionCommands: readonly CommandSpec[] = [
+  {
+    name: "list",
+    summary: "list sessions, newest first",
+    options: [
+      { flags: "--agent <name>", summary: "only of this agent" },
+      { flags: "--cwd <dir>", summary: "only in this directory" },
+      {
+        flags: "--status <status>",
+        summary: "only with this status",
+        choices: SHOWN_SESSION_STATUSES,
+      },
+      { flags: "--limit <count>", summary: "at most this many (default: 20)" },
+      JSON_OPTION,
+    ],
+    examples: ["rookery sessions", "rookery sessions list --status waiting --json"],
+    load: async () => (await import("./list.ts")).listSessionsCommand,
+  },
+  {
+    name: "show",
+    summary: "show the state of a session, what was said and done in it, and its open requests",
+    arguments: [SESSION],
+    options: [
+      { flags: "--last <turns>", summary: "show this many turns (default: 5)" },
+      { flags: "--all", summary: "show all turns; with --events, include the raw events of the agent" },
+      { flags: "--events", summary: "print the log instead, one line per event" },
+      { flags: "--json", summary: "print the state as JSON; with --events, the events" },
+    ],
+    examples: ["rookery sessions show last", "rookery sessions show last --all"],
+    load: async () => (await import("./show.ts")).showSessionCommand,
+  },
+  {
+    name: "events",
+    summary: "print the log of a session",
+    arguments: [SESSION],
+    options: [
+      { flags: "--after <seq>", summary: "only events after this one" },
+      { flags: "--limit <count>", summary: "at most this many" },
+      { flags: "--follow", summary: "wait for new events, until Ctrl-C" },
+      { flags: "--all", summary: "include the raw events of the agent" },
+      JSON_OPTION,
+    ],
+    examples: ["rookery sessions events last", "rookery sessions events last --follow --json"],
+    load: async () => (await import("./events.ts")).sessionEventsCommand,
+  },
+  {
+    name: "close",
+    summary: "close a session; its log is kept",
+    arguments: [SESSION],
+    options: [JSON_OPTION],
+    examples: ["rookery sessions close last"],
+    load: async () => (await import("./close.ts")).closeSessionCommand,
+  },
+  {
+    name: "fork",
+    summary: "copy a session into a new one; the original does not change",
+    arguments: [SESSION],
+    options: [JSON_OPTION],
+    examples: ["rookery sessions fork last"],
+    load: async () => (await import("./fork.ts")).forkSessionCommand,
+  },
+  {
+    name: "delete",
+    summary: "delete a session and its log",
+    arguments: [SESSION],
+    options: [JSON_OPTION],
+    examples: ["rookery sessions delete last"],
+    load: async () => (await import("./delete.ts")).deleteSessionCommand,
+  },
+];
