@@ -2,9 +2,7 @@
  * The environment of the bridge program: it gets the address of the real server in a variable, because command lines
  * are visible to other users.
  */
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { findPackageFile } from "../../stdx/package-file.ts";
 import { z } from "zod";
 import type { RemoteDeclaration, StdioDeclaration } from "./declaration.ts";
 
@@ -43,16 +41,9 @@ export function readBridgeTarget(env: Readonly<Record<string, string | undefined
   );
 }
 
-/** The command of the bridge program in the built package, relative to this module. */
+/** The command of the bridge program in the built package. */
 export function bridgeCommand(): readonly string[] {
-  const url: string | undefined = import.meta.url;
-  let folder = url === undefined || url === "" ? undefined : dirname(fileURLToPath(url));
-  for (let above = 0; folder !== undefined && above < 5; above += 1) {
-    for (const directory of ["acp", "dist/acp"]) {
-      const program = join(folder, directory, "mcp-bridge.js");
-      if (existsSync(program)) return [process.execPath, program];
-    }
-    folder = dirname(folder);
-  }
+  const program = findPackageFile("acp/mcp-bridge.js");
+  if (program !== undefined) return [process.execPath, program];
   throw new Error("the bridge program (acp/mcp-bridge.js) was not found; set its command with `bridge`");
 }

@@ -1,12 +1,8 @@
 /** Finds the file of the worker thread in the built package, and compiles QuickJS. */
-import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { findPackageFile } from "../../stdx/package-file.ts";
 import { webAssembly } from "./wasm.ts";
-
-const MAX_LEVELS = 5;
 
 let compiling: Promise<WebAssembly.Module> | undefined;
 
@@ -31,14 +27,5 @@ async function compileQuickJs(worker: string): Promise<WebAssembly.Module> {
 
 /** Returns undefined if the file is missing, which means that the package is incomplete. */
 export function findWorkerFile(): string | undefined {
-  const url: string | undefined = import.meta.url;
-  let folder = url === undefined || url === "" ? undefined : dirname(fileURLToPath(url));
-  for (let level = 0; folder !== undefined && level < MAX_LEVELS; level += 1) {
-    for (const subfolder of ["agent", "dist/agent"]) {
-      const file = join(folder, subfolder, "code-worker.js");
-      if (existsSync(file)) return file;
-    }
-    folder = dirname(folder);
-  }
-  return undefined;
+  return findPackageFile("agent/code-worker.js");
 }
