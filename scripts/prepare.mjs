@@ -46,6 +46,7 @@ export async function prepare({ build = false, force = false } = {}) {
     step("Building", process.execPath, [at("node_modules", "tsdown", "dist", "run.mjs"), "--logLevel", "error"], {
       env,
     });
+    step("Building the page", process.execPath, [at("node_modules", "vite", "bin", "vite.js"), "build", at("web"), "--config", at("web", "vite.config.ts")], { env }); // prettier-ignore
     step("Collecting licences", process.execPath, [at("scripts", "licences.mjs")], { env, quiet: true });
     if (existsSync(at("dist"))) renameSync(at("dist"), last);
     renameSync(next, at("dist"));
@@ -64,7 +65,8 @@ function refuseWhatCannotWork() {
 }
 
 function newestSource() {
-  const files = readdirSync(at("src"), { recursive: true, withFileTypes: true })
+  const files = ["src", "web"]
+    .flatMap((folder) => readdirSync(at(folder), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile() && !entry.name.endsWith(".test.ts"))
     .map((entry) => join(entry.parentPath, entry.name));
   files.push(at("package.json"), at("tsdown.config.ts"), at("tsconfig.json"), at("scripts", "licences.mjs"));

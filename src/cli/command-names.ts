@@ -4,6 +4,7 @@ export const COMMAND_NAMES = [
   "run",
   "task",
   "serve",
+  "open",
   "sessions",
   "usage",
   "acp",

@@ -87,17 +87,19 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
   },
   {
     name: "serve",
-    summary: "run tasks and serve the HTTP API until Ctrl-C",
+    summary: "run tasks, and serve the page and the HTTP API until Ctrl-C",
     options: [
       { flags: "--host <name>", summary: "the address to listen on (default: 127.0.0.1)" },
       { flags: "--port <number>", summary: "the port (default: 7433; 0 for any free port)" },
       { flags: "--token <token>", summary: "the token to require (default: one generated at the first start)" },
       { flags: "--allow-host <name>", summary: "a host name that clients may use in requests", repeatable: true },
+      { flags: "--public-url <url>", summary: "the URL of the page behind a proxy, such as https://rookery.example" },
       { flags: "--show-token", summary: "print the token, on a terminal" },
       { flags: "--json", summary: "print the address as JSON, and one line of JSON on stderr for each request" },
     ],
     notes:
-      "Continues tasks of a killed server. Every request except /v1/health needs the token. Ctrl-C and SIGTERM finish\n" +
+      "Continues tasks of a killed server. Prints a link to the page that signs in once, within a minute;\n" +
+      "`rookery open` makes another. Every other request except /v1/health needs the token. Ctrl-C and SIGTERM finish\n" +
       "running requests and leave tasks for the next start; a second one quits immediately.",
     examples: [
       "rookery serve",
@@ -105,6 +107,14 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
       "rookery serve --host 0.0.0.0 --allow-host build.lan",
     ],
     load: async () => (await import("./serve/serve.ts")).serveCommand,
+  },
+  {
+    name: "open",
+    summary: "open the page of the running server in a browser, signed in",
+    options: [JSON_OPTION],
+    notes: "Also prints the link, which works once and within a minute. Start the server first: rookery serve.",
+    examples: ["rookery open"],
+    load: async () => (await import("./serve/open.ts")).openCommand,
   },
   {
     name: "sessions",

@@ -5,6 +5,7 @@ import {
   functionArgument,
   objectArgument,
   optionalArgument,
+  recordArgument,
   textArgument,
 } from "../domain/arguments.ts";
 import { trimEndOf } from "../stdx/trim.ts";
@@ -14,7 +15,10 @@ import type { paths } from "./schema.ts";
 export interface ClientOptions {
   /** The base URL, as `rookery serve` prints it. */
   readonly url: string;
-  readonly token: string;
+  /** Default: none, for a page that is signed in with a cookie. */
+  readonly token?: string | undefined;
+  /** Additional headers of every request. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Default: the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
@@ -27,7 +31,8 @@ export interface RookeryClient extends Client<paths, "application/json"> {
 
 const CLIENT_OPTIONS = objectArgument({
   url: textArgument,
-  token: textArgument,
+  token: optionalArgument(textArgument),
+  headers: optionalArgument(recordArgument(textArgument)),
   fetch: optionalArgument(functionArgument),
 });
 
@@ -35,11 +40,12 @@ const CLIENT_OPTIONS = objectArgument({
 export function createClient(options: ClientOptions): RookeryClient {
   checkArgument(options, CLIENT_OPTIONS, "the options of createClient");
   const { url, token, fetch = (...args) => globalThis.fetch(...args) } = options;
+  const headers = { ...options.headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) };
   const base = trimEndOf(url, "/");
   const client = createFetch<paths, "application/json">({
     baseUrl: base,
-    headers: { authorization: `Bearer ${token}` },
+    headers,
     fetch: (request) => fetch(request),
   });
-  return { ...client, url: base, follow: createFollow({ url: base, token, fetch }) };
+  return { ...client, url: base, follow: createFollow({ url: base, headers, fetch }) };
 }

@@ -2,6 +2,7 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import {
   checkArgument,
+  functionArgument,
   integerArgument,
   limitArgument,
   numberArgument,
@@ -17,7 +18,8 @@ import { errorOf, toUnreachableError } from "./problem.ts";
 
 export interface ServerConnection {
   readonly url: string;
-  readonly token: string;
+  /** Of every request: the credentials. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly fetch: typeof globalThis.fetch;
 }
 
@@ -28,9 +30,14 @@ export interface FollowOptions {
   readonly signal?: AbortSignal | undefined;
   /** Number of failed attempts in a row before it rejects. Default: 20. */
   readonly tries?: number | undefined;
+  /** Called when the stream connects and when it breaks, with the reason. */
+  readonly onConnection?: ((state: FollowConnection) => void) | undefined;
   /** A connection without data or heartbeats for this long counts as dead, in milliseconds. Default: 45 s. */
   readonly silenceMs?: number | undefined;
 }
+
+export type FollowConnection =
+  { readonly connected: true } | { readonly connected: false; readonly reason: RookeryError };
 
 /** One session, one task with its sessions, or all events. */
 export type Followable = { readonly session: string } | { readonly task: string } | { readonly everything: true };
@@ -48,6 +55,7 @@ export const FOLLOW_QUERY = objectArgument({
   signal: optionalArgument(signalArgument),
   tries: optionalArgument(limitArgument),
   silenceMs: optionalArgument(numberArgument),
+  onConnection: optionalArgument(functionArgument),
 });
 
 const DEFAULT_TRIES = 20;
@@ -89,7 +97,7 @@ async function* followEvents(
   query: Followable & FollowOptions,
   controller: AbortController,
 ): AsyncGenerator<Followed, undefined> {
-  const { after = 0, signal, tries = DEFAULT_TRIES, silenceMs = DEFAULT_SILENCE_MS } = query;
+  const { after = 0, signal, tries = DEFAULT_TRIES, silenceMs = DEFAULT_SILENCE_MS, onConnection } = query;
   const end = (): void => controller.abort();
   if (signal?.aborted === true) return undefined;
   signal?.addEventListener("abort", end);
@@ -106,6 +114,7 @@ async function* followEvents(
           last,
           silenceMs,
           controller.signal,
+          () => onConnection?.({ connected: true }),
         )) {
           if (event !== undefined) throw errorOf(JSON.parse(data), 500); // the final event of a failed stream
           failures = 0;
@@ -119,6 +128,7 @@ async function* followEvents(
         if (!isRookeryError(error) || !isTransient(error)) throw error;
         failure = error;
       }
+      onConnection?.({ connected: false, reason: failure });
       if (Date.now() - startedAt > MAX_RECONNECT_MS) failures = 0; // a connection that lasted this long was healthy
       failures += 1;
       if (failures >= tries) throw failure;
@@ -139,11 +149,12 @@ function toEventsPath(query: Followable): string {
 
 /** Yields the messages of one connection until it ends or breaks. */
 async function* readMessages(
-  { url, token, fetch }: ServerConnection,
+  { url, headers: credentials, fetch }: ServerConnection,
   path: string,
   after: number,
   silenceMs: number,
   signal: AbortSignal,
+  onOpen: () => void,
 ): AsyncGenerator<EventSourceMessage, void> {
   const broken = new AbortController();
   const end = (): void => broken.abort();
@@ -155,6 +166,7 @@ async function* readMessages(
   };
   try {
     const response = await openStream();
+    onOpen();
     resetTimer();
     const received: EventSourceMessage[] = [];
     const parser = createParser({ onEvent: (event) => received.push(event) });
@@ -176,7 +188,7 @@ async function* readMessages(
   }
 
   async function openStream(): Promise<Response> {
-    const headers = { authorization: `Bearer ${token}`, accept: "text/event-stream", "last-event-id": String(after) };
+    const headers = { ...credentials, accept: "text/event-stream", "last-event-id": String(after) };
     const response = await fetch(`${url}${path}`, { headers, signal: broken.signal }).catch((cause: unknown) =>
       Promise.reject(toUnreachableError(url, cause)),
     );

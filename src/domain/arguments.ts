@@ -68,6 +68,18 @@ export function listArgument(check: ArgumentCheck): ArgumentCheck {
   };
 }
 
+/** An object whose values all pass. */
+export function recordArgument(check: ArgumentCheck): ArgumentCheck {
+  return (value) => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return "expected an object";
+    for (const [name, each] of Object.entries(value)) {
+      const problem = check(each);
+      if (problem !== undefined) return `${name}: ${problem}`;
+    }
+    return undefined;
+  };
+}
+
 /** An object with these fields. Other fields are allowed. */
 export function objectArgument(fields: FieldChecks): ArgumentCheck {
   const names = Object.keys(fields);

@@ -37,7 +37,8 @@ export async function serveCommand({ io, options }: CommandCall): Promise<ExitCo
   if (json) await printJson(io, { url, pid: process.pid, home: rookery.home, tokenFile, version: io.version });
   else {
     const shown = isSet(options, "showToken") ? service.token : undefined;
-    await print(io, formatStartMessage(io, { url, home: rookery.home, tokenFile, token: shown }));
+    const { url: page } = service.makeSignInLink();
+    await print(io, formatStartMessage(io, { url, page, home: rookery.home, tokenFile, token: shown }));
   }
   if (exposed && !json) {
     const risk = "is reachable from other machines without encryption, and anyone with the token can run commands here";
@@ -54,6 +55,7 @@ interface ServeOptions {
   readonly port: number | undefined;
   readonly token: string | undefined;
   readonly allowHosts: readonly string[];
+  readonly publicUrl: string | undefined;
 }
 
 const MAX_PORT = 65_535;
@@ -69,5 +71,6 @@ function parseServeOptions({ stdout }: Io, options: OptionValues): ServeOptions 
     port,
     token: textOption(options, "token"),
     allowHosts: listOption(options, "allowHost"),
+    publicUrl: textOption(options, "publicUrl"),
   };
 }

@@ -6,6 +6,8 @@ import { singleQuote } from "../shell-quote.ts";
 
 export interface ServerInfo {
   readonly url: string;
+  /** A link that signs in to the page. */
+  readonly page: string;
   readonly home: string;
   /** Undefined if the token comes from --token. */
   readonly tokenFile: string | undefined;
@@ -13,7 +15,7 @@ export interface ServerInfo {
   readonly token: string | undefined;
 }
 
-export function formatStartMessage(io: Io, { url, home, tokenFile, token }: ServerInfo): string {
+export function formatStartMessage(io: Io, { url, page, home, tokenFile, token }: ServerInfo): string {
   const where = tokenFile === undefined ? "the one from --token" : escapeInvisible(tokenFile);
   const bearer = tokenFile === undefined ? "$ROOKERY_TOKEN" : `$(cat ${singleQuote(escapeInvisible(tokenFile))})`;
   const facts = formatColumns([
@@ -26,6 +28,9 @@ export function formatStartMessage(io: Io, { url, home, tokenFile, token }: Serv
     `Rookery ${io.version} is running tasks and serving HTTP:`,
     "",
     facts,
+    "The page (this link works once, within a minute; then: rookery open):",
+    `  ${page}`,
+    "",
     "From any terminal on this machine:",
     '  rookery task start "PROMPT"',
     "  rookery task",

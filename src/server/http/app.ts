@@ -7,6 +7,7 @@ import type { EventMatcher } from "../../stdx/request-key.ts";
 import type { HandlerContext } from "./handler-context.ts";
 import { readBody, readParams, readQuery } from "./input.ts";
 import { runWithKey } from "./kept-request.ts";
+import { isPagePath } from "./page/respond.ts";
 import { PROBLEM_TYPE, HttpRefusal, toProblem, toLogReason } from "./problem.ts";
 import type { RouteResponse } from "./response.ts";
 import type { HttpRoute } from "./route.ts";
@@ -24,7 +25,11 @@ export function makeApp(context: HandlerContext): App {
       return toResponse(await handleCall(route, c, context));
     });
   }
-  app.notFound((c) => toErrorResponse(c, toNoRouteError(c)));
+  app.notFound((c) => {
+    const { method, path } = c.req;
+    const isPage = (method === "GET" || method === "HEAD") && isPagePath(path);
+    return isPage ? context.page.respond(c.env.incoming, new URL(c.req.url)) : toErrorResponse(c, toNoRouteError(c));
+  });
   app.onError((error, c) => toErrorResponse(c, error));
   return app;
 }
@@ -114,9 +119,6 @@ class OptionsRequest extends Error {
 function toNoRouteError(c: Context<{ Bindings: Bindings }>): Error {
   const { method, path } = c.req;
   const methods = methodsAt(path);
-  if (path === "/") {
-    return new HttpRefusal("no_route", "there is no page at /: the API is under /v1, and /openapi.json describes it");
-  }
   if (methods.length === 0)
     return new HttpRefusal("no_route", `no route for ${truncatePath(path)}: /openapi.json lists the routes`);
   const allow = methods.join(", ");

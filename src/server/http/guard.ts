@@ -1,7 +1,9 @@
-/** Access control: checks the Host header, the Origin header and the bearer token of every request. */
+/** Access control: checks the Host header, the Origin header and the credentials of every request. */
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { RookeryError } from "../../domain/index.ts";
+import { isPagePath } from "./page/respond.ts";
+import { isSignedIn } from "./page/sign-in.ts";
 import { HttpRefusal } from "./problem.ts";
 import { tokensEqual } from "./token.ts";
 
@@ -11,19 +13,36 @@ export interface AccessRules {
   readonly host: string;
   /** Additional host names that clients may use. */
   readonly allowHosts: readonly string[];
+  /** The origin that browsers see if a proxy is in front of the server, such as `https://rookery.example`. */
+  readonly publicOrigin: string | undefined;
 }
 
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
-/** Paths that reveal nothing and need no token. */
-const OPEN_PATHS = ["/", "/v1/health"];
+const READING_METHODS = ["GET", "HEAD"];
 
-/** Returns whether the request carries the token. Throws an `HttpRefusal` or `unauthorized` if access is denied. */
+/**
+ * Returns whether the request carries the token or comes from a page that is signed in. Throws an `HttpRefusal` or
+ * `unauthorized` if access is denied.
+ */
 export function checkAccess(request: IncomingMessage, path: string, rules: AccessRules): boolean {
   const host = refuseForeignHost(request, rules);
-  refuseForeignOrigin(request, host);
-  const hasToken = carriesToken(request, rules.token);
-  if (!hasToken && !OPEN_PATHS.includes(path)) throw toMissingTokenError(request);
-  return hasToken;
+  refuseForeignOrigin(request, host, rules);
+  if (hasCredentials(request, rules.token)) return true;
+  if (isOpen(request, path)) return false;
+  throw toMissingTokenError(request);
+}
+
+/** Whether the request has the token, or the cookie and the key of a page. Throws `unauthorized` for a wrong token. */
+export function hasCredentials(request: IncomingMessage, token: string): boolean {
+  if (carriesToken(request, token)) return true;
+  if (!isSignedIn(request, { token, port: request.socket.localPort ?? 0 })) return false;
+  if (!READING_METHODS.includes(request.method ?? "")) refuseUnknownOrigin(request);
+  return true;
+}
+
+/** Requests that reveal nothing and need no credentials. */
+function isOpen({ method = "" }: IncomingMessage, path: string): boolean {
+  return path === "/v1/health" || (READING_METHODS.includes(method) && isPagePath(path));
 }
 
 /** False if the request has no Authorization header. Throws `unauthorized` if it has a wrong token. */
@@ -44,7 +63,7 @@ function toMissingTokenError({ url = "" }: IncomingMessage): RookeryError {
     : "";
   return new RookeryError(
     "unauthorized",
-    `the request has no token: send the header Authorization: Bearer TOKEN${misplaced}`,
+    `the request has no token: send the header Authorization: Bearer TOKEN, or sign in to the page with rookery open${misplaced}`,
   );
 }
 
@@ -69,11 +88,25 @@ function refuseForeignHost(request: IncomingMessage, { host: bound, allowHosts }
   );
 }
 
-function refuseForeignOrigin({ headers: { origin } }: IncomingMessage, host: string): void {
-  if (origin === undefined || origin.toLowerCase() === `http://${host.toLowerCase()}`) return;
+function refuseForeignOrigin(
+  { headers: { origin } }: IncomingMessage,
+  host: string,
+  { publicOrigin }: Pick<AccessRules, "publicOrigin">,
+): void {
+  if (origin === undefined || origin.toLowerCase() === `http://${host.toLowerCase()}` || origin === publicOrigin)
+    return;
   throw new HttpRefusal(
     "forbidden",
     "the request comes from a page of another site: only pages of this server may call it",
+  );
+}
+
+/** A browser adds these headers to every request that changes something, and pages cannot set them. */
+function refuseUnknownOrigin({ headers }: IncomingMessage): void {
+  if (headers.origin !== undefined || headers["sec-fetch-site"] === "same-origin") return; // a foreign one was refused
+  throw new HttpRefusal(
+    "forbidden",
+    "the request does not say which page it comes from: only this server's may call it",
   );
 }
 

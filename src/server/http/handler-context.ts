@@ -3,6 +3,8 @@ import type { ServerConnections } from "../../stdx/index.ts";
 import type { AgentsQuery, AgentRow } from "./agents.ts";
 import type { DrivenSessions } from "./driven-sessions.ts";
 import type { AgentRequirement } from "./required-agents.ts";
+import type { PageResponder } from "./page/respond.ts";
+import type { Tickets } from "./page/tickets.ts";
 import type { Metrics } from "./metrics.ts";
 import type { IdempotentRequests } from "./idempotent-requests.ts";
 import type { ServedRookery } from "./served-rookery.ts";
@@ -18,6 +20,10 @@ export interface HandlerContext {
   readonly connections: ServerConnections;
   readonly requests: IdempotentRequests;
   readonly metrics: Metrics;
+  readonly page: PageResponder;
+  readonly tickets: Tickets;
+  /** The URL of the page with a ticket in it. */
+  signInUrl(ticket: string): string;
   /** How long a slow request is awaited before the server responds with 202, in milliseconds. */
   readonly slowWaitMs: number;
   /** Default of `cwd`, here and below: the working directory of the server. */

@@ -15,6 +15,9 @@ import { requireReadyAgents } from "./required-agents.ts";
 import { announceServer, refuseSecondServer } from "./running.ts";
 import type { ServedRookery } from "./served-rookery.ts";
 import { Streams } from "./stream/streams.ts";
+import { parsePublicUrl } from "./page/public-url.ts";
+import { PageResponder } from "./page/respond.ts";
+import { Tickets, type Ticket } from "./page/tickets.ts";
 import { checkToken, readOrMakeToken } from "./token.ts";
 import { writeLogEntry, type WriteLogLine } from "./request-record.ts";
 
@@ -31,6 +34,8 @@ export interface HttpOptions {
   readonly cwd?: string | undefined;
   /** Additional host names that clients may use. */
   readonly allowHosts?: readonly string[] | undefined;
+  /** The URL under which browsers reach the page through a proxy, such as `https://rookery.example`. Its host is allowed. */
+  readonly publicUrl?: string | undefined;
   /** Receives one line of JSON at a time. */
   readonly log?: WriteLogLine | undefined;
   /** Closes the server when it aborts. */
@@ -44,6 +49,8 @@ export interface HttpServer extends AsyncDisposable {
   readonly token: string;
   /** Whether other machines can reach the server. */
   readonly exposed: boolean;
+  /** Makes a link that signs a browser in to the page, once and within a minute. */
+  makeSignInLink(): Pick<Ticket, "expiresAt"> & { readonly url: string };
   /** Resolves when all running requests have finished or the grace period is over. */
   close(): Promise<void>;
 }
@@ -60,14 +67,17 @@ const TIMES: HttpTimeouts = {
 
 /**
  * Rejects with `server_running`, `port_unavailable`, `unauthorized` if other users can read the token file, or
- * `input_invalid` for a bad host, port or token.
+ * `input_invalid` for a bad host, port, token or public URL.
  */
 export async function serveHttp(rookery: ServedRookery, options: HttpOptions): Promise<HttpServer> {
   const { host = "127.0.0.1", port = DEFAULT_PORT, version, env, allowHosts = [], log = () => undefined } = options;
   const times = { ...TIMES, ...options.times };
   refuseSecondServer(rookery.home);
   const token = options.token === undefined ? readOrMakeToken(rookery.home) : checkToken(options.token);
+  const publicUrl = options.publicUrl === undefined ? undefined : parsePublicUrl(options.publicUrl);
   await using opening = new DisposeStack();
+  const tickets = new Tickets();
+  let url = ""; // known after `listen`
   const defaultCwd = (): string => options.cwd ?? process.cwd();
   const startedAt = new Date().toISOString();
   const context: HandlerContext = {
@@ -80,15 +90,29 @@ export async function serveHttp(rookery: ServedRookery, options: HttpOptions): P
     connections: new ServerConnections(),
     requests: new IdempotentRequests(),
     metrics: new Metrics(),
+    page: new PageResponder({
+      tickets,
+      token,
+      isSecure: publicUrl?.isSecure === true,
+      isProxied: publicUrl !== undefined,
+    }),
+    tickets,
+    signInUrl: (ticket) => `${publicUrl?.origin ?? url}/sign-in?ticket=${ticket}`,
     slowWaitMs: times.patience,
     agents: ({ cwd = defaultCwd() }) => listAgents({ cwd }, { env, home: rookery.home }),
     requireReady: ({ cwd = defaultCwd(), ...requirement }) =>
       requireReadyAgents({ ...requirement, cwd }, { env, pid: process.pid, startedAt }),
   };
-  const listener = createHttpListener(context, { access: { token, host, allowHosts }, log, times });
+  const access = {
+    token,
+    host,
+    allowHosts: publicUrl === undefined ? allowHosts : [...allowHosts, publicUrl.host],
+    publicOrigin: publicUrl?.origin,
+  };
+  const listener = createHttpListener(context, { access, log, times });
   const bound = await listen(listener.server, host, port);
   opening.defer(() => listener.close());
-  const url = `http://${toUrlHost(toReachableHost(host))}:${bound.port}`;
+  url = `http://${toUrlHost(toReachableHost(host))}:${bound.port}`;
   opening.use(announceServer(rookery.home, { url, token, version }));
   const exposed = !isLoopback(host);
   writeLogEntry(log, { message: "listening", url, version, pid: process.pid });
@@ -107,7 +131,11 @@ export async function serveHttp(rookery: ServedRookery, options: HttpOptions): P
     void close().catch((error: unknown) => writeLogEntry(log, { level: "error", error: String(error) }));
   options.signal?.addEventListener("abort", onAbort, { once: true });
   if (options.signal?.aborted === true) onAbort();
-  return { url, port: bound.port, token, exposed, close, [Symbol.asyncDispose]: close };
+  const makeSignInLink: HttpServer["makeSignInLink"] = () => {
+    const { ticket, expiresAt } = tickets.make();
+    return { url: context.signInUrl(ticket), expiresAt };
+  };
+  return { url, port: bound.port, token, exposed, makeSignInLink, close, [Symbol.asyncDispose]: close };
 }
 
 /** Rejects with `port_unavailable` or `input_invalid`. */

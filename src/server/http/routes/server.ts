@@ -1,12 +1,14 @@
 /** Routes of the server itself: health, agents, metrics and the OpenAPI document. */
 import { z } from "zod";
-import { carriesToken } from "../guard.ts";
+import { RookeryError } from "../../../domain/index.ts";
+import { carriesToken, hasCredentials } from "../guard.ts";
 import type { Sample } from "../metrics.ts";
 import type { HandlerContext } from "../handler-context.ts";
 import { jsonResponse } from "../response.ts";
 import { route, type HttpRoute } from "../route.ts";
 import { Folder } from "../schema/common.ts";
-import { AgentListSchema, HealthSchema } from "../schema/server.ts";
+import { makeSignOut } from "../page/sign-in.ts";
+import { AgentListSchema, HealthSchema, TicketSchema } from "../schema/server.ts";
 
 export const serverRoutes: readonly HttpRoute[] = [
   route({
@@ -20,7 +22,7 @@ export const serverRoutes: readonly HttpRoute[] = [
     errors: [],
     async handle({ context, request }) {
       const basics = { ok: true, version: context.version };
-      if (!carriesToken(request, context.token)) return jsonResponse(basics);
+      if (!hasCredentials(request, context.token)) return jsonResponse(basics);
       const { startedAt, sessions, streams, rookery } = context;
       const tasks = await rookery.store.countTasks();
       return jsonResponse({
@@ -51,6 +53,38 @@ export const serverRoutes: readonly HttpRoute[] = [
     errors: ["config_invalid", "cwd_missing"],
     async handle({ context, query }) {
       return jsonResponse({ agents: await context.agents({ ...(query.cwd !== undefined && { cwd: query.cwd }) }) });
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/v1/tickets",
+    id: "makeTicket",
+    summary: "Make a link that signs a browser in to the page, once and within a minute. Needs the token.",
+    tag: "server",
+    body: z.strictObject({}),
+    responses: { 201: { description: "The link.", schema: TicketSchema } },
+    errors: [],
+    async handle({ context, request }) {
+      if (!carriesToken(request, context.token)) {
+        throw new RookeryError("unauthorized", "a page cannot make links that sign in: use rookery open");
+      }
+      const { ticket, expiresAt } = context.tickets.make();
+      return jsonResponse({ url: context.signInUrl(ticket), expiresAt: new Date(expiresAt).toISOString() }, 201);
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/v1/sign-out",
+    id: "signOut",
+    summary: "Delete the cookie of the page in this browser.",
+    tag: "server",
+    body: z.strictObject({}),
+    responses: { 204: { description: "The browser is signed out." } },
+    errors: [],
+    async handle({ request, response }) {
+      response.writeHead(204, { "set-cookie": makeSignOut({ port: request.socket.localPort ?? 0 }) });
+      response.end();
+      return "sent";
     },
   }),
   route({

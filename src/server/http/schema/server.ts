@@ -36,3 +36,8 @@ export const AgentSchema = z.object({
 });
 
 export const AgentListSchema = z.object({ agents: z.array(AgentSchema) });
+
+export const TicketSchema = z.object({
+  url: z.string().describe("Open it in a browser. It works once."),
+  expiresAt: z.string(),
+});

@@ -1,0 +1,61 @@
+// own process: starts a browser
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openHttp, type HttpScene } from "../../src/server/http/test-scene.ts";
+import { temporaryFolder } from "../../src/testing/index.ts";
+import { DisposeStack } from "../../src/stdx/index.ts";
+import { findBrowser, startBrowser } from "./browser.ts";
+
+const found = await findBrowser();
+
+describe.skipIf("missing" in found)(`the page in a browser${"missing" in found ? `: ${found.missing}` : ""}`, () => {
+  const owned = new DisposeStack();
+  let scene: HttpScene;
+  let browser: Browser;
+  beforeAll(async () => {
+    scene = owned.use(await openHttp());
+    browser = await startBrowser(owned.use(await temporaryFolder()).path);
+    owned.defer(() => browser.close());
+  });
+  afterAll(() => owned[Symbol.asyncDispose]());
+
+  async function openPage(path: string): Promise<Page> {
+    const page = await (await browser.newContext()).newPage();
+    await page.goto(path.startsWith("http") ? path : `${scene.server.url}${path}`);
+    return page;
+  }
+
+  it("says how to sign in, and signs in with a link", async () => {
+    const page = await openPage("/");
+    await page.getByText("This browser is not signed in.").waitFor();
+    await page.goto(scene.server.makeSignInLink().url);
+    await page.getByText("No tasks or sessions yet.").waitFor();
+    expect(page.url()).toBe(`${scene.server.url}/`);
+    await page.reload();
+    await page.getByText("No tasks or sessions yet.").waitFor();
+  });
+
+  it("keeps the token out of the page, its storage and its history", async () => {
+    const page = await openPage(scene.server.makeSignInLink().url);
+    await page.getByText("No tasks or sessions yet.").waitFor();
+    const known = await page.evaluate(() =>
+      JSON.stringify([
+        document.cookie,
+        Object.entries(localStorage),
+        Object.entries(sessionStorage),
+        document.documentElement.outerHTML,
+      ]),
+    );
+    expect(known).not.toContain(scene.server.token);
+    expect(await page.evaluate(() => document.cookie)).toBe("");
+    await page.goBack();
+    expect(page.url()).not.toContain("key=");
+  });
+
+  it("says that a link was used", async () => {
+    const { url } = scene.server.makeSignInLink();
+    await openPage(url);
+    const page = await openPage(url);
+    await page.getByText("This link was used before").waitFor();
+  });
+});

@@ -1,0 +1,39 @@
+/** Formats amounts and times for people. */
+export function formatDuration(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} days`;
+}
+
+/** Such as "3 min ago". `now` is the server's time. */
+export function formatAge(at: string, now: number): string {
+  const ms = now - Date.parse(at);
+  return ms < 5_000 ? "just now" : `${formatDuration(ms)} ago`;
+}
+
+export function formatTokens(count: number): string {
+  if (count < 1_000) return String(count);
+  return count < 1_000_000 ? `${(count / 1_000).toFixed(1)}k` : `${(count / 1_000_000).toFixed(1)}M`;
+}
+
+export function formatUsd(usd: number): string {
+  return usd > 0 && usd < 0.01 ? "< $0.01" : `$${usd.toFixed(2)}`;
+}
+
+/** The last part of a path. */
+export function folderName(path: string): string {
+  return path.split("/").filter(Boolean).at(-1) ?? path;
+}
+
+/** Shows control characters and characters that change the direction of text as what they are. */
+export function visible(text: string): string {
+  return text.replaceAll(
+    INVISIBLE,
+    (unit) => `\u{ab}U+${(unit.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}\u{bb}`,
+  );
+}
+
+const INVISIBLE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;

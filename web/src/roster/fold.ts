@@ -1,0 +1,98 @@
+/** Applies events of the feed to the summaries of sessions and the states of tasks. */
+import type { SessionEvent } from "../../../src/domain/events.ts";
+import { emptySummary, summarize, type SessionSummary } from "../../../src/domain/summary.ts";
+import { buildTaskView } from "../../../src/domain/task/build-view.ts";
+import type { TaskEvent } from "../../../src/domain/task/events.ts";
+import { applyTask, type TaskState } from "../../../src/domain/task/state.ts";
+import type { TaskView } from "../../../src/domain/task/view.ts";
+
+type LogEvent = SessionEvent | TaskEvent;
+
+export interface RosterChanges {
+  /** Undefined for what was removed. */
+  readonly sessions: ReadonlyMap<string, SessionSummary | undefined>;
+  readonly tasks: ReadonlyMap<string, TaskView | undefined>;
+}
+
+export class RosterFold {
+  readonly #sessions = new Map<string, SessionSummary>();
+  readonly #tasks = new Map<string, TaskState>();
+  readonly #changedSessions = new Set<string>();
+  readonly #changedTasks = new Set<string>();
+  #held: LogEvent[] | undefined;
+
+  /** Keeps events until `start`. */
+  hold(): void {
+    this.#held = [];
+  }
+
+  start(sessions: readonly SessionSummary[], tasks: readonly TaskState[]): void {
+    for (const session of sessions) this.#setSession(session);
+    for (const task of tasks) this.#setTask(task);
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    this.add(held);
+  }
+
+  hasSession(id: string): boolean {
+    return this.#sessions.has(id);
+  }
+
+  hasTask(id: string): boolean {
+    return this.#tasks.has(id);
+  }
+
+  add(events: readonly LogEvent[]): void {
+    if (this.#held !== undefined) return void this.#held.push(...events);
+    for (const event of events) {
+      if ("sessionId" in event && !("taskId" in event)) this.#addSessionEvent(event);
+      else this.#addTaskEvent(event);
+    }
+  }
+
+  /** What changed since the last call. */
+  takeChanges(now: number): RosterChanges {
+    for (const id of this.#changedSessions) {
+      const task = this.#sessions.get(id)?.task;
+      if (task !== undefined) this.#changedTasks.add(task); // a task shows the status and usage of its sessions
+    }
+    const sessions = new Map([...this.#changedSessions].map((id) => [id, this.#sessions.get(id)]));
+    const tasks = new Map([...this.#changedTasks].map((id) => [id, this.#viewOf(id, now)]));
+    this.#changedSessions.clear();
+    this.#changedTasks.clear();
+    return { sessions, tasks };
+  }
+
+  #viewOf(id: string, now: number): TaskView | undefined {
+    const state = this.#tasks.get(id);
+    if (state === undefined || state.removed) return undefined;
+    const findSession = (each: string): SessionSummary | undefined => this.#sessions.get(each);
+    const findTask = (each: string): TaskState | undefined => this.#tasks.get(each);
+    return buildTaskView(state, { findSession, findTask, now });
+  }
+
+  #addSessionEvent(event: SessionEvent): void {
+    const before = this.#sessions.get(event.sessionId) ?? emptySummary(event.sessionId);
+    if (event.seq !== before.head + 1) return; // in the snapshot already, or of a session that it does not list
+    this.#setSession(summarize(before, [event]));
+  }
+
+  #addTaskEvent(event: TaskEvent): void {
+    const before = this.#tasks.get(event.taskId);
+    if (event.seq !== (before?.head ?? 0) + 1) return;
+    this.#setTask(applyTask(before, event));
+  }
+
+  #setSession(session: SessionSummary): void {
+    this.#sessions.set(session.id, session);
+    this.#changedSessions.add(session.id);
+  }
+
+  #setTask(task: TaskState): void {
+    this.#tasks.set(task.id, task);
+    this.#changedTasks.add(task.id);
+    for (const other of this.#tasks.values()) {
+      if (other.phase === "queued" && other.spec.needs.includes(task.id)) this.#changedTasks.add(other.id);
+    }
+  }
+}

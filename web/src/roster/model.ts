@@ -1,0 +1,85 @@
+/** All sessions and tasks: a snapshot of the server, and a fold of the events after it with the server's own code. */
+import { createEffect, createSignal, on, onCleanup, type Accessor } from "solid-js";
+import { createStore, reconcile } from "solid-js/store";
+import { errorOf, type RookeryClient } from "../../../src/client/index.ts";
+import type { SessionSummary } from "../../../src/domain/summary.ts";
+import type { TaskView } from "../../../src/domain/task/view.ts";
+import type { Feed } from "../feed/feed.ts";
+import { RosterFold } from "./fold.ts";
+
+export interface RosterModel {
+  /** False until the first snapshot has arrived. */
+  readonly isLoaded: Accessor<boolean>;
+  readonly sessions: Readonly<Record<string, SessionSummary>>;
+  readonly tasks: Readonly<Record<string, TaskView>>;
+  /** The time of the server, in milliseconds since 1970. Use it for durations, because clocks differ. */
+  now(): number;
+}
+
+interface Rows {
+  readonly sessions: Record<string, SessionSummary>;
+  readonly tasks: Record<string, TaskView>;
+}
+
+const RETRY_MS = 1_000;
+
+export function openRoster(client: RookeryClient, feed: Feed): RosterModel {
+  const [isLoaded, setLoaded] = createSignal(false);
+  const [rows, setRows] = createStore<Rows>({ sessions: {}, tasks: {} });
+  let fold = new RosterFold();
+  let aheadMs = 0;
+  let frame: number | undefined;
+  let loading = 0;
+  const now = (): number => Date.now() + aheadMs;
+
+  const show = (): void => {
+    frame = undefined;
+    const { sessions, tasks } = fold.takeChanges(now());
+    for (const [id, session] of sessions) setRows("sessions", id, session ? reconcile(session) : (undefined as never));
+    for (const [id, task] of tasks) setRows("tasks", id, task ? reconcile(task) : (undefined as never));
+  };
+  const showSoon = (): void => void (frame ??= requestAnimationFrame(show));
+
+  const load = async (): Promise<void> => {
+    const own = (loading += 1);
+    const next = new RosterFold();
+    next.hold(); // events that arrive before the snapshot are applied to it
+    fold = next;
+    while (own === loading) {
+      const { data, error, response } = await client.GET("/v1/roster").catch((cause: unknown) => ({
+        data: undefined,
+        error: cause,
+        response: { status: 0 },
+      }));
+      if (own !== loading) return;
+      if (data !== undefined) {
+        aheadMs = Date.parse(data.now) - Date.now();
+        next.start(data.sessions as readonly SessionSummary[], data.tasks);
+        for (const id of Object.keys(rows.sessions))
+          if (!next.hasSession(id)) setRows("sessions", id, undefined as never);
+        for (const id of Object.keys(rows.tasks)) if (!next.hasTask(id)) setRows("tasks", id, undefined as never);
+        show();
+        setLoaded(true);
+        return;
+      }
+      if (response.status === 401) return; // the feed reports it
+      console.warn("the roster could not be read", errorOf(error, response.status).message);
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  };
+  onCleanup(
+    feed.listen((events) => {
+      fold.add(events.map(({ event }) => event));
+      showSoon();
+    }),
+  );
+  createEffect(
+    on(
+      () => feed.status().log,
+      (log) => {
+        if (log > 0) void load();
+      },
+    ),
+  );
+  return { isLoaded, sessions: rows.sessions, tasks: rows.tasks, now };
+}

@@ -1,0 +1,41 @@
+/** The navigation between the screens, with the number of tasks and sessions that wait for a person. */
+import { For, Show, createMemo, type JSX } from "solid-js";
+import { useServer } from "../server.tsx";
+import type { Route } from "../routes.ts";
+import { Link } from "./link.tsx";
+import { ThemeButton } from "./theme-button.tsx";
+
+const SCREENS: readonly { readonly route: Route; readonly title: string }[] = [
+  { route: { screen: "roster" }, title: "Roster" },
+];
+
+export function Navigation(): JSX.Element {
+  const { roster } = useServer();
+  const waiting = createMemo(
+    () => Object.values(roster.sessions).filter((session) => session?.status === "waiting").length,
+  );
+  return (
+    <nav class="navigation" aria-label="Screens">
+      <span class="brand">Rookery</span>
+      <ul>
+        <For each={SCREENS}>
+          {({ route, title }) => (
+            <li>
+              <Link to={route}>
+                {title}
+                <Show when={route.screen === "inbox" && waiting() > 0}>
+                  <span class="count" aria-label={`${waiting()} waiting`}>
+                    {waiting()}
+                  </span>
+                </Show>
+              </Link>
+            </li>
+          )}
+        </For>
+      </ul>
+      <div class="end">
+        <ThemeButton />
+      </div>
+    </nav>
+  );
+}
