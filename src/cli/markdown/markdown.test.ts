@@ -48,6 +48,23 @@ it("renders headings, lists, code, quotes, tables and links", () => {
   ]);
 });
 
+it("shows headings without their marks, and boxes of a task list", () => {
+  expect(render("### Third\n\n- [x] done\n- [ ] open\n- other\n\n1. [x] first")).toEqual([
+    "Third",
+    "",
+    "☑ done",
+    "☐ open",
+    "• other",
+    "",
+    "1. ☑ first",
+  ]);
+});
+
+it("aligns the columns of a table as it says", () => {
+  const table = "| name | ms | kind |\n|---|--:|:-:|\n| a | 1 | x |\n| long | 1000 | y |";
+  expect(render(table)).toEqual(["name │   ms │ kind", "─────┼──────┼─────", "a    │    1 │  x", "long │ 1000 │  y"]);
+});
+
 it.each([20, 40, 80, 200])("fits %i columns", (width) => {
   const long = `${DOCUMENT}\n${"word ".repeat(100)}\n\n| ${"cell ".repeat(20)} | 漢字かな |\n|---|---|\n| x | ${"é".repeat(90)} |\n`;
   for (const line of render(long, width)) expect(styledWidth(line)).toBeLessThanOrEqual(width);

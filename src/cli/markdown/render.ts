@@ -17,8 +17,8 @@ export function renderMarkdownBlock(block: MarkdownBlock, style: MarkdownStyle):
   switch (token.type) {
     case "heading": {
       const text = renderInline(token.tokens, paint);
-      const mark = token.depth > 2 ? `${"#".repeat(token.depth)} ` : "";
-      return wrapStyled(paint("bold", token.depth === 1 ? paint("underline", text) : mark + text), width);
+      if (token.depth === 1) return wrapStyled(paint("bold", paint("underline", text)), width);
+      return wrapStyled(token.depth === 2 ? paint("bold", text) : paint("italic", text), width);
     }
     case "paragraph":
       return wrapStyled(renderInline(token.tokens, paint), width);
@@ -53,8 +53,9 @@ function renderCode({ text, lang = "" }: Tokens.Code, { width, paint, highlight 
 
 function renderList({ items, ordered, start }: Tokens.List, style: MarkdownStyle): string[] {
   return items.flatMap((item, index) => {
-    const box = item.task ? (item.checked === true ? "[x] " : "[ ] ") : "";
-    const bullet = `${ordered ? `${(typeof start === "number" ? start : 1) + index}.` : "•"} ${box}`;
+    const number = `${(typeof start === "number" ? start : 1) + index}.`;
+    const box = item.task ? (item.checked === true ? "☑" : "☐") : undefined;
+    const bullet = ordered ? `${number} ${box === undefined ? "" : `${box} `}` : `${box ?? "•"} `;
     const indent = " ".repeat(styledWidth(bullet));
     const inner = { ...style, width: Math.max(1, style.width - indent.length) };
     const blocks = visibleBlocks(item.tokens);

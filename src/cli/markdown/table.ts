@@ -7,7 +7,9 @@ import type { MarkdownStyle } from "./style.ts";
 const GAP = " │ ";
 const MIN_COLUMN_WIDTH = 6;
 
-export function renderTable({ header, rows }: Tokens.Table, { width, paint }: MarkdownStyle): string[] {
+type Alignment = Tokens.Table["align"][number];
+
+export function renderTable({ header, rows, align }: Tokens.Table, { width, paint }: MarkdownStyle): string[] {
   const cells = (row: readonly Tokens.TableCell[]): string[] => row.map(({ tokens }) => renderInline(tokens, paint));
   const titles = cells(header);
   const body = rows.map(cells);
@@ -18,9 +20,10 @@ export function renderTable({ header, rows }: Tokens.Table, { width, paint }: Ma
     ...renderRow(
       titles.map((title) => paint("bold", title)),
       widths,
+      align,
     ),
     paint("dim", rule),
-    ...body.flatMap((row) => renderRow(row, widths)),
+    ...body.flatMap((row) => renderRow(row, widths, align)),
   ];
 }
 
@@ -40,15 +43,21 @@ function columnWidths(rows: readonly (readonly string[])[], width: number): numb
   return widths;
 }
 
-function renderRow(row: readonly string[], widths: readonly number[]): string[] {
+function renderRow(row: readonly string[], widths: readonly number[], align: readonly Alignment[]): string[] {
   const columns = widths.map((size, column) => wrapStyled(row[column] ?? "", size));
   const height = Math.max(...columns.map((lines) => lines.length));
   return Array.from({ length: height }, (_, line) =>
     columns
-      .map((lines, column) => fitStyled(lines[line] ?? "", widths[column] ?? 1))
+      .map((lines, column) => alignCell(lines[line] ?? "", widths[column] ?? 1, align[column] ?? null))
       .join(GAP)
       .trimEnd(),
   );
+}
+
+function alignCell(cell: string, width: number, alignment: Alignment): string {
+  const room = Math.max(0, width - styledWidth(cell));
+  const before = alignment === "right" ? room : alignment === "center" ? Math.floor(room / 2) : 0;
+  return fitStyled(" ".repeat(before) + cell, width);
 }
 
 /** For narrow screens: each cell on its own line, after the title of its column. */
