@@ -225,6 +225,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sessions/{id}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show the changes that the tools of a session made to files, as its log has them. */
+        get: operations["diffSession"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sessions/{id}/conversation": {
         parameters: {
             query?: never;
@@ -1879,6 +1896,35 @@ export interface components {
             patch?: string;
             truncated: boolean;
         };
+        SessionDiff: {
+            /** @description The id of the turn or session whose changes these are. */
+            base: string;
+            files: {
+                path: string;
+                from?: string;
+                /** @enum {string} */
+                change: "added" | "modified" | "deleted" | "renamed" | "copied" | "type_changed" | "unmerged" | "untracked";
+                additions?: number;
+                deletions?: number;
+                binary: boolean;
+            }[];
+            additions: number;
+            deletions: number;
+            /** @description Always empty: the log does not have commits. */
+            commits: {
+                commit: string;
+                subject: string;
+                author: string;
+                at: string;
+            }[];
+            /** @description Always false: the log does not have the state of the repository. */
+            uncommitted: boolean;
+            patch?: string;
+            /** @description True if a change is not whole or was left out. */
+            truncated: boolean;
+            /** @description Number of commands that ran. Files that they changed are not in the diff. */
+            commands: number;
+        };
         RemovedTask: {
             id: string;
             /** @description Number of bytes freed. */
@@ -3527,6 +3573,87 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SessionState"];
+                };
+            };
+            /** @description Code input_invalid. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code session_not_found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code internal, log_corrupt, store_corrupt. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code interrupted, store_closed, store_locked, store_unavailable. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    diffSession: {
+        parameters: {
+            query?: {
+                /** @description Only changes of this turn. Default: of all turns. */
+                turn?: string;
+                /** @description Include the patch in git format. */
+                patch?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The changes, including those of sub-agents, but without files that commands changed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionDiff"];
                 };
             };
             /** @description Code input_invalid. */

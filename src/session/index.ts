@@ -10,6 +10,7 @@ export { keepLeaseRenewed } from "./lease-keeper.ts";
 export { DEFAULT_LEASE_TIMING, type LeaseTiming } from "./lease-timing.ts";
 export { releaseSessionLease, isDriven, takeLease } from "./lease.ts";
 export * from "./open.ts";
+export { readSessionPages } from "./pages.ts";
 export {
   checkForkOptions,
   checkOpenOptions,

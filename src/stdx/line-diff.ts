@@ -55,6 +55,19 @@ export function toDiffHunks({ from, to, start, fromEnd, toEnd }: ChangedRange, c
   return groupLines(lines, skipped, context);
 }
 
+/** Formats a hunk as lines of a unified diff. `heading` follows its line numbers. */
+export function formatDiffHunk({ oldStart, newStart, lines }: DiffHunk, heading = ""): string[] {
+  const [removed, added] = (["+", "-"] as const).map((other) => lines.filter(({ sign }) => sign !== other).length);
+  const range = (start: number, count = 0) => `${count === 0 ? start - 1 : start},${count}`;
+  const header = `@@ -${range(oldStart, removed)} +${range(newStart, added)} @@${heading === "" ? "" : ` ${heading}`}`;
+  return [
+    header,
+    ...lines.map(
+      ({ sign, line }) => sign + (line.endsWith("\n") ? line.slice(0, -1) : `${line}\n\\ No newline at end of file`),
+    ),
+  ];
+}
+
 /** Splits a text into lines and keeps the line breaks, because a last line without one is a different line. */
 function splitIntoLines(text: string): string[] {
   const found: string[] = [];

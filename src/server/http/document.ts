@@ -41,6 +41,7 @@ const SCHEMA_NAMES: Readonly<Record<string, z.ZodType>> = {
   MergeTask: task.MergeTaskBody,
   MergeReport: task.MergeReportSchema,
   TaskDiff: task.TaskDiffSchema,
+  SessionDiff: task.SessionDiffSchema,
   RemovedTask: task.RemovedTaskSchema,
   CollectTasks: task.CollectBody,
   CollectReport: task.CollectReportSchema,

@@ -1,5 +1,5 @@
 /** Formats the difference between two texts as unified diff hunks. */
-import { findChangedRange, toDiffHunks, trimEndOf, type DiffHunk } from "../../../stdx/index.ts";
+import { findChangedRange, formatDiffHunk, toDiffHunks, trimEndOf } from "../../../stdx/index.ts";
 import { truncateMiddle } from "../truncate.ts";
 
 /** The model knows what it changed; the diff is only a reminder. */
@@ -19,7 +19,12 @@ export function formatUnifiedDiff(before: string, after: string): string {
   if (fromEnd + toEnd - 2 * start > MAX_DIFFERING_LINES) {
     return formatOverview({ line: start + 1, removed: from.slice(start, fromEnd), added: to.slice(start, toEnd) });
   }
-  return truncateMiddle(toDiffHunks(range, CONTEXT).flatMap(formatHunk).join("\n"), MAX_LENGTH);
+  return truncateMiddle(
+    toDiffHunks(range, CONTEXT)
+      .flatMap((hunk) => formatDiffHunk(hunk))
+      .join("\n"),
+    MAX_LENGTH,
+  );
 }
 
 interface ReplacedLines {
@@ -37,16 +42,4 @@ function formatOverview({ line, removed, added }: ReplacedLines): string {
   ];
   const header = `@@ -${line},${removed.length} +${line},${added.length} @@`;
   return truncateMiddle([header, ...side("-", removed), ...side("+", added)].join("\n"), MAX_LENGTH);
-}
-
-function formatHunk({ oldStart, newStart, lines }: DiffHunk): string[] {
-  const [removed, added] = (["+", "-"] as const).map((other) => lines.filter(({ sign }) => sign !== other).length);
-  const range = (start: number, count = 0) => `${count === 0 ? start - 1 : start},${count}`;
-  const header = `@@ -${range(oldStart, removed)} +${range(newStart, added)} @@`;
-  return [
-    header,
-    ...lines.map(
-      ({ sign, line }) => sign + (line.endsWith("\n") ? line.slice(0, -1) : `${line}\n\\ No newline at end of file`),
-    ),
-  ];
 }

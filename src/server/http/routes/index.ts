@@ -6,6 +6,7 @@ import { eventRoutes } from "./events.ts";
 import { requestRoutes } from "./requests.ts";
 import { rosterRoutes } from "./roster.ts";
 import { serverRoutes } from "./server.ts";
+import { sessionDiffRoutes } from "./session-diff.ts";
 import { sessionStateRoutes } from "./session-state.ts";
 import { sessionRoutes } from "./sessions.ts";
 import { taskRoutes } from "./tasks.ts";
@@ -15,6 +16,7 @@ export const ROUTES: readonly HttpRoute[] = [
   ...rosterRoutes,
   ...sessionRoutes,
   ...sessionStateRoutes,
+  ...sessionDiffRoutes,
   ...conversationRoutes,
   ...requestRoutes,
   ...eventRoutes,

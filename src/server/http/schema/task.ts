@@ -136,6 +136,15 @@ export const TaskDiffSchema = z.object({
   truncated: z.boolean(),
 });
 
+/** The same fields, from the log of a session instead of git. */
+export const SessionDiffSchema = TaskDiffSchema.extend({
+  base: z.string().describe("The id of the turn or session whose changes these are."),
+  commits: TaskDiffSchema.shape.commits.describe("Always empty: the log does not have commits."),
+  uncommitted: z.boolean().describe("Always false: the log does not have the state of the repository."),
+  commands: z.int().describe("Number of commands that ran. Files that they changed are not in the diff."),
+  truncated: z.boolean().describe("True if a change is not whole or was left out."),
+});
+
 export const RemovedTaskSchema = z.object({ id: z.string(), freed: z.number().describe("Number of bytes freed.") });
 
 export const CollectBody = z.strictObject({
