@@ -142,7 +142,7 @@ it.each(STORIES)("talks with %s: edit, undo, denial, steering, interrupt, switch
   const next = scene.chat("-c");
   await next.waitFor(PROMPTS.hello, { scrollback: true });
   if (recipe === builtIn) {
-    await next.waitFor("Esc interrupts");
+    await next.waitFor(/ing \d+s · Esc interrupts/);
     next.press("escape");
   }
   await waitForEnd(next, 8);

@@ -126,7 +126,7 @@ it(
     await screen.waitFor("❯");
     screen.type("go");
     screen.press("enter");
-    await screen.waitFor("Esc interrupts");
+    await screen.waitFor(/ing \d+s · Esc interrupts/);
     screen.kill("SIGHUP");
     await screen.exited;
     const { stdout } = await fixture.rookery(["sessions", "list", "--json"]);

@@ -8,6 +8,7 @@ const completion = createCompletion({
     { name: "files:read", summary: "a prompt" },
   ],
   files: async () => ["src/", "src/cli/", "README.md", "src/cli/main.ts"],
+  columns: () => 40,
 });
 
 async function suggest(line: string): Promise<string[] | undefined> {
@@ -32,4 +33,15 @@ it("puts a space after a file, and none after a folder", () => {
   const apply = (value: string) => completion.applyCompletion(["see @s"], 0, 6, { value, label: value }, "@s").lines;
   expect(apply("@src/cli/main.ts")).toEqual(["see @src/cli/main.ts "]);
   expect(apply("@src/")).toEqual(["see @src/"]);
+});
+
+it("ends a long description after a word, with a mark", async () => {
+  const summary = "change what Enter does while the agent works";
+  const narrow = createCompletion({
+    commands: () => [{ name: "queue", summary }],
+    files: async () => [],
+    columns: () => 50,
+  });
+  const found = await narrow.getSuggestions(["/q"], 0, 2, { signal: new AbortController().signal });
+  expect(found?.items[0]?.description).toBe("change what Enter does while…");
 });

@@ -1,5 +1,6 @@
 /** Completes commands that start with a slash, and file names after `@`. */
 import { fuzzyFilter } from "@mariozechner/pi-tui/dist/fuzzy.js";
+import { displayWidth, truncateAtWord, truncateToWidth } from "../display-width.ts";
 import { escapeInvisible, toSingleLine } from "../sanitize.ts";
 import type { CompletionProvider } from "../tui/prompt-editor.ts";
 
@@ -15,13 +16,15 @@ export interface CompletableCommand {
 export interface CompletionSources {
   readonly commands: () => readonly CompletableCommand[];
   readonly files: () => Promise<readonly string[]>;
+  /** The columns of the terminal, in which a description is truncated. */
+  readonly columns: () => number;
 }
 
 type Suggestions = NonNullable<Awaited<ReturnType<CompletionProvider["getSuggestions"]>>>;
 
 const MAX_SUGGESTIONS = 200;
 
-export function createCompletion({ commands, files }: CompletionSources): CompletionProvider {
+export function createCompletion({ commands, files, columns }: CompletionSources): CompletionProvider {
   return {
     async getSuggestions(lines, cursorLine, cursorCol) {
       const before = (lines[cursorLine] ?? "").slice(0, cursorCol);
@@ -30,7 +33,7 @@ export function createCompletion({ commands, files }: CompletionSources): Comple
       if (cursorLine !== 0) return null;
       const [, name, argument] = /^\/([\w:.-]*)(?:\s+(\S*))?$/.exec(before) ?? [];
       if (name === undefined) return null;
-      if (argument === undefined) return completeCommand(name, commands());
+      if (argument === undefined) return completeCommand(name, commands(), columns());
       const values = await commands()
         .find((command) => command.name === name)
         ?.values?.();
@@ -47,13 +50,26 @@ export function createCompletion({ commands, files }: CompletionSources): Comple
   };
 }
 
-function completeCommand(typed: string, commands: readonly CompletableCommand[]): Suggestions {
+/** The widest column of names that the editor's list has. */
+const MAX_NAME_COLUMN = 32;
+/** The columns that the list has besides the names and the descriptions. */
+const LIST_MARGIN = 8;
+
+/** The editor's list truncates in mid-word without a mark, so what it gets fits. */
+function completeCommand(typed: string, commands: readonly CompletableCommand[], columns: number): Suggestions {
   const starting = commands.filter(({ name }) => name.startsWith(typed));
   const others = fuzzyFilter([...commands], typed, ({ name }) => name).filter((one) => !starting.includes(one));
-  const items = [...starting, ...others].slice(0, MAX_SUGGESTIONS).map(({ name, argument, summary }) => ({
+  const found = [...starting, ...others].slice(0, MAX_SUGGESTIONS).map(({ name, argument = "", summary }) => ({
     value: `/${name}`,
-    label: `/${name}${argument === undefined ? "" : ` ${toSingleLine(argument, 60)}`}`,
-    description: toSingleLine(summary, 100),
+    label: truncateToWidth(`/${name} ${toSingleLine(argument)}`.trimEnd(), MAX_NAME_COLUMN - 2),
+    summary: toSingleLine(summary),
+  }));
+  const names = Math.max(10, ...found.map(({ label }) => displayWidth(label)));
+  const room = Math.max(1, columns - names - LIST_MARGIN);
+  const items = found.map(({ value, label, summary }) => ({
+    value,
+    label,
+    description: truncateAtWord(summary, room),
   }));
   return { items, prefix: `/${typed}` };
 }

@@ -11,7 +11,7 @@ export interface LiveParts {
 }
 
 /** On a screen with fewer rows, only the input is shown. */
-const MIN_ROWS_FOR_STATUS = 6;
+export const MIN_ROWS_FOR_STATUS = 6;
 
 export function composeLiveRegion({ rows, progress, mode, status }: LiveParts): LiveRegion {
   const isSmall = rows < MIN_ROWS_FOR_STATUS;

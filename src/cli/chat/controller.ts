@@ -1,4 +1,5 @@
 /** An interactive conversation: keys and commands go to a session, and everything on the screen comes from its log. */
+import { shortId } from "../../domain/ids.ts";
 import type { SessionSummary } from "../../domain/summary.ts";
 import { Rookery } from "../../rookery.ts";
 import type { Deliver } from "../../session/session.ts";
@@ -13,11 +14,12 @@ import type { PromptSurface, SurfaceOwner } from "../tui/prompt-surface.ts";
 import { formatStatusLine, type StatusFact } from "../tui/status-line.ts";
 import type { TerminalInput } from "../tui/terminal-input.ts";
 import { readBranch } from "./branch.ts";
-import { composeLiveRegion } from "./compose.ts";
+import { composeLiveRegion, MIN_ROWS_FOR_STATUS } from "./compose.ts";
 import { ChatConnection, type ChatSettings } from "./connection.ts";
 import { listConversations } from "./find-conversation.ts";
 import type { ChatState } from "./fold.ts";
 import { openForm } from "./form-input.ts";
+import { formatNotReady, renderGreeting } from "./greeting.ts";
 import type { ChatHost } from "./host.ts";
 import { ChatKeys } from "./keys.ts";
 import { ChatLogView } from "./log-view.ts";
@@ -123,7 +125,7 @@ export class Chat implements SurfaceOwner, ChatHost {
     const id = this.#connection.sessionId;
     if (id !== undefined) {
       await this.#view.close(rookery.store, id);
-      this.notice(`session ${id} · continue with: rookery chat -c`, "dim");
+      this.notice(`continue with: rookery chat ${shortId(id)}`, "dim");
     }
     return code;
   }
@@ -144,6 +146,14 @@ export class Chat implements SurfaceOwner, ChatHost {
 
   notice(text: string, color?: Color): void {
     this.#view.notice(text, color);
+  }
+
+  print(lines: readonly string[]): void {
+    this.#view.print(lines);
+  }
+
+  echo(command: string): void {
+    this.#view.echo(command);
   }
 
   fail(error: unknown): void {
@@ -200,6 +210,7 @@ export class Chat implements SurfaceOwner, ChatHost {
       home: this.io.env["HOME"],
       branch: this.#branch,
       note: this.#note,
+      now: Date.now(),
     });
     return composeLiveRegion({
       rows,
@@ -223,12 +234,12 @@ export class Chat implements SurfaceOwner, ChatHost {
     const found = await this.#findStart(rookery);
     if (start.type === "new") {
       this.#offered = found;
-      await this.#showConfiguredAgent();
+      await this.#greet();
     } else if (found !== undefined) await this.continueSession(found);
     else {
       if (start.type === "continue")
         this.notice("there is no conversation in this directory yet; this is a new one", "dim");
-      await this.#showConfiguredAgent();
+      await this.#greet();
     }
   }
 
@@ -249,19 +260,24 @@ export class Chat implements SurfaceOwner, ChatHost {
     return pickConversation(this);
   }
 
-  /** The agent that the first prompt starts. */
-  async #showConfiguredAgent(): Promise<void> {
-    const [{ loadConfig, resolveAgent }, { withReadyDefault }] = await Promise.all([
+  /** Shows how to start, and the agent that the first prompt starts. */
+  async #greet(): Promise<void> {
+    const { columns: width, rows } = this.surface.size;
+    if (rows >= MIN_ROWS_FOR_STATUS) this.print(renderGreeting(this.io.version, { width, paint: this.surface.paint }));
+    const [{ loadConfig, resolveAgent }, { checkReadiness, withReadyDefault }] = await Promise.all([
       import("../../config/load.ts"),
       import("../../backends/readiness.ts"),
     ]);
     const here = { cwd: this.cwd, env: this.io.env };
     const config = withReadyDefault(await loadConfig({ ...here, trust: "leave_out" }), here);
     const { settings } = this.#options;
-    const { name, backend, model } = resolveAgent(config, settings.agent);
+    const agent = resolveAgent(config, settings.agent);
+    const { name, backend, model } = agent;
     const { permissions } = settings;
     this.#view.setState({ agent: name, backend, model: settings.model ?? model, permissions });
     this.#setNote(undefined);
+    const { missing } = checkReadiness(agent, { ...here, providers: config.providers });
+    if (missing !== undefined) this.notice(formatNotReady(name, missing), "yellow");
   }
 
   async #openAgent(): Promise<void> {
@@ -291,11 +307,21 @@ export class Chat implements SurfaceOwner, ChatHost {
     this.#sending = this.#sending.then(async () => {
       try {
         if (prompt.startsWith("!")) await this.#runShell(prompt.slice(1).trim());
-        else if (!(await runSlashCommand(this, prompt))) await this.send(prompt, deliver);
+        else if (!(await runSlashCommand(this, prompt))) await this.#sendOrReturn(prompt, deliver);
       } catch (error) {
         this.fail(error);
       }
     });
+  }
+
+  /** Puts the prompt back into the input if it cannot be sent. */
+  async #sendOrReturn(prompt: string, deliver: Deliver): Promise<void> {
+    try {
+      await this.send(prompt, deliver);
+    } catch (error) {
+      this.keys.returnText(prompt);
+      throw error;
+    }
   }
 
   async #runShell(command: string): Promise<void> {
@@ -316,7 +342,13 @@ export class Chat implements SurfaceOwner, ChatHost {
   async #prepareEditor(home: string): Promise<void> {
     const { editor } = this.surface;
     const files = new FileList(this.cwd, this.io.env);
-    editor.setCompletion(createCompletion({ commands: () => listCompletions(this), files: () => files.list() }));
+    editor.setCompletion(
+      createCompletion({
+        commands: () => listCompletions(this),
+        files: () => files.list(),
+        columns: () => this.surface.size.columns,
+      }),
+    );
     this.#history = new PromptHistory(home, this.cwd);
     for (const prompt of await this.#history.load()) editor.addToHistory(prompt);
   }

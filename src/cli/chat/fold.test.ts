@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { EventBody, SessionEvent } from "../../domain/events.ts";
 import { plainPaint } from "../paint.ts";
+import { formatStatusLine } from "../tui/status-line.ts";
 import { type ChatState, EMPTY_CHAT, foldChatEvent } from "./fold.ts";
 import { chatFacts, renderChatBlock, renderProgress } from "./view.ts";
 
@@ -68,7 +69,7 @@ describe("the live region", () => {
       { type: "tool.updated", toolId: "t1", text: "4\n5\n6\n" },
     ]);
     const live = renderProgress(state, Date.UTC(2026, 0, 1, 0, 0, 5), "*", STYLE);
-    expect(live).toEqual(["", "* npm test 4s", "  2", "  3", "  4", "  5", "  6"]);
+    expect(live).toEqual(["", "* npm test 4s · Esc interrupts", "  2", "  3", "  4", "  5", "  6"]);
   });
 
   it("shows queued inputs until they are delivered", () => {
@@ -121,6 +122,34 @@ it("gives the facts of the status line", () => {
     { type: "session.opened", cwd: "/r", backend: "api", model: "m", permissions: "all" },
     { type: "usage.reported", inputTokens: 1_000, outputTokens: 234, contextUsed: 50, contextSize: 200, costUsd: 0.5 },
   ]);
-  const texts = chatFacts(state, { directory: "/r", branch: "main" }).map(({ text }) => text);
-  expect(texts).toEqual(["claude", "m", "permissions: all", "/r", "main", "25% context", "1,234 tokens", "$0.5000"]);
+  const facts = ["claude", "m", "permissions: all", "/r", "main", "25% context", "1,234 tokens", "$0.5000", ""];
+  expect(statusTexts(state)).toEqual(facts);
 });
+
+it("shows the time of the running turn in the status line, and then how long it took", () => {
+  const { state } = fold([STARTED, delta("a")]);
+  expect(statusTexts(state).at(-1)).toBe("running 1m 5s");
+  const { state: after } = fold([STARTED, delta("a"), { type: "turn.ended", outcome: { status: "done" } }]);
+  expect(statusTexts(after).at(-1)).toBe("took 2.0s");
+});
+
+it("leaves out facts of the status line that do not fit", () => {
+  const { state } = fold([
+    { type: "session.opened", cwd: "/r", backend: "api", model: "a-model", permissions: "ask" },
+    { type: "usage.reported", inputTokens: 1_000, outputTokens: 234, costUsd: 0.5 },
+    STARTED,
+  ]);
+  const line = (width: number) => formatStatusLine(statusFacts(state), width);
+  expect(line(80)).toBe("claude · a-model · /r · main · 1,234 tokens · $0.5000 · running 1m 3s");
+  expect(line(40)).toBe("claude · a-model · /r · running 1m 3s");
+  expect(line(20)).toBe("claude · a-model");
+  expect(line(10)).toBe("claude");
+});
+
+function statusFacts(state: ChatState) {
+  return chatFacts(state, { directory: "/r", branch: "main", now: Date.UTC(2026, 0, 1, 0, 1, 5) });
+}
+
+function statusTexts(state: ChatState): string[] {
+  return statusFacts(state).map(({ text }) => text);
+}

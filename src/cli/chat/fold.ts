@@ -19,6 +19,8 @@ import { EMPTY_TURN_VIEW, renderEvent, type TurnView } from "../transcript/turn-
 /** A finished part of the conversation. It is printed once and never changes. */
 export type ChatBlock =
   | { readonly type: "prompt"; readonly text: string }
+  /** A command of the chat. What it prints follows. */
+  | { readonly type: "command"; readonly text: string }
   | { readonly type: "markdown"; readonly blocks: readonly MarkdownBlock[] }
   | { readonly type: "thought"; readonly ms: number }
   /** Styled lines of the turn view: tools, notices, the summary of a turn. */
@@ -33,6 +35,8 @@ export interface ChatState {
   readonly permissions: PermissionPolicy | undefined;
   /** When the running turn started. Undefined between turns. */
   readonly runningSince: string | undefined;
+  /** How long the last turn took, in milliseconds. */
+  readonly lastTurnMs: number | undefined;
   /** Includes the running tools. */
   readonly view: TurnView;
   /** The message that streams. */
@@ -61,6 +65,7 @@ export const EMPTY_CHAT: ChatState = {
   cwd: "",
   permissions: undefined,
   runningSince: undefined,
+  lastTurnMs: undefined,
   view: EMPTY_TURN_VIEW,
   message: undefined,
   thinking: undefined,
@@ -166,8 +171,11 @@ function stepFacts(state: ChatState, event: SessionEvent): ChatState {
         runningSince: event.at,
         queue: state.queue.filter(({ inputId }) => inputId !== event.inputId),
       };
-    case "turn.ended":
-      return { ...state, runningSince: undefined, requests: [] };
+    case "turn.ended": {
+      const { runningSince = event.at } = state;
+      const lastTurnMs = Date.parse(event.at) - Date.parse(runningSince);
+      return { ...state, runningSince: undefined, lastTurnMs, requests: [] };
+    }
     case "input.queued": {
       const { inputId, input, deliver = "follow_up" } = event;
       return { ...state, queue: [...state.queue, { inputId, input, deliver }] };

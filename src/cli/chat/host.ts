@@ -18,6 +18,10 @@ export interface ChatHost {
   readonly state: ChatState;
   /** Prints lines that are not part of the conversation. */
   notice(text: string, color?: Color): void;
+  /** Prints styled lines that already fit the width. */
+  print(lines: readonly string[]): void;
+  /** Shows a command of the chat above what it prints. */
+  echo(command: string): void;
   fail(error: unknown): void;
   /** Changes the agent, the model or the permissions. */
   change(settings: ChatSettings): Promise<void>;

@@ -68,6 +68,13 @@ export class ChatKeys implements Disposable {
     return new Promise((resolve) => this.#enter({ type: "confirm", question, resolve }));
   }
 
+  /** Puts text into the input, unless the person has typed something else. */
+  returnText(text: string): void {
+    if (this.#mode.type === "prompt" && this.#surface.editor.isEmpty) this.#surface.editor.setText(text);
+    else if (this.#mode.type !== "prompt" && this.#draft === "") this.#draft = text;
+    this.#surface.refresh();
+  }
+
   /** Call it when the open requests have changed, here or elsewhere. */
   setRequests(requests: readonly PendingRequest[]): void {
     this.#requests = requests.filter(({ requestId }) => !this.#answered.has(requestId));
@@ -82,6 +89,7 @@ export class ChatKeys implements Disposable {
   handleInput(input: TerminalInput): void {
     if (input.type === "paste") return this.#paste(input);
     const { data } = input;
+    if (!matchesKey(data, "ctrl+c")) this.#quitAskedAt = -Infinity;
     if (matchesKey(data, "ctrl+z")) return this.#surface.suspend();
     const mode = this.#mode;
     switch (mode.type) {

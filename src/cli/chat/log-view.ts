@@ -57,6 +57,11 @@ export class ChatLogView {
     });
   }
 
+  /** Shows a command of the chat above what it prints. */
+  echo(command: string): void {
+    this.#printBlock({ type: "command", text: command });
+  }
+
   fail(error: unknown): void {
     const line = withCommandPrefix(this.#options.io, toSingleLine(formatError(error)));
     this.#printBlock({ type: "lines", text: `${this.#surface.paint("red", "!")} ${line}` });

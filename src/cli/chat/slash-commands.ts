@@ -2,7 +2,6 @@
 import { PERMISSION_POLICIES } from "../../domain/enums.ts";
 import { didYouMean } from "../../stdx/nearest.ts";
 import { usageError } from "../exit.ts";
-import { formatColumns } from "../format.ts";
 import type { CompletableCommand } from "./completion.ts";
 import type { ChatHost } from "./host.ts";
 
@@ -17,7 +16,11 @@ export interface SlashCommand {
 }
 
 export const SLASH_COMMANDS: readonly SlashCommand[] = [
-  { name: "help", summary: "list the commands and keys", run: async (chat) => chat.notice(formatChatHelp()) },
+  {
+    name: "help",
+    summary: "list the commands and keys",
+    run: async (chat) => (await import("./commands/help.ts")).showHelp(chat, SLASH_COMMANDS),
+  },
   {
     name: "agent",
     argument: "[name]",
@@ -37,8 +40,8 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: "permissions",
-    argument: `[${PERMISSION_POLICIES.join("|")}]`,
-    summary: "ask for each change, allow only reads, allow all, or allow none",
+    argument: "[policy]",
+    summary: "ask before changes, or allow reads only, all or none",
     values: async () => PERMISSION_POLICIES,
     run: async (chat, policy) => (await import("./commands/settings.ts")).switchPermissions(chat, policy),
   },
@@ -55,7 +58,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: "undo",
-    summary: "take back what has changed in files since your last prompt",
+    summary: "take back changes of files since your last prompt",
     run: async (chat) => (await import("./commands/files.ts")).undoChanges(chat),
   },
   {
@@ -65,7 +68,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: "compact",
-    summary: "let the agent summarize the conversation, and go on from the summary",
+    summary: "go on from a summary that the agent writes",
     run: async (chat) => (await import("./commands/conversation.ts")).compactConversation(chat),
   },
   {
@@ -78,7 +81,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: "queue",
-    summary: "change what Enter does while the agent works: for its next step, or after its turn",
+    summary: "switch Enter between the agent's next step and next turn",
     run: async (chat) => {
       chat.keys.deliver = chat.keys.deliver === "steer" ? "follow_up" : "steer";
       const when = chat.keys.deliver === "steer" ? "for the agent's next step" : "after the agent's turn";
@@ -125,6 +128,7 @@ export async function runSlashCommand(chat: ChatHost, text: string): Promise<boo
     const names = SLASH_COMMANDS.map((one) => `/${one.name}`);
     throw usageError(`there is no command /${name}${didYouMean(`/${name}`, names)}; /help lists the commands`);
   }
+  chat.echo(text);
   await command.run(chat, argument.trim());
   return true;
 }
@@ -167,23 +171,3 @@ function listServerPrompts({ connection }: ChatHost): CompletableCommand[] {
     return []; // the agent uses only its own tools
   }
 }
-
-function formatChatHelp(): string {
-  const rows = SLASH_COMMANDS.map(({ name, argument, summary }) => [
-    `/${name}${argument === undefined ? "" : ` ${argument}`}`,
-    summary,
-  ]);
-  return `${formatColumns(rows)}\n${formatColumns(KEY_HELP)}`.trimEnd();
-}
-
-const KEY_HELP = [
-  ["@", "complete the name of a file or a directory"],
-  ["!command", "run a command, and offer its output to the agent"],
-  ["Enter", "send; while the agent works, for its next step"],
-  ["Alt-Enter", "send; while the agent works, after its turn"],
-  ["Ctrl-J or \\ Enter", "a new line"],
-  ["Up", "earlier prompts"],
-  ["Esc", "interrupt the turn"],
-  ["Ctrl-C", "clear the input; twice to quit"],
-  ["Ctrl-D", "quit, if the input is empty"],
-];

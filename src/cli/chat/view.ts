@@ -7,7 +7,7 @@ import type { Highlighter } from "../markdown/style.ts";
 import type { Paint } from "../paint.ts";
 import { stripHidden, toSingleLine } from "../sanitize.ts";
 import { formatTail } from "../transcript/output-tail.ts";
-import { clipStyled, wrapStyled } from "../tui/styled-text.ts";
+import { clipStyled, styledWidth, wrapStyled } from "../tui/styled-text.ts";
 import type { StatusFact } from "../tui/status-line.ts";
 import type { ChatBlock, ChatState } from "./fold.ts";
 
@@ -22,16 +22,20 @@ export interface ChatStyle {
 /** Longer prompts are shown in part. */
 const MAX_PROMPT_LINES = 20;
 const BRIEF_MS = 500;
+const MIN_TITLE_WIDTH = 10;
 /** Queued inputs that are listed in the live region. */
 const MAX_QUEUED_SHOWN = 3;
 
 /** `previous`: the block above it, which decides about an empty line between them. */
 export function renderChatBlock(block: ChatBlock, previous: ChatBlock["type"] | undefined, style: ChatStyle): string[] {
   const { width, paint } = style;
-  const gap = previous === undefined || (block.type === "lines" && previous === "lines") ? [] : [""];
+  const isJoined = block.type === "lines" && (previous === "lines" || previous === "command");
+  const gap = previous === undefined || isJoined ? [] : [""];
   switch (block.type) {
     case "prompt":
       return [...gap, ...renderPrompt(block.text, style)];
+    case "command":
+      return [...gap, paint("dim", clipStyled(`❯ ${toSingleLine(block.text)}`, width))];
     case "markdown":
       return [...gap, ...renderMarkdown(block.blocks, style)];
     case "thought":
@@ -61,8 +65,9 @@ function renderPrompt(text: string, { width, paint }: ChatStyle): string[] {
 export function renderProgress(state: ChatState, now: number, frame: string, style: ChatStyle): string[] {
   const { width, paint } = style;
   const open = state.message === undefined ? [] : renderMarkdown(openBlocks(state.message.stream), style);
+  const { escapeHint = "Esc interrupts" } = style;
   const tools = [...state.view.tools.values()].flatMap(({ title, startedAt, tail }) => [
-    clipStyled(`${paint("cyan", frame)} ${title} ${paint("dim", formatElapsed(startedAt, now))}`, width),
+    renderRunningTool(`${paint("cyan", frame)} ${title}`, `${formatElapsed(startedAt, now)} · ${escapeHint}`, style),
     ...formatTail(tail, Math.max(1, width - 2)).map((line) => paint("dim", `  ${line}`)),
   ]);
   const queued = state.queue.slice(0, MAX_QUEUED_SHOWN).map(({ input, deliver }) => {
@@ -76,6 +81,12 @@ export function renderProgress(state: ChatState, now: number, frame: string, sty
     [...queued, ...(hidden > 0 ? [paint("dim", `⋯ ${hidden} more`)] : [])],
   ];
   return parts.filter((lines) => lines.length > 0).flatMap((lines) => ["", ...lines]);
+}
+
+/** Truncates the title, so that the time stays visible. */
+function renderRunningTool(title: string, facts: string, { width, paint }: ChatStyle): string {
+  const room = Math.max(MIN_TITLE_WIDTH, width - styledWidth(facts) - 1);
+  return clipStyled(`${clipStyled(title, room)} ${paint("dim", facts)}`, width);
 }
 
 function renderActivity(state: ChatState, now: number, frame: string, style: ChatStyle): string[] {
@@ -101,10 +112,12 @@ export interface StatusContext {
   readonly branch: string | undefined;
   /** Shown in place of the agent until it is known. */
   readonly note?: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
 }
 
 /** The facts of the status line. */
-export function chatFacts(state: ChatState, { directory, home, branch, note }: StatusContext): StatusFact[] {
+export function chatFacts(state: ChatState, { directory, home, branch, note, now }: StatusContext): StatusFact[] {
   const { agent, model = "", permissions, usage, contextUsed, contextSize } = state;
   const context =
     contextUsed === undefined || contextSize === undefined || contextSize === 0
@@ -115,12 +128,18 @@ export function chatFacts(state: ChatState, { directory, home, branch, note }: S
     { text: note ?? agent, priority: 9 },
     { text: model, priority: 6 },
     { text: permissions === undefined || permissions === "ask" ? "" : `permissions: ${permissions}`, priority: 8 },
-    { text: shortenHome(directory, home), priority: 5 },
-    { text: branch === undefined ? "" : branch, priority: 4 },
+    { text: shortenHome(directory, home), priority: 4 },
+    { text: branch === undefined ? "" : branch, priority: 3 },
     { text: context, priority: 7 },
-    { text: tokens === 0 ? "" : `${formatCount(tokens)} tokens`, priority: 2 },
-    { text: usage.costUsd === undefined || usage.costUsd === 0 ? "" : formatUsd(usage.costUsd), priority: 3 },
+    { text: tokens === 0 ? "" : `${formatCount(tokens)} tokens`, priority: 1 },
+    { text: usage.costUsd === undefined || usage.costUsd === 0 ? "" : formatUsd(usage.costUsd), priority: 2 },
+    { text: formatTurnTime(state, now), priority: 5 },
   ];
+}
+
+function formatTurnTime({ runningSince, lastTurnMs }: ChatState, now: number): string {
+  if (runningSince !== undefined) return `running ${formatElapsed(runningSince, now)}`;
+  return lastTurnMs === undefined ? "" : `took ${formatDuration(lastTurnMs)}`;
 }
 
 function shortenHome(path: string, home: string | undefined): string {

@@ -28,6 +28,10 @@ export interface PromptEditorOptions {
 
 /** Marks the borders that the editor draws, so that they can be left out. */
 const BORDER_MARK = "\u0000";
+/** Rows of the list of completions. */
+const MAX_SUGGESTION_ROWS = 10;
+/** Rows that the list leaves to the input and the status line. */
+const OTHER_ROWS = 6;
 const ESCAPE = "\u001b";
 /** A command with an argument, whose values are completed. */
 const ARGUMENT = /^\/\S+\s/;
@@ -37,11 +41,13 @@ const CURSOR_END = "\u001b[0m";
 export class PromptEditor {
   readonly #editor: Editor;
   readonly #paint: Paint;
+  readonly #rows: () => number;
   /** Whether the person has moved the selection of the completions with the last key. */
   #hasChosen = false;
 
   constructor({ paint, rows, onChange, onSubmit }: PromptEditorOptions) {
     this.#paint = paint;
+    this.#rows = rows;
     // The editor uses only these two members of its screen.
     const screen = {
       requestRender: onChange,
@@ -99,6 +105,7 @@ export class PromptEditor {
     if (isEnter && this.isCompleting && !this.#hasChosen && ARGUMENT.test(this.#editor.getText())) {
       this.#editor.handleInput(ESCAPE);
     }
+    this.#editor.setAutocompleteMaxVisible(Math.min(MAX_SUGGESTION_ROWS, this.#rows() - OTHER_ROWS));
     this.#hasChosen = this.isCompleting && (matchesKey(data, "up") || matchesKey(data, "down"));
     this.#editor.handleInput(data);
   }

@@ -1,22 +1,22 @@
-/** Fits facts into one line: those with the lowest priority are left out first. */
+/** Fits facts into one line: in the order of their priority, each is shown if it still fits. */
 import { clipStyled, styledWidth } from "./styled-text.ts";
 
 export interface StatusFact {
   readonly text: string;
-  /** Facts with a higher priority stay longer. */
+  /** Facts with a higher priority are placed first. */
   readonly priority: number;
 }
 
 const SEPARATOR = " · ";
 
 export function formatStatusLine(facts: readonly StatusFact[], width: number): string {
-  let kept = facts.filter(({ text }) => text !== "");
-  while (kept.length > 1 && styledWidth(joinFacts(kept)) > width) {
-    const least = Math.min(...kept.map(({ priority }) => priority));
-    const index = kept.findLastIndex(({ priority }) => priority === least);
-    kept = kept.filter((_, at) => at !== index);
-  }
-  return clipStyled(joinFacts(kept), width);
+  const given = facts.filter(({ text }) => text !== "");
+  const byPriority = given.toSorted((a, b) => b.priority - a.priority);
+  const kept = new Set(byPriority.slice(0, 1));
+  const joinKept = (...more: StatusFact[]): string =>
+    joinFacts(given.filter((fact) => kept.has(fact) || more.includes(fact)));
+  for (const fact of byPriority) if (styledWidth(joinKept(fact)) <= width) kept.add(fact);
+  return clipStyled(joinKept(), width);
 }
 
 function joinFacts(facts: readonly StatusFact[]): string {
