@@ -1,6 +1,12 @@
 /** Starts a real browser for tests: Chromium from npm, or the one of the system. */
 import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { brotliDecompress } from "node:zlib";
 import { chromium, type Browser } from "playwright-core";
 import { builtEnvironment } from "../../src/testing/index.ts";
 
@@ -10,34 +16,60 @@ const SYSTEM_BROWSERS = [
   "/usr/bin/google-chrome",
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 ];
+const ARGUMENTS = [
+  "--no-sandbox", // the sandbox needs privileges that root and containers lack; tests open only their own pages
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-dev-shm-usage",
+  "--disable-gpu",
+];
 
-export type BrowserFound =
-  { readonly executable: string; readonly args: readonly string[] } | { readonly missing: string };
+export type BrowserFound = { readonly executable: string } | { readonly missing: string };
+
+let finding: Promise<BrowserFound> | undefined;
 
 /** `missing` is the reason why no browser can run here. */
-export async function findBrowser(): Promise<BrowserFound> {
-  const reasons: string[] = [];
-  if (process.platform === "linux" && process.arch === "x64") {
-    try {
-      const { default: bundled } = await import("@sparticuz/chromium");
-      const executable = await bundled.executablePath();
-      execFileSync(executable, ["--version"], { stdio: "ignore", timeout: 20_000 });
-      return { executable, args: bundled.args.filter((arg) => !/^--(headless|window-size|single-process)/.test(arg)) };
-    } catch (error) {
-      reasons.push(`@sparticuz/chromium does not start (${String(error).split("\n", 1)[0] ?? ""})`);
-    }
-  }
-  const executable = SYSTEM_BROWSERS.find((path) => existsSync(path));
-  if (executable !== undefined) return { executable, args: ["--no-sandbox"] };
-  return { missing: [...reasons, "no Chromium or Chrome is installed"].join("; ") };
+export function findBrowser(): Promise<BrowserFound> {
+  return (finding ??= searchBrowser());
 }
 
+/** Rejects if no browser can run here. */
 export async function startBrowser(home: string): Promise<Browser> {
   const found = await findBrowser();
   if ("missing" in found) throw new Error(found.missing);
-  return chromium.launch({
-    executablePath: found.executable,
-    args: [...found.args, "--disable-background-networking", "--disable-component-update"],
-    env: builtEnvironment({ home }),
-  });
+  const env = builtEnvironment({ home });
+  return chromium.launch({ executablePath: found.executable, args: ARGUMENTS, env });
+}
+
+async function searchBrowser(): Promise<BrowserFound> {
+  const reasons: string[] = [];
+  if (process.platform === "linux" && process.arch === "x64") {
+    try {
+      const executable = await unpackChromium();
+      execFileSync(executable, ["--version"], { stdio: "ignore", timeout: 20_000 });
+      return { executable };
+    } catch (error) {
+      reasons.push(`Chromium from npm does not start (${String(error).split("\n", 1)[0] ?? ""})`);
+    }
+  }
+  const executable = SYSTEM_BROWSERS.find((path) => existsSync(path));
+  return executable === undefined
+    ? { missing: [...reasons, "no Chromium or Chrome is installed"].join("; ") }
+    : { executable };
+}
+
+/** The package unpacks into a fixed file without a lock, so that two test files at once could start half of it. */
+async function unpackChromium(): Promise<string> {
+  const modules = fileURLToPath(new URL("../../node_modules/", import.meta.url));
+  const source = join(modules, "@sparticuz", "chromium");
+  const { version } = JSON.parse(await readFile(join(source, "package.json"), "utf8")) as { readonly version: string };
+  const folder = join(modules, ".cache", "rookery");
+  const executable = join(folder, `chromium-${version}`);
+  if (existsSync(executable)) return executable;
+  const bytes = await promisify(brotliDecompress)(await readFile(join(source, "bin", "chromium.br")));
+  const draft = `${executable}.${randomBytes(6).toString("hex")}`;
+  await mkdir(folder, { recursive: true });
+  await writeFile(draft, bytes, { mode: 0o755 });
+  await rename(draft, executable);
+  return executable;
 }
