@@ -533,6 +533,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Sum the tokens and costs of all sessions. */
+        get: operations["usage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1967,6 +1984,54 @@ export interface components {
             hash: string;
             mediaType: string;
             name?: string;
+        };
+        UsageRow: {
+            /** @description Such as `2026-01-31`, in the time zone of the server. */
+            day?: string;
+            agent?: string;
+            /** @description Omitted if it is unknown. */
+            model?: string;
+            /** @description The root of the repository, or the folder if it has none. */
+            repository?: string;
+            inputTokens: number;
+            outputTokens: number;
+            cacheReadTokens: number;
+            cacheWriteTokens: number;
+            reasoningTokens: number;
+            /** @description The cost of all tokens whose price is known. */
+            knownCostUsd: number;
+            /**
+             * @description Who computed the known cost.
+             * @enum {string}
+             */
+            costBy?: "reported" | "computed" | "mixed";
+            /** @description Number of tokens whose cost is unknown. If it is 0, the known cost is the whole. */
+            unpricedTokens: number;
+        };
+        UsageReport: {
+            /** @description The time after which usage counts. */
+            since?: string;
+            timeZone: string;
+            /** @description One per combination of the requested `by`, sorted by them. */
+            rows: components["schemas"]["UsageRow"][];
+            total: {
+                inputTokens: number;
+                outputTokens: number;
+                cacheReadTokens: number;
+                cacheWriteTokens: number;
+                reasoningTokens: number;
+                /** @description The cost of all tokens whose price is known. */
+                knownCostUsd: number;
+                /**
+                 * @description Who computed the known cost.
+                 * @enum {string}
+                 */
+                costBy?: "reported" | "computed" | "mixed";
+                /** @description Number of tokens whose cost is unknown. If it is 0, the known cost is the whole. */
+                unpricedTokens: number;
+            };
+            /** @description True if rows are left out. The total is complete. */
+            truncated: boolean;
         };
         RosterTask: {
             id: string;
@@ -5671,6 +5736,78 @@ export interface operations {
             };
             /** @description Code store_full. */
             507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    usage: {
+        parameters: {
+            query?: {
+                /** @description `30m`, `12h`, `7d`, `4w`, or a date such as `2026-01-31`. Default: everything. */
+                since?: string;
+                /** @description What the rows are by. Repeat it for combinations. Default: `agent` and `model`. */
+                by?: ("day" | "agent" | "model" | "repository")[];
+                /** @description Only usage of this agent. */
+                agent?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sums. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageReport"];
+                };
+            };
+            /** @description Code input_invalid. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code internal, log_corrupt, store_corrupt. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code interrupted, store_closed, store_locked, store_unavailable. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

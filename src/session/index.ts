@@ -26,4 +26,5 @@ export { Session, type Deliver } from "./session.ts";
 export { followWithRetry, isTransientFailure, retryStore } from "./store-retry.ts";
 export { requireNoRunningTask, findRunningTask } from "./task-session.ts";
 export { listWaitingRequests, sessionWaitingRequests, type WaitingRequest } from "./waiting-requests.ts";
+export * from "./usage.ts";
 export { queueStoredInput } from "./queue-input.ts";

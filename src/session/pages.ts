@@ -1,5 +1,6 @@
 /** Reads a session's log in pages that fit in memory. */
-import { DEFAULT_PAGE, type SessionEvent, type SessionStore } from "../domain/index.ts";
+import type { SessionEvent } from "../domain/events.ts";
+import { DEFAULT_PAGE, type SessionStore } from "../domain/store.ts";
 
 export interface PageLimits {
   /** The `seq` after which to start. Default: 0. */

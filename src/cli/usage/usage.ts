@@ -1,5 +1,6 @@
 /** `rookery usage`: prints tokens and cost of all sessions by agent and model. */
 import type { Usage } from "../../domain/usage.ts";
+import { sumUsage, totalUsage, unpricedTokens, type PricedUsage } from "../../session/usage.ts";
 import { systemClock } from "../../stdx/clock.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
@@ -9,18 +10,19 @@ import { openLog } from "../log.ts";
 import { isSet, textOption } from "../options.ts";
 import { toSingleLine } from "../sanitize.ts";
 import { formatUsageCost } from "../transcript/turn-view.ts";
+import { groupByAgent, type AgentUsage } from "./by-agent.ts";
 import { parseSince } from "./since.ts";
-import { sumUsage, totalUsage, unpricedTokens, type AgentUsage, type PricedUsage } from "./sum.ts";
 
 export async function usageCommand({ io, options }: CommandCall): Promise<ExitCode> {
   const said = textOption(options, "since");
   const since = said === undefined ? undefined : parseSince(said, systemClock.now());
   await using rookery = await openLog(io);
-  const sums = await sumUsage(rookery.store, { agent: textOption(options, "agent"), since });
+  const agent = textOption(options, "agent");
+  const sums = groupByAgent(await sumUsage(rookery.store, { by: ["agent", "model"], agent, since }));
   if (isSet(options, "json")) {
-    for (const { agent, models, ...usage } of sums) {
+    for (const { agent: name, models, ...usage } of sums) {
       const each = models.map(({ model, ...used }) => ({ model, ...toJson(used) }));
-      await printJson(io, { agent, ...toJson(usage), models: each });
+      await printJson(io, { agent: name, ...toJson(usage), models: each });
     }
   } else if (sums.length === 0) {
     await print(io, withCommandPrefix(io, 'no usage was reported yet; start a session: rookery run "PROMPT"\n'));

@@ -9,6 +9,7 @@ import * as server from "./schema/server.ts";
 import * as session from "./schema/session.ts";
 import * as sessionState from "./schema/session-state.ts";
 import * as task from "./schema/task.ts";
+import * as usage from "./schema/usage.ts";
 import { REFUSED, STATUS } from "./status.ts";
 
 /** The name of each schema in the document. */
@@ -48,6 +49,8 @@ const SCHEMA_NAMES: Readonly<Record<string, z.ZodType>> = {
   LogEvent: task.LogEventSchema,
   FeedPage: task.FeedPageSchema,
   BlobPart,
+  UsageRow: usage.UsageRowSchema,
+  UsageReport: usage.UsageReportSchema,
   RosterTask: roster.RosterTaskSchema,
   Roster: roster.RosterSchema,
 };

@@ -10,6 +10,7 @@ import { sessionDiffRoutes } from "./session-diff.ts";
 import { sessionStateRoutes } from "./session-state.ts";
 import { sessionRoutes } from "./sessions.ts";
 import { taskRoutes } from "./tasks.ts";
+import { usageRoutes } from "./usage.ts";
 
 export const ROUTES: readonly HttpRoute[] = [
   ...serverRoutes,
@@ -22,4 +23,5 @@ export const ROUTES: readonly HttpRoute[] = [
   ...eventRoutes,
   ...taskRoutes,
   ...blobRoutes,
+  ...usageRoutes,
 ];

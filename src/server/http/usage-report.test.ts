@@ -1,0 +1,124 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { newId, type EventBody, type EventDraft } from "../../domain/index.ts";
+import { openHttp, type HttpScene } from "./test-scene.ts";
+import { readUsageReport } from "./usage-report.ts";
+
+let scene: HttpScene;
+beforeEach(async () => {
+  scene = await openHttp();
+});
+afterEach(() => scene[Symbol.asyncDispose]());
+
+type Report = Partial<Extract<EventBody, { type: "usage.reported" }>> & {
+  readonly at?: string;
+  readonly agent?: string;
+};
+
+/** Each report has 1,000 input and 10 output tokens. Noon is the same day in most time zones. */
+async function writeUsage(cwd: string, ...reports: readonly Report[]): Promise<void> {
+  const at = "2026-01-10T12:00:00.000Z";
+  const opened = {
+    type: "session.opened",
+    at,
+    agent: "a",
+    backend: "api",
+    model: "m1",
+    cwd,
+    permissions: "ask",
+  } as const;
+  const used = { type: "usage.reported", at, agent: "a", inputTokens: 1_000, outputTokens: 10 } as const;
+  const events: EventDraft[] = [opened, ...reports.map((report) => ({ ...used, ...report }))];
+  await scene.store.append({ sessionId: newId("ses"), id: newId("app"), expectedHead: 0, events });
+}
+
+async function getUsage(query = ""): Promise<Awaited<ReturnType<typeof readUsageReport>>> {
+  return (await scene.get(`/v1/usage${query}`)).json as unknown as Awaited<ReturnType<typeof readUsageReport>>;
+}
+
+it("sums by agent and model, and keeps known and unknown costs apart", async () => {
+  await writeUsage(
+    "/gone",
+    { costUsd: 1, costBy: "reported", cacheReadTokens: 5 },
+    {},
+    { agent: "b", model: "m2", costUsd: 2, costBy: "computed" },
+    { agent: "b", childSessionId: "ses_child", costUsd: 99 },
+  );
+  const { rows, total, truncated } = await getUsage();
+  const cache = { cacheReadTokens: 5, cacheWriteTokens: 0, reasoningTokens: 0 };
+  expect(rows).toEqual([
+    {
+      agent: "a",
+      model: "m1",
+      inputTokens: 2_000,
+      outputTokens: 20,
+      ...cache,
+      knownCostUsd: 1,
+      costBy: "reported",
+      unpricedTokens: 1_010,
+    },
+    {
+      agent: "b",
+      model: "m2",
+      inputTokens: 1_000,
+      outputTokens: 10,
+      ...cache,
+      cacheReadTokens: 0,
+      knownCostUsd: 2,
+      costBy: "computed",
+      unpricedTokens: 0,
+    },
+  ]);
+  expect(total).toMatchObject({ inputTokens: 3_000, knownCostUsd: 3, costBy: "mixed", unpricedTokens: 1_010 });
+  expect(truncated).toBe(false);
+});
+
+it("sums by day, and by combinations, since a date", async () => {
+  await writeUsage(
+    "/gone",
+    { at: "2026-01-10T12:00:00.000Z", costUsd: 1 },
+    { at: "2026-01-12T12:00:00.000Z", costUsd: 2 },
+    { at: "2026-01-12T12:01:00.000Z", costUsd: 4, agent: "b" },
+  );
+  expect((await getUsage("?by=day")).rows.map(({ day, knownCostUsd }) => [day, knownCostUsd])).toEqual([
+    ["2026-01-10", 1],
+    ["2026-01-12", 6],
+  ]);
+  const { rows, since } = await getUsage("?by=day&by=agent&by=day&since=2026-01-11");
+  expect(rows.map(({ day, agent, knownCostUsd }) => [day, agent, knownCostUsd])).toEqual([
+    ["2026-01-12", "a", 2],
+    ["2026-01-12", "b", 4],
+  ]);
+  expect(new Date(since ?? "").getTime()).toBe(new Date(2026, 0, 11).getTime());
+  expect((await getUsage("?agent=b")).total).toMatchObject({ knownCostUsd: 4 });
+  expect(await getUsage("?since=5m")).toMatchObject({ rows: [], total: { inputTokens: 0, knownCostUsd: 0 } });
+});
+
+it("attributes usage to repositories, also if it was in a folder or a worktree of one", async () => {
+  await mkdir(join(scene.cwd, ".git", "HEAD"), { recursive: true }); // enough to be found as a repository
+  await mkdir(join(scene.cwd, "src"));
+  await writeUsage(join(scene.cwd, "src"), { costUsd: 1 });
+  await writeUsage(scene.cwd, { costUsd: 2 });
+  await writeUsage(`${scene.cwd}/.rookery/worktrees/gone`, { costUsd: 4 });
+  await writeUsage("/nowhere", { costUsd: 8 });
+  const { rows } = await getUsage("?by=repository");
+  expect(rows.map(({ repository, knownCostUsd }) => [repository, knownCostUsd])).toEqual(
+    [
+      [scene.cwd, 7],
+      ["/nowhere", 8],
+    ].sort(),
+  );
+});
+
+it("leaves rows out beyond the limit, but not from the total", async () => {
+  await writeUsage("/gone", { model: "x", costUsd: 1 }, { model: "y", costUsd: 2 });
+  const report = await readUsageReport(scene.store, { by: ["model"] }, 1);
+  expect(report).toMatchObject({ rows: [{ model: "x" }], total: { knownCostUsd: 3 }, truncated: true });
+});
+
+it("refuses bad times and dimensions", async () => {
+  const many = Array.from({ length: 50 }, () => "by=day").join("&");
+  for (const query of ["since=yesterday", "since=", "since=999999w", "by=cwd", "by=__proto__", many, "limit=1"])
+    expect(await scene.get(`/v1/usage?${query}`)).toMatchObject({ status: 400, json: { code: "input_invalid" } });
+});
