@@ -5,6 +5,8 @@ import type { Io } from "./io.ts";
 export interface CommandSpec {
   readonly name: string;
   readonly summary: string;
+  /** The group in the help of the program. */
+  readonly group?: CommandGroup;
   readonly arguments?: readonly ArgumentSpec[];
   readonly options?: readonly OptionSpec[];
   /** Example command lines for the help. */
@@ -18,6 +20,10 @@ export interface CommandSpec {
   /** Loads the code of the command when it runs. */
   readonly load?: () => Promise<CommandAction>;
 }
+
+/** In the order of the help. */
+export const COMMAND_GROUPS = ["Talk", "Tasks", "History", "Set up", "Connect"] as const;
+export type CommandGroup = (typeof COMMAND_GROUPS)[number];
 
 export interface ArgumentSpec {
   readonly name: string;

@@ -16,7 +16,8 @@ const SESSION_OR_TASK = {
 export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[] = [
   {
     name: "chat",
-    summary: "talk with an agent on this terminal; `rookery` alone does the same",
+    group: "Talk",
+    summary: "talk with an agent on this terminal",
     arguments: [{ name: "session", summary: "a session to continue: its id or a prefix of it", optional: true }],
     options: [
       { flags: "--continue", short: "-c", summary: "continue the newest conversation of this directory" },
@@ -25,24 +26,25 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
       {
         flags: "--model <model>",
         short: "-m",
-        summary: "the model: provider/model, or a model name of the agent's program",
+        summary: "provider/model, or a model name of the agent's program",
       },
       PERMISSIONS_OPTION,
       { flags: "--plain", summary: "print plain lines and redraw nothing, for screen readers" },
     ],
     examples: ["rookery", "rookery -c", "rookery chat --agent claude", "rookery chat --resume"],
     notes:
-      "Type /help for the commands and keys. With TERM=dumb or NO_COLOR, the chat prints plain lines. Without a terminal,\n" +
-      "`rookery` alone shows the setup and what to type next.",
+      "`rookery` alone starts a chat too; without a terminal, it shows the setup and what to type next. Type /help for the\n" +
+      "commands and keys. With TERM=dumb or NO_COLOR, the chat prints plain lines.",
     load: async () => (await import("./chat/chat.ts")).chatCommand,
   },
   {
     name: "run",
+    group: "Talk",
     summary: "send a prompt to an agent and show what it does",
     arguments: [{ name: "prompt", summary: "what to do; `-` or nothing reads it from stdin", optional: true }],
     options: [
       { flags: "--agent <name>", summary: "an agent from `rookery agents`" },
-      { flags: "--model <model>", summary: "the model: provider/model, or a model name of the agent's program" },
+      { flags: "--model <model>", summary: "provider/model, or a model name of the agent's program" },
       { flags: "--cwd <dir>", summary: "the working directory" },
       ADD_DIR_OPTION,
       { flags: "--continue", short: "-c", summary: "continue your newest session here: the same as --session last" },
@@ -75,7 +77,8 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
   },
   {
     name: "task",
-    summary: "run tasks in parallel, each in its own git worktree: start, watch, stop, merge",
+    group: "Tasks",
+    summary: "run tasks in parallel, each in its own git worktree",
     commands: taskCommands,
     defaultCommand: "list",
     examples: [
@@ -87,6 +90,7 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
   },
   {
     name: "serve",
+    group: "Tasks",
     summary: "run tasks, and serve the page and the HTTP API until Ctrl-C",
     options: [
       { flags: "--host <name>", summary: "the address to listen on (default: 127.0.0.1)" },
@@ -110,6 +114,7 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
   },
   {
     name: "open",
+    group: "Tasks",
     summary: "open the page of the running server in a browser, signed in",
     options: [JSON_OPTION],
     notes: "Also prints the link, which works once and within a minute. Start the server first: rookery serve.",
@@ -118,13 +123,15 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
   },
   {
     name: "sessions",
-    summary: "list, show, fork, close and delete sessions, and print their logs",
+    group: "History",
+    summary: "list, show, fork, close and delete sessions",
     commands: sessionCommands,
     defaultCommand: "list",
     examples: ["rookery sessions", "rookery sessions show last", "rookery sessions events last --follow"],
   },
   {
     name: "usage",
+    group: "History",
     summary: "show tokens and cost of all sessions by agent and model",
     options: [
       { flags: "--agent <name>", summary: "only of this agent" },
@@ -139,21 +146,24 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
   },
   {
     name: "acp",
-    summary: "run as an Agent Client Protocol agent for editors; protocol tools",
+    group: "Connect",
+    summary: "run as an agent for editors (ACP); test other agents",
     commands: acpCommands,
     defaultCommand: "serve",
     examples: ["rookery acp", "rookery acp check -- rookery acp", "rookery acp proxy --mcp .mcp.json -- gemini --acp"],
   },
   {
     name: "mcp",
-    summary: "list MCP servers, log in to them, call their tools, and run as one",
+    group: "Connect",
+    summary: "list, add, log in to and call MCP servers; run as one",
     commands: mcpCommands,
     defaultCommand: "list",
     examples: ["rookery mcp", "rookery mcp auth github", `rookery mcp call files read '{"path":"README.md"}'`],
   },
   {
     name: "tell",
-    summary: "send a message to an agent while it works, from any terminal",
+    group: "Talk",
+    summary: "send a message to an agent while it works",
     arguments: [SESSION_OR_TASK, { name: "text", summary: "what the agent should know or do" }],
     options: [
       { flags: "--follow-up", summary: "deliver it after the current turn instead of at the next step" },
@@ -171,14 +181,16 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
   },
   {
     name: "inbox",
-    summary: "list everything that waits for an answer, in all sessions and tasks",
+    group: "Talk",
+    summary: "list everything that waits for an answer",
     options: [JSON_OPTION],
     examples: ["rookery inbox", "rookery inbox --json"],
     load: async () => (await import("./inbox/inbox.ts")).inboxCommand,
   },
   {
     name: "answer",
-    summary: "answer a request of a session or a task, from any terminal",
+    group: "Talk",
+    summary: "answer a request of a session or a task",
     arguments: [
       {
         name: "session",
@@ -211,13 +223,15 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
   },
   {
     name: "agents",
-    summary: "list the agents you can use here, and what the others need",
+    group: "Set up",
+    summary: "list the agents you can use, and what the others need",
     options: [JSON_OPTION],
     examples: ["rookery agents"],
     load: async () => (await import("./agents.ts")).agentsCommand,
   },
   {
     name: "init",
+    group: "Set up",
     summary: "write a commented rookery.toml for this repository",
     options: [{ flags: "--force", summary: "overwrite the file if it exists" }, JSON_OPTION],
     notes:
@@ -227,6 +241,7 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
   },
   {
     name: "config",
+    group: "Set up",
     summary: "print and change configuration values",
     commands: configCommands,
     defaultCommand: "path",
@@ -234,7 +249,8 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
   },
   {
     name: "trust",
-    summary: "trust the current configuration of a repository (rookery.toml, .mcp.json, prompts)",
+    group: "Set up",
+    summary: "trust the configuration that a repository brings",
     arguments: [{ name: "dir", summary: "any directory of the repository (default: the current one)", optional: true }],
     options: [JSON_OPTION],
     examples: ["rookery trust", "rookery trust ~/src/project"],
@@ -242,6 +258,7 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
   },
   {
     name: "doctor",
+    group: "Set up",
     summary: "check the installation, the configuration and the log",
     options: [
       { flags: "--repair", summary: "save the readable part of a damaged log to a new file; keeps the old file" },
@@ -252,13 +269,15 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
   },
   {
     name: "demo",
-    summary: "run one turn without an API key: the model is scripted, everything else is real",
+    group: "Set up",
+    summary: "run one real turn with a scripted model, without a key",
     options: [{ flags: "--keep", summary: "keep the temporary repository" }, JSON_OPTION],
     examples: ["rookery demo"],
     load: async () => (await import("./demo/demo.ts")).demoCommand,
   },
   {
     name: "completion",
+    group: "Set up",
     summary: "print a completion script for your shell",
     arguments: [{ name: "shell", summary: "the shell", choices: ["bash", "zsh", "fish"] }],
     examples: [
@@ -286,13 +305,6 @@ export const PROGRAM: CommandSpec = {
   summary: "one durable runtime for every coding agent",
   commands: COMMANDS,
   defaultCommand: "chat",
-  notes:
-    "Exit codes: 0 success, 1 failure, 2 invalid usage, input or configuration, 3 a decision is needed but nobody could\n" +
-    "make it, 130 cancelled. ROOKERY_DEBUG=1 prints stack traces.",
-  examples: [
-    "rookery demo",
-    'rookery run "Fix the failing test"',
-    'rookery task start "Add pagination"',
-    "rookery sessions show last",
-  ],
+  notes: "Exit codes: 0 success, 1 failure, 2 bad input, 3 decision missing, 130 cancelled.",
+  examples: ["rookery", "rookery -c", 'rookery run "Fix the failing test"', 'rookery task start "Add pagination"'],
 };

@@ -1,7 +1,9 @@
 /** Runs a command line and turns its result into an exit code. */
 import { PROGRAM } from "./commands.ts";
 import { EXIT, type ExitCode, reportError } from "./exit.ts";
-import { canChat, type Io, print, processIo, terminalWidth } from "./io.ts";
+import type { CommandSpec } from "./command.ts";
+import { canChat, hasColor, type Io, print, processIo, terminalWidth } from "./io.ts";
+import { ansiPaint, plainPaint } from "./paint.ts";
 import { parseArgs } from "./parse.ts";
 
 /** Never resolves: exits the process after the output is written. */
@@ -24,7 +26,7 @@ export async function executeCommand(io: Io, words: readonly string[]): Promise<
         await print(io, `${io.version}\n`);
         return EXIT.done;
       case "help":
-        await print(io, (await import("./help.ts")).formatHelp(parsed.path, terminalWidth(io.stdout)));
+        await printHelp(io, parsed.path);
         return EXIT.done;
       case "run": {
         const action = await parsed.command.load?.();
@@ -34,4 +36,10 @@ export async function executeCommand(io: Io, words: readonly string[]): Promise<
   } catch (error) {
     return reportError(io, error);
   }
+}
+
+async function printHelp(io: Io, path: readonly CommandSpec[]): Promise<void> {
+  const { formatHelp } = await import("./help.ts");
+  const paint = hasColor(io) ? ansiPaint : plainPaint;
+  await print(io, formatHelp(path, { width: terminalWidth(io.stdout), paint }));
 }

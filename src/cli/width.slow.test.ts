@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { say } from "../testing/index.ts";
+import type { CommandSpec } from "./command.ts";
+import { PROGRAM } from "./commands.ts";
 import { displayWidth } from "./display-width.ts";
+import { formatHelp } from "./help.ts";
 import { type CommandFixture, openCommandFixture } from "./test-command.ts";
 
 let fixture: CommandFixture;
@@ -19,10 +22,6 @@ const COPIED = /[/\\]|^[\w-]{24,}/;
 
 describe.each([60, 80, 120, 200])("at %i columns", (columns) => {
   it.each([
-    [["--help"]],
-    [["run", "--help"]],
-    [["task", "merge", "--help"]],
-    [["sessions", "show", "--help"]],
     [["sessions"]],
     [["sessions", "show", "last"]],
     [["task", "list", "--once"]],
@@ -43,4 +42,20 @@ describe.each([60, 80, 120, 200])("at %i columns", (columns) => {
     const words = lines.flatMap((line) => line.split(/\s+/)).filter((word) => word !== "" && !COPIED.test(word));
     if (wide.length === 0) expect(words.filter((word) => !shown.has(word))).toEqual([]);
   });
+});
+
+function helpPages(path: readonly CommandSpec[]): (readonly CommandSpec[])[] {
+  const inner = (path.at(-1)?.commands ?? []).filter(({ hidden }) => hidden !== true);
+  return [path, ...inner.flatMap((command) => helpPages([...path, command]))];
+}
+
+describe.each([60, 80])("help at %i columns", (columns) => {
+  it.each(helpPages([PROGRAM]).map((path) => [path.map(({ name }) => name).join(" "), path] as const))(
+    "%s --help fits the screen",
+    async (name, path) => {
+      await using screen = fixture.screen([...name.split(" ").slice(1), "--help"], { columns, rows: 100 });
+      await screen.exited;
+      expect(screen.all()).toBe(formatHelp(path, { width: columns }).trimEnd()); // the terminal breaks no line
+    },
+  );
 });

@@ -73,13 +73,13 @@ describe.each([60, 80, 120, 200])("help at %i columns", (width) => {
   it.each(allPaths([PROGRAM]).map((path) => [path.map(({ name }) => name).join(" "), path] as const))(
     "%s",
     (_, path) => {
-      const help = formatHelp(path, width);
-      const words = (text: string) => text.split(/\s+/);
+      const help = formatHelp(path, { width });
+      const words = (text: string) => text.replaceAll(" \\\n", " ").split(/\s+/);
       expect(words(help)).toEqual(words(formatHelp(path)));
-      const [text, examples = ""] = help.split("Examples:\n");
-      expect(text?.split("\n").filter((line) => paintedWidth(line) > width)).toEqual([]);
-      const copied = examples.split("\n").filter((line) => line !== "");
-      expect(copied.map((line) => line.trim())).toEqual(path.at(-1)?.examples ?? []); // on one line each
+      expect(help.split("\n").filter((line) => paintedWidth(line) > width)).toEqual([]);
+      const [, examples = ""] = help.split("Examples:\n");
+      const copied = examples.replaceAll(/ \\\n +/g, " ").split("\n"); // as a shell reads them
+      expect(copied.map((line) => line.trim()).filter((line) => line !== "")).toEqual(path.at(-1)?.examples ?? []);
     },
   );
 });

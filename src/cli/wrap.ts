@@ -23,6 +23,28 @@ export function wrapText(text: string, { width, indent }: WrapOptions): string {
     .join("\n");
 }
 
+/** A word of a shell: quotes and parentheses hold their spaces together. */
+const SHELL_WORD = /(?:"[^"]*"|'[^']*'|\$\([^)]*\)|[^\s"'])+/g;
+
+/**
+ * Breaks a command line that a person copies at spaces, with a backslash before each line break, so that a shell reads
+ * the copy as one line. A word that is wider than the terminal is left whole.
+ */
+export function wrapShellLine(line: string, width: number | undefined): string {
+  if (width === undefined || displayWidth(line) <= width) return line;
+  const start = /^ */.exec(line)?.[0] ?? "";
+  const lines: string[] = [];
+  let current = start;
+  for (const [word] of line.matchAll(SHELL_WORD)) {
+    const isFirst = current.trim() === "";
+    if (!isFirst && displayWidth(`${current} ${word} \\`) > width) {
+      lines.push(`${current} \\`);
+      current = `${start}  ${word}`;
+    } else current = isFirst ? current + word : `${current} ${word}`;
+  }
+  return [...lines, current].join("\n");
+}
+
 /** Returns the width on a terminal, without colors. */
 export function paintedWidth(text: string): number {
   return displayWidth(text.replaceAll(COLOR, ""));

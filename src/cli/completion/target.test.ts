@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { PROGRAM } from "../commands.ts";
+import { COMMANDS, PROGRAM } from "../commands.ts";
 import { findCompletionTarget } from "./target.ts";
 
 /** Returns what `rookery complete` offers without the configuration and the log: words, and `<kind>`. */
@@ -10,13 +10,7 @@ function offered(...words: string[]): string[] {
 }
 
 it.each<[string[], string[]]>([
-  [
-    [""],
-    [
-      ["chat", "run", "task", "serve", "sessions", "usage", "acp", "mcp"],
-      ["tell", "inbox", "answer", "agents", "init", "config", "trust", "doctor", "demo", "completion", "help"],
-    ].flat(),
-  ],
+  [[""], [...COMMANDS.filter(({ hidden }) => hidden !== true).map(({ name }) => name), "help"]],
   [["se"], ["serve", "sessions"]],
   [
     ["task", ""],

@@ -39,7 +39,7 @@ export const taskCommands: readonly CommandSpec[] = [
     options: [
       { flags: "--id <id>", summary: "the id of the task (default: derived from the prompt)" },
       { flags: "--agent <name>", summary: "an agent from `rookery agents`" },
-      { flags: "--model <model>", summary: "the model: provider/model, or a model name of the agent's program" },
+      { flags: "--model <model>", summary: "provider/model, or a model name of the agent's program" },
       { flags: "--base <ref>", summary: "the branch, tag or commit to start from (default: the current checkout)" },
       { flags: "--pipeline <name>", summary: "a pipeline in rookery.toml whose stages to run" },
       { flags: "--priority <number>", summary: "a higher priority runs first (default: 0)" },
