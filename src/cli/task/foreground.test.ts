@@ -65,7 +65,7 @@ describe("a task in the foreground", () => {
     );
     expect(await start()).toBe(EXIT.done);
     expect(io.text().split("\n")).toEqual([
-      "task a in /repo; Ctrl-C stops it",
+      "task a in /repo with claude; Ctrl-C stops it",
       "worktree /w/a on rookery/a, from main (012345678)",
       "installed[2J 3 packages",
       "▸ coder in 1",

@@ -16,6 +16,10 @@ export async function openLocalTasks(io: Io): Promise<TaskService> {
   const { store, tasks } = rookery;
   return {
     tasks,
+    chooseAgent: async (request) => {
+      const { requireAgentsHere } = await import("./choose-agent.ts");
+      return requireAgentsHere(io, request, request.cwd ?? io.cwd());
+    },
     server: undefined,
     runner: {
       run: (id, signal) =>

@@ -19,12 +19,14 @@ export function withTaskService(work: (call: CommandCall, service: TaskService) 
 export async function openTaskService(io: Io, options: OptionValues = {}): Promise<TaskService> {
   const server = findServerAddress(io, options);
   if (server === undefined) return (await import("./local-service.ts")).openLocalTasks(io);
-  return (await import("./remote-service.ts")).openRemoteTasks(server);
+  return (await import("./remote-service.ts")).openRemoteTasks(io, server);
 }
 
 export interface ServerAddress {
   readonly url: string;
   readonly token: string;
+  /** The process of the server. Undefined if it is not the one of this home directory. */
+  readonly pid?: number;
 }
 
 /** Undefined if no server is named or running. Never sends the token of one server to another. */
@@ -33,9 +35,10 @@ export function findServerAddress({ env }: Io, options: OptionValues): ServerAdd
   const running = findServer(homeFolder(env));
   if (named === "") return running;
   const url = parseServerUrl(named);
+  const own = running !== undefined && new URL(running.url).origin === url ? running : undefined;
   const given = env["ROOKERY_TOKEN"] ?? "";
-  if (given !== "") return { url, token: given };
-  if (running !== undefined && new URL(running.url).origin === url) return running;
+  if (given !== "") return { ...own, url, token: given };
+  if (own !== undefined) return own;
   throw new RookeryError(
     "unauthorized",
     `${url} requires a token: set ROOKERY_TOKEN to the content of the file \`token\` in the ROOKERY_HOME of that server`,

@@ -2,13 +2,19 @@
 import { createClient, errorOf, remoteTasks, type RookeryClient } from "../../client/index.ts";
 import { messageOf, RookeryError } from "../../domain/errors.ts";
 import type { SessionEvent } from "../../domain/events.ts";
+import type { Io } from "../io.ts";
 import type { LoggedEvent, TaskService } from "./service.ts";
 import type { ServerAddress } from "./open-service.ts";
 
-export function openRemoteTasks(server: ServerAddress): TaskService {
+export function openRemoteTasks(io: Io, server: ServerAddress): TaskService {
   const client = createClient(server);
   return {
     tasks: remoteTasks(client),
+    chooseAgent: async (request) => {
+      if (server.pid === undefined) return request; // another machine has other agents
+      const { nameDefaultAgent } = await import("./choose-agent.ts");
+      return nameDefaultAgent(io, request, request.cwd ?? io.cwd());
+    },
     server: server.url,
     runner: undefined,
     head: async () => (await readPage(client, client.GET("/v1/events", { params: { query: { limit: 1 } } }))).head,

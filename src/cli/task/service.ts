@@ -1,6 +1,6 @@
 /** The tasks behind the task commands: those of a server, or those in the log of this machine. */
 import type { LogEvent } from "../../domain/task/store.ts";
-import type { Tasks } from "../../domain/task/view.ts";
+import type { StartTask, Tasks } from "../../domain/task/view.ts";
 import type { Answer } from "../../session/method-types.ts";
 
 export interface LoggedEvent {
@@ -10,6 +10,11 @@ export interface LoggedEvent {
 
 export interface TaskService extends AsyncDisposable {
   readonly tasks: Tasks;
+  /**
+   * Chooses the agent of a task that is to start now, as `rookery run` does. Rejects with `agent_not_ready` before a task
+   * is created that cannot run.
+   */
+  chooseAgent(request: StartTask): Promise<StartTask>;
   /** URL of the server. Undefined for the log of this machine. */
   readonly server: string | undefined;
   /** Undefined if a server runs the tasks. */

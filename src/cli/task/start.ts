@@ -5,7 +5,7 @@ import { TaskId } from "../../domain/task/spec.ts";
 import type { StartTask } from "../../domain/task/view.ts";
 import type { CommandCall } from "../command.ts";
 import { type ExitCode, usageError } from "../exit.ts";
-import { choiceOption, countOption, listOption, textOption } from "../options.ts";
+import { choiceOption, countOption, isSet, listOption, textOption } from "../options.ts";
 import { toSingleLine } from "../sanitize.ts";
 import { requirePrompt } from "../run/prompt.ts";
 import { withTrustPrompt } from "../run/trust-prompt.ts";
@@ -19,7 +19,9 @@ export async function startTaskCommand(call: CommandCall, service: TaskService):
   const request = await parseStartOptions(call, service);
   const { signal } = new AbortController();
   const cwd = request.cwd ?? io.cwd();
-  return submitTask(call, service, () => withTrustPrompt({ io, cwd, signal }, () => service.tasks.start(request)));
+  const runsNow = service.server !== undefined || !isSet(call.options, "detach");
+  const start = async () => service.tasks.start(runsNow ? await service.chooseAgent(request) : request);
+  return submitTask(call, service, () => withTrustPrompt({ io, cwd, signal }, start));
 }
 
 async function parseStartOptions(

@@ -23,7 +23,11 @@ export async function submitTask(
   if (task.uncommitted !== undefined) printNotice(io, formatUncommitted(task.uncommitted));
   const unmet = await unmetNeeds(service, task);
   if (runner !== undefined && !isSet(options, "detach") && unmet.length === 0) {
-    if (!json) await print(io, `task ${task.id} in ${toSingleLine(task.repository)}; Ctrl-C stops it\n`);
+    if (!json)
+      await print(
+        io,
+        `task ${task.id} in ${toSingleLine(task.repository)} with ${toSingleLine(task.agent)}; Ctrl-C stops it\n`,
+      );
     return await runInForeground({ io, service, runner, task, after, json });
   }
   if (json) await printJson(io, task);
@@ -48,7 +52,7 @@ interface SubmissionTarget {
   readonly unmet: readonly string[];
 }
 
-function formatSubmitted({ id, repository, worktree }: TaskView, { server, unmet }: SubmissionTarget): string {
+function formatSubmitted({ id, agent, repository, worktree }: TaskView, { server, unmet }: SubmissionTarget): string {
   const kept = worktree === undefined || worktree.removed ? undefined : toSingleLine(worktree.path);
   const waits = unmet.length === 0 ? "" : ` and waits for ${unmet.join(", ")}`;
   const who =
@@ -56,5 +60,5 @@ function formatSubmitted({ id, repository, worktree }: TaskView, { server, unmet
       ? `is queued${waits}; start a server to run it: rookery serve`
       : `is queued on the server at ${server}${waits}`;
   const where = kept ?? `a new one of ${toSingleLine(repository)}`;
-  return `task ${id} ${who}\nworktree: ${where}\n${formatNextCommands(id, ["logs", "diff", "stop"])}`;
+  return `task ${id} ${who}\nagent: ${toSingleLine(agent)}\nworktree: ${where}\n${formatNextCommands(id, ["logs", "diff", "stop"])}`;
 }

@@ -390,7 +390,7 @@ describe("start", () => {
       ],
     ]);
     expect(text).toContain(
-      "task add-it is queued on the server at http://127.0.0.1:7433\nworktree: a new one of /repo\n",
+      "task add-it is queued on the server at http://127.0.0.1:7433\nagent: claude\nworktree: a new one of /repo\n",
     );
     expect(text).toContain("rookery task logs add-it -f");
     expect(JSON.parse((await shown(startTaskCommand, ["x"], { json: true }))[1])).toMatchObject({ id: "add-it" });

@@ -99,6 +99,7 @@ export function createTestTaskService(
     views,
     calls,
     tasks,
+    chooseAgent: async (request) => request,
     server,
     runner,
     answer: answer ?? refused,
