@@ -7,7 +7,7 @@ import type { PromptEditor } from "../tui/prompt-editor.ts";
 import { renderSelect, type SelectItem, type SelectState } from "../tui/select-list.ts";
 import { wrapStyled } from "../tui/styled-text.ts";
 import type { FormInput } from "./form-input.ts";
-import { renderDecision } from "./permission-keys.ts";
+import { reasonLabel, renderDecision } from "./permission-keys.ts";
 
 export type ChatMode =
   | { readonly type: "prompt" }
@@ -36,7 +36,7 @@ export function renderMode(mode: ChatMode, editor: PromptEditor, { width, rows, 
     case "prompt":
       return editor.render(width, promptMark(paint));
     case "reason":
-      return editor.render(width, { text: paint("yellow", "reason: "), width: 8 });
+      return renderReason(mode.request, editor, { width, paint });
     case "form":
       return editor.render(width, { text: paint("yellow", "answer: "), width: 8 });
     case "decide":
@@ -46,4 +46,9 @@ export function renderMode(mode: ChatMode, editor: PromptEditor, { width, rows, 
     case "confirm":
       return { lines: wrapStyled(`${paint("yellow", "?")} ${mode.question} [y/n]`, width), cursor: undefined };
   }
+}
+
+function renderReason(request: PendingRequest, editor: PromptEditor, { width, paint }: Omit<ModeStyle, "rows">) {
+  const label = reasonLabel(request);
+  return editor.render(width, { text: paint("yellow", label), width: label.length });
 }

@@ -40,6 +40,11 @@ export function renderDecision(
   return wrapStyled(`${paint("yellow", "?")} Allow ${tool}? ${keys.join(" · ")} · ${escapeHint}`, width, "  ");
 }
 
+/** The label of the line in which a person says why, or which command instead. */
+export function reasonLabel(request: PendingRequest): string {
+  return commandOf(request) === undefined ? "reason: " : "run instead: ";
+}
+
 /** The command that the request is about. */
 export function commandOf({ input }: PendingRequest): string | undefined {
   if (typeof input !== "object" || input === null || !("command" in input)) return undefined;

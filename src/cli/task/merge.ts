@@ -1,6 +1,6 @@
 /** `rookery task merge`: merges the changes of a task into a branch, or predicts the result. */
 import { MERGE_METHODS } from "../../domain/enums.ts";
-import type { MergeReport, MergeTask } from "../../domain/task/view.ts";
+import type { MergeReport, MergeTask, TaskView } from "../../domain/task/view.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode, usageError } from "../exit.ts";
 import { formatCount } from "../format.ts";
@@ -19,10 +19,13 @@ export async function mergeTaskCommand(
 ): Promise<ExitCode> {
   const { tasks } = service;
   const wanted = parseMergeOptions(options);
-  const { id } = await findTask(tasks, named, io);
+  const task = await findTask(tasks, named, io);
+  const { id } = task;
   using _leaving = isSet(options, "dryRun") ? undefined : exitOnInterrupt(io, id, service.server);
   const report = isSet(options, "dryRun")
-    ? await withSpinner(io, `checking how ${id} would merge`, () => tasks.predictMerge(id, wanted))
+    ? await withSpinner(io, `checking how ${id} would merge`, async () =>
+        rememberMerge(await tasks.predictMerge(id, wanted), task),
+      )
     : await withSpinner(io, `merging ${id}`, (spinner) =>
         isInteractive(io.stderr, io.env)
           ? withProgress(service, id, spinner, () => tasks.merge(id, wanted))
@@ -79,6 +82,12 @@ async function withProgress<T>(service: TaskService, id: string, spinner: Spinne
   }
 }
 
+/** A prediction for a task that was merged finds nothing to merge. */
+export function rememberMerge(report: MergeReport, { merge }: TaskView): MergeReport {
+  if (report.outcome !== "nothing" || merge?.outcome !== "merged" || merge.into !== report.into) return report;
+  return { ...report, outcome: "merged", already: true, ...(merge.commit !== undefined && { commit: merge.commit }) };
+}
+
 export function formatMergeReport(
   id: string,
   { outcome, how, into, dryRun, commit, commits, already, conflicts, message }: MergeReport,
@@ -88,7 +97,8 @@ export function formatMergeReport(
   const why = message === undefined ? "" : `: ${toSingleLine(message)}`;
   switch (outcome) {
     case "merged":
-      if (dryRun) return [`${id} would merge into ${branch} without conflicts (${how}, ${what}); nothing was changed`];
+      if (dryRun && already !== true)
+        return [`${id} would merge into ${branch} without conflicts (${how}, ${what}); nothing was changed`];
       if (already === true) {
         const where = commit === undefined ? "" : ` (${shortCommit(commit)})`;
         return [`${id} is already merged into ${branch}${where} and has no changes since; nothing was changed`];

@@ -5,6 +5,7 @@ import type { TaskService } from "./service.ts";
 import { isTaskEvent } from "./messages.ts";
 
 export interface TaskRequest {
+  readonly taskId: string;
   readonly sessionId: string;
   readonly asked: PendingRequest;
 }
@@ -17,7 +18,7 @@ export async function pendingTaskRequests(service: TaskService, task: TaskView):
     if (isTaskEvent(event)) continue;
     const asked = toPendingRequest(event);
     if (asked === undefined || !open.delete(requestKey({ ...asked, sessionId: event.sessionId }))) continue;
-    found.push({ sessionId: event.sessionId, asked });
+    found.push({ taskId: task.id, sessionId: event.sessionId, asked });
     if (open.size === 0) break;
   }
   return found;

@@ -9,7 +9,7 @@ export interface RawTerminalOptions {
   readonly output: TerminalStream;
   readonly onInput: (input: TerminalInput) => void;
   readonly onResize: () => void;
-  /** Called before the process stops (Ctrl-Z). */
+  /** Called before the process stops (Ctrl-Z), or ends with an error. */
   readonly onSuspend: () => void;
   /** Called after the process continues. */
   readonly onContinue: () => void;
@@ -33,6 +33,7 @@ export class RawTerminal implements Disposable {
     this.#options = options;
     this.#parser = new TerminalInputParser({ onInput: options.onInput });
     process.once("exit", this.#restore);
+    process.on("uncaughtExceptionMonitor", this.#giveUp);
     process.on("SIGCONT", this.#resume);
     options.output.on("resize", options.onResize);
     this.start();
@@ -93,9 +94,16 @@ export class RawTerminal implements Disposable {
     this.#parser[Symbol.dispose]();
     this.pause();
     process.off("exit", this.#restore);
+    process.off("uncaughtExceptionMonitor", this.#giveUp);
     process.off("SIGCONT", this.#resume);
     this.#options.output.off("resize", this.#options.onResize);
   }
+
+  /** Node prints the error after this, on a line of its own. */
+  readonly #giveUp = (): void => {
+    if (this.#isActive) this.#options.onSuspend();
+    this.pause();
+  };
 
   /** The shell may have changed the mode of the terminal, so it is set again. */
   readonly #resume = (): void => {

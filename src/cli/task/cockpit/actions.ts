@@ -1,4 +1,5 @@
 /** Carries out the commands of the cockpit that change or read tasks. */
+import type { QuestionAnswer } from "../../../domain/backend.ts";
 import type { MergeReport } from "../../../domain/task/view.ts";
 import { isRookeryError } from "../../../domain/errors.ts";
 import { renderRequest } from "../../chat/permission-keys.ts";
@@ -12,7 +13,7 @@ import { escapeInvisible, toSingleLine } from "../../sanitize.ts";
 import type { PromptSurface } from "../../tui/prompt-surface.ts";
 import { wrapStyled } from "../../tui/styled-text.ts";
 import { colorizePatch } from "../diff.ts";
-import { formatMergeReport } from "../merge.ts";
+import { formatMergeReport, rememberMerge } from "../merge.ts";
 import { pendingTaskRequests, type TaskRequest } from "../requests.ts";
 import type { TaskService } from "../service.ts";
 import type { CockpitCommand } from "./commands.ts";
@@ -24,6 +25,8 @@ export interface ActionHost {
   readonly service: TaskService;
   readonly signal: AbortSignal;
   notice(text: string, color?: Color): void;
+  /** Selects a new task as soon as it is in the list. */
+  select(id: string): void;
   /** Asks something, unless the person is answering something else. */
   enter(mode: CockpitMode): void;
   openForm(request: TaskRequest): void;
@@ -81,12 +84,15 @@ async function startTask(host: ActionHost, prompt: string): Promise<void> {
   const { io, service } = host;
   const cwd = io.cwd();
   host.notice("starting the task");
-  const task = await withTrustQuestion({ cwd, env: io.env, ask: (what) => host.askTrust(what) }, () =>
-    service.tasks.start({ prompt, cwd }),
+  const request = { prompt, cwd };
+  const task = await withTrustQuestion({ cwd, env: io.env, ask: (what) => host.askTrust(what) }, async () =>
+    service.tasks.start(service.server === undefined ? request : await service.chooseAgent(request)),
   );
   const { uncommitted = 0 } = task;
-  const left = uncommitted === 0 ? "" : `; ${formatCount(uncommitted)} uncommitted files are not in its worktree`;
-  host.notice(`${task.id} ${describeQueue(service)}${left}`, "green");
+  host.select(task.id);
+  const files = uncommitted === 1 ? "1 uncommitted file is" : `${formatCount(uncommitted)} uncommitted files are`;
+  const left = uncommitted === 0 ? "" : `; ${files} not in its worktree`;
+  host.notice(`${task.id} (${toSingleLine(task.agent, 60)}) ${describeQueue(service)}${left}`, "green");
 }
 
 function describeQueue({ server }: TaskService): string {
@@ -100,7 +106,7 @@ async function askNextRequest(host: ActionHost, id: string): Promise<void> {
   if (request === undefined) return host.notice(`${id} does not ask anything now`);
   if (request.asked.question !== undefined) return host.openForm(request);
   const { surface } = host;
-  surface.print(renderRequest(request.asked, { width: surface.size.columns, paint: surface.paint }));
+  surface.print(["", ...renderRequest(request.asked, { width: surface.size.columns, paint: surface.paint })]);
   host.enter({ type: "decide", request });
 }
 
@@ -108,8 +114,8 @@ async function answerRequest(
   host: ActionHost,
   { request, answer }: Extract<TaskActionCommand, { type: "answer" }>,
 ): Promise<void> {
-  const word = "decision" in answer ? (answer.decision === "allow" ? "allowed" : "denied") : answer.action;
-  const what = toSingleLine(request.asked.tool ?? "the question", 60);
+  const word = "decision" in answer ? (answer.decision === "allow" ? "allowed" : "denied") : ANSWERED[answer.action];
+  const what = toSingleLine(request.asked.tool ?? `the question of ${request.taskId}`, 80);
   try {
     await host.service.answer(request.sessionId, request.asked.requestId, answer);
     host.notice(`${word}: ${what}`, "green");
@@ -118,6 +124,12 @@ async function answerRequest(
     host.notice("the request was answered elsewhere", "yellow");
   }
 }
+
+const ANSWERED: Record<QuestionAnswer["action"], string> = {
+  accept: "answered",
+  decline: "declined",
+  cancel: "left open",
+};
 
 async function showDiff(host: ActionHost, id: string): Promise<void> {
   const { surface, io } = host;
@@ -139,7 +151,7 @@ async function showDiff(host: ActionHost, id: string): Promise<void> {
 
 async function previewMerge(host: ActionHost, id: string): Promise<void> {
   host.notice(`checking how ${id} would merge`);
-  const report = await host.service.tasks.predictMerge(id);
+  const report = rememberMerge(await host.service.tasks.predictMerge(id), await host.service.tasks.show(id));
   host.notice("");
   const [first = "", ...others] = formatMergeReport(id, report);
   if (report.outcome === "merged" && report.already !== true) {

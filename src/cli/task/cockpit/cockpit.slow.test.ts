@@ -1,60 +1,24 @@
 /** The cockpit on a rendered screen, with a real server, real agents and real repositories. */
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { call, say, type Script } from "../../../testing/index.ts";
-import {
-  type CommandFixture,
-  hasPseudoTerminals,
-  openCommandFixture,
-  type RunningCommand,
-} from "../../test-command.ts";
+import { type CommandFixture, hasPseudoTerminals } from "../../test-command.ts";
+import { type CockpitFixture, openCockpitFixture } from "./test-cockpit.ts";
 
-/** An agent that runs the last line of its prompt in a shell. */
-const SHELL_AGENT = `
-[defaults]
-agent = "anthropic"
-[agents.shell]
-backend = "command"
-command = ["sh", "-c", "eval \\"$(printf %s \\"$0\\" | tail -n 1)\\"", "{prompt}"]
-permissions = "all"
-`;
-
+let cockpit: CockpitFixture;
 let fixture: CommandFixture;
-let servers: RunningCommand[];
-beforeEach(() => {
-  servers = [];
-});
-afterEach(async () => {
-  for (const server of servers) server.child.kill("SIGTERM");
-  for (const server of servers) await server.ended;
-  await fixture[Symbol.asyncDispose]();
-});
+afterEach(() => cockpit[Symbol.asyncDispose]());
 
 async function open(script: Script = []): Promise<void> {
-  fixture = await openCommandFixture(script, { files: { "a.txt": "one\n" } });
-  const folder = join(fixture.home, ".config", "rookery");
-  await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, "rookery.toml"), SHELL_AGENT);
+  cockpit = await openCockpitFixture(script);
+  fixture = cockpit.command;
 }
-
-async function serve(): Promise<RunningCommand> {
-  const server = fixture.start(["serve", "--port", "0"]);
-  servers.push(server);
-  await server.waitForOutput(/Ctrl-C stops the server/);
-  return server;
-}
-
-const start = (id: string, prompt: string, ...more: string[]) =>
-  fixture.rookery(["task", "start", prompt, "--id", id, ...more]);
-const shell = (id: string, command: string, ...more: string[]) => start(id, command, "--agent", "shell", ...more);
 
 describe.skipIf(!hasPseudoTerminals)("the cockpit", { timeout: 90_000 }, () => {
   it("opens the transcript of the selected task, answers its request, and goes back", async () => {
     await open([call("bash", { command: "echo from-the-agent" }), say("All **done** here.")]);
-    await serve();
-    await shell("old", "echo hi");
-    await start("asks", "Ask me");
+    await cockpit.serve();
+    await cockpit.shell("old", "echo hi");
+    await cockpit.start("asks", "Ask me");
     const screen = fixture.screen(["task"]);
     await screen.waitFor(/❯ \? needs you +Ask me/);
     screen.press("enter");
@@ -76,8 +40,8 @@ describe.skipIf(!hasPseudoTerminals)("the cockpit", { timeout: 90_000 }, () => {
 
   it("stops a task after a question, resumes it with a prompt, and shows its diff", async () => {
     await open();
-    await serve();
-    await shell("long", "echo begun; sleep 60");
+    await cockpit.serve();
+    await cockpit.shell("long", "echo begun; sleep 60");
     const screen = fixture.screen(["task"]);
     await screen.waitFor(/❯ ● working +echo begun/);
     screen.type("s");
@@ -103,8 +67,8 @@ describe.skipIf(!hasPseudoTerminals)("the cockpit", { timeout: 90_000 }, () => {
 
   it("merges after a preview, and offers to resolve conflicts", async () => {
     await open();
-    await shell("good", "echo two > b.txt");
-    await shell("bad", "echo three > a.txt");
+    await cockpit.shell("good", "echo two > b.txt");
+    await cockpit.shell("bad", "echo three > a.txt");
     await fixture.repository.write("a.txt", "four\n");
     await fixture.repository.git("commit", "-am", "Change a");
     const screen = fixture.screen(["task"]);
@@ -155,15 +119,15 @@ describe.skipIf(!hasPseudoTerminals)("the cockpit", { timeout: 90_000 }, () => {
 
   it("says that the server is gone, works on without it, and connects to the next one", async () => {
     await open();
-    const server = await serve();
-    await shell("sleeper", "sleep 60");
+    const server = await cockpit.serve();
+    await cockpit.shell("sleeper", "sleep 60");
     const screen = fixture.screen(["task"], { columns: 120 });
     await screen.waitFor(/❯ ● working +sleep 60/);
     server.child.kill("SIGKILL");
     await server.ended;
     await screen.waitFor(/disconnected|has ended; tasks wait until one runs: rookery serve/);
     await screen.waitFor(/❯ ! interrupted +sleep 60/);
-    await serve();
+    await cockpit.serve();
     await screen.waitFor("connected to the server at");
     await screen.waitFor(/❯ ● working +sleep 60/);
     screen.type("q");

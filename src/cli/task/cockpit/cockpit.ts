@@ -8,7 +8,7 @@ import { ansiPaint, type Color, plainPaint } from "../../paint.ts";
 import { stripControls } from "../../sanitize.ts";
 import type { LiveRegion } from "../../tui/inline-screen.ts";
 import { PromptSurface, type SurfaceOwner } from "../../tui/prompt-surface.ts";
-import { styledWidth } from "../../tui/styled-text.ts";
+import { styledWidth, wrapStyled } from "../../tui/styled-text.ts";
 import type { TerminalInput } from "../../tui/terminal-input.ts";
 import type { ListedTask } from "../interrupted.ts";
 import type { TaskRequest } from "../requests.ts";
@@ -108,6 +108,10 @@ class Cockpit implements SurfaceOwner, ActionHost {
     this.#change({ notice: text === "" ? undefined : { text: withCommandPrefix(this.io, text), color } });
   }
 
+  select(id: string): void {
+    this.#change({ newId: id });
+  }
+
   enter(mode: CockpitMode): void {
     if (this.#state.mode.type === "browse") this.#change({ mode });
     else this.notice("finish this first, and then press the key again", "yellow");
@@ -188,6 +192,7 @@ class Cockpit implements SurfaceOwner, ActionHost {
       case "setInput":
         return this.surface.editor.setText(command.text);
       case "submitForm":
+        this.#print(`${this.surface.paint("yellow", "❯")} ${stripControls(command.text)}`);
         return this.#form?.form.submit(command.text);
       case "leaveForm":
         this.#form?.stop.abort();
@@ -251,7 +256,9 @@ class Cockpit implements SurfaceOwner, ActionHost {
   }
 
   #print(text: string): void {
-    if (text !== "") this.surface.print(withCommandPrefix(this.io, text).split("\n"));
+    if (text === "") return;
+    const lines = withCommandPrefix(this.io, text).split("\n");
+    this.surface.print(lines.flatMap((line) => wrapStyled(line, this.surface.size.columns, "  ")));
   }
 
   /** Times in the list change once a second. */

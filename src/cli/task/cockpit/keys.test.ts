@@ -23,6 +23,7 @@ function type(state: CockpitState, ...keys: string[]): { state: CockpitState; co
 
 const request = {
   sessionId: "ses_1",
+  taskId: "a",
   asked: { requestId: "req_1", tool: "bash", input: { command: "npm test" } },
 };
 const deciding = (): CockpitState => ({ ...cockpitWith({ id: "a" }), mode: { type: "decide", request } });

@@ -24,6 +24,7 @@ const GROUP_STYLES: Record<TaskGroup, { readonly mark: string; readonly color: C
   done: { mark: "✓", color: "green" },
   failed: { mark: "✗", color: "red" },
   stopped: { mark: "⊘", color: "red" },
+  merged: { mark: "✓", color: "dim" },
 };
 
 /** A column that may be left out. Those with the lowest priority are left out first. */

@@ -36,6 +36,8 @@ export interface CockpitState {
   /** When the tasks were read, in milliseconds since the epoch. Undefined before the first time. */
   readonly readAt: number | undefined;
   readonly selectedId: string | undefined;
+  /** A new task, which is selected when it is in the list. */
+  readonly newId: string | undefined;
   readonly filter: string;
   /** The task whose transcript is open. */
   readonly openId: string | undefined;
@@ -55,6 +57,7 @@ export const EMPTY_COCKPIT: CockpitState = {
   tasks: [],
   readAt: undefined,
   selectedId: undefined,
+  newId: undefined,
   filter: "",
   openId: undefined,
   mode: BROWSE_MODE,
@@ -65,7 +68,17 @@ export const EMPTY_COCKPIT: CockpitState = {
 };
 
 /** Tasks that need a person come first, then tasks that do something, then tasks that wait, then ended ones. */
-const GROUPS = ["needs you", "working", "interrupted", "parked", "queued", "done", "failed", "stopped"] as const;
+const GROUPS = [
+  "needs you",
+  "working",
+  "interrupted",
+  "parked",
+  "queued",
+  "done",
+  "failed",
+  "stopped",
+  "merged",
+] as const;
 export type TaskGroup = (typeof GROUPS)[number];
 
 export function groupOfTask(task: ListedTask): TaskGroup {
@@ -73,6 +86,7 @@ export function groupOfTask(task: ListedTask): TaskGroup {
   if (task.status === "waiting") return "needs you";
   const merges = task.merge !== undefined && task.merge.outcome === undefined;
   if (isActive(task) || merges) return "working";
+  if (task.status === "done" && task.merge?.outcome === "merged") return "merged";
   return task.status as TaskGroup;
 }
 
@@ -85,7 +99,9 @@ export function countGroups(tasks: readonly ListedTask[]): readonly (readonly [T
 /** Replaces the tasks and keeps the selection. */
 export function withTasks(state: CockpitState, tasks: readonly ListedTask[], readAt: number): CockpitState {
   const sorted = GROUPS.flatMap((group) => tasks.filter((task) => groupOfTask(task) === group));
-  return keepSelection(state, { ...state, tasks: sorted, readAt, disconnected: undefined });
+  const next = { ...state, tasks: sorted, readAt, disconnected: undefined };
+  const isListed = visibleTasks(next).some(({ id }) => id === state.newId);
+  return keepSelection(state, isListed ? { ...next, selectedId: state.newId, newId: undefined } : next);
 }
 
 /** Selects the task at the same place if the selected one is no longer visible. */

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { displayWidth } from "../../display-width.ts";
 import { ansiPaint, plainPaint } from "../../paint.ts";
 import { formatLeaving } from "./leaving.ts";
-import type { CockpitMode, CockpitState } from "./state.ts";
-import { cockpitWith, READ_AT } from "./test-state.ts";
+import { type CockpitMode, type CockpitState, withTasks } from "./state.ts";
+import { cockpitWith, listedTask, READ_AT } from "./test-state.ts";
 import { renderCockpit } from "./view.ts";
 
 const USAGE = { inputTokens: 900, outputTokens: 100, cacheReadTokens: 0, cacheWriteTokens: 0, costUsd: 0.5 };
@@ -39,6 +39,35 @@ describe("the list", () => {
     expect(lines.at(-1)).toContain("q quits");
   });
 
+  it("shows merged tasks after those that are still to be merged, and counts in the plural", () => {
+    const merge = { how: "merge", into: "main", outcome: "merged" } as const;
+    const lines = render(
+      cockpitWith(
+        { id: "a", status: "done", merge },
+        { id: "b", status: "done" },
+        { id: "c", status: "waiting" },
+        { id: "d", status: "waiting" },
+      ),
+    );
+    expect(lines[0]).toBe("2 need you · 1 done · 1 merged · no server");
+    expect(lines[3]).toMatch(/✓ done {7}b/);
+    expect(lines[4]).toMatch(/✓ merged {5}a/);
+  });
+
+  it("is hidden while a request is open, which the task's name and the keys stand below", () => {
+    const lines = render({ ...TASKS(), mode: { type: "decide", request: { ...request, taskId: "two" } } });
+    expect(lines.slice(0, 2)).toEqual(["", "two · Fix the test asks"]);
+    expect(lines[2]).toContain("? Allow bash?");
+    expect(lines.join("\n")).not.toContain("Add pages");
+  });
+
+  it("selects a new task when it is listed", () => {
+    const waits = { ...TASKS(), newId: "new" };
+    expect(withTasks(waits, TASKS().tasks, READ_AT)).toMatchObject({ selectedId: "one", newId: "new" });
+    const listed = withTasks(waits, [...TASKS().tasks, listedTask({ id: "new" })], READ_AT);
+    expect(listed).toMatchObject({ selectedId: "new", newId: undefined });
+  });
+
   it("leaves out cost, files, agent and time, in this order, if the terminal is narrow", () => {
     const state = { ...TASKS(), changedFiles: new Map([["two", 3]]) };
     const row = (columns: number) => render(state, columns)[2] ?? "";
@@ -72,7 +101,11 @@ describe("the list", () => {
   });
 });
 
-const request = { sessionId: "s", asked: { requestId: "r", tool: "bash", input: { command: "x".repeat(300) } } };
+const request = {
+  taskId: "a",
+  sessionId: "s",
+  asked: { requestId: "r", tool: "bash", input: { command: "x".repeat(300) } },
+};
 const MODES: readonly CockpitMode[] = [
   { type: "browse" },
   { type: "filter" },

@@ -1,5 +1,5 @@
 /** Renders the cockpit as a live region that fits the screen. Pure. */
-import { renderDecision } from "../../chat/permission-keys.ts";
+import { reasonLabel, renderDecision } from "../../chat/permission-keys.ts";
 import type { Paint } from "../../paint.ts";
 import { stripHidden, toSingleLine } from "../../sanitize.ts";
 import type { LiveRegion } from "../../tui/inline-screen.ts";
@@ -31,7 +31,13 @@ export function renderCockpit(state: CockpitState, frame: CockpitFrame): LiveReg
   const bottom = renderBottom(state, frame);
   const notice = renderNotice(state, frame).slice(0, Math.max(0, rows - bottom.lines.length - 1));
   const room = Math.max(0, rows - bottom.lines.length - notice.length);
-  const body = state.openId === undefined ? renderList(state, frame, room) : renderOpenTask(state, frame, room);
+  const asks = "request" in state.mode ? state.mode.request.taskId : undefined;
+  const body =
+    state.openId !== undefined
+      ? renderOpenTask(state, frame, room)
+      : asks !== undefined
+        ? renderAskingTask(state, frame, asks).slice(-room)
+        : renderList(state, frame, room);
   const above = [...body, ...notice];
   const cursor = bottom.cursor && { row: bottom.cursor.row + above.length, column: bottom.cursor.column };
   return { lines: [...above, ...bottom.lines], cursor };
@@ -62,7 +68,9 @@ function renderList(state: CockpitState, frame: CockpitFrame, room: number): str
 }
 
 function renderHeading(state: CockpitState, { columns, paint }: CockpitFrame): string {
-  const counts = countGroups(state.tasks).map(([group, count]) => `${count} ${group}`);
+  const counts = countGroups(state.tasks).map(
+    ([group, count]) => `${count} ${group === "needs you" && count > 1 ? "need you" : group}`,
+  );
   const facts: StatusFact[] = [
     ...counts.map((text, index) => ({ text, priority: 9 - index })),
     { text: state.filter === "" ? "" : `filter: ${state.filter}`, priority: 20 },
@@ -98,6 +106,13 @@ function renderOpenTask(state: CockpitState, frame: CockpitFrame, room: number):
   return lines.slice(-room);
 }
 
+/** The list is hidden while a request is open, so that what the person decides on stays visible above. */
+function renderAskingTask({ tasks }: CockpitState, { columns, paint }: CockpitFrame, id: string): string[] {
+  const task = tasks.find((one) => one.id === id);
+  const title = task === undefined ? id : `${id} · ${formatTaskTitle(task)}`;
+  return ["", clipStyled(`${paint("bold", title)} ${paint("yellow", "asks")}`, columns)];
+}
+
 function renderNotice({ notice, disconnected }: CockpitState, { columns, paint }: CockpitFrame): string[] {
   const lines = [
     ...(disconnected === undefined ? [] : [`${paint("red", "disconnected:")} ${toSingleLine(disconnected)}`]),
@@ -128,7 +143,7 @@ function renderBottom(state: CockpitState, frame: CockpitFrame): LiveRegion {
     case "input":
       return renderInput(paint("cyan", clipStyled(mode.label, Math.floor(width / 2))));
     case "reason":
-      return renderInput(paint("yellow", "reason: "));
+      return renderInput(paint("yellow", reasonLabel(mode.request.asked)));
     case "form":
       return renderInput(paint("yellow", "answer: "));
     case "decide": {
