@@ -1,42 +1,23 @@
 /** The home screen: all tasks and sessions, grouped by what they need. */
-import { createMemo, createSignal, For, Show, type JSX } from "solid-js";
+import { createSignal, For, Show, type JSX } from "solid-js";
 import "../styles/roster.css";
 import { useServer } from "../server.tsx";
-import { GROUP_TITLES, GROUPS, isTopLevel, matchesSearch, sessionRow, taskRow, type RosterRow } from "./groups.ts";
+import { GROUP_TITLES, GROUPS, type Group, type RosterRow } from "./groups.ts";
+import { RosterHead } from "./head.tsx";
 import { Row } from "./row.tsx";
+import { useRows } from "./use-rows.ts";
 
 const MAX_SHOWN = 50;
 
-export function Roster(): JSX.Element {
+export function Roster(props: { onNewTask(): void }): JSX.Element {
   const { roster } = useServer();
   const [search, setSearch] = createSignal("");
-  const rows = createMemo((): RosterRow[] => {
-    const tasks = Object.values(roster.tasks).filter(Boolean).map(taskRow);
-    const sessions = Object.values(roster.sessions)
-      .filter((each) => each && isTopLevel(each))
-      .map(sessionRow);
-    const all = [...tasks, ...sessions].filter((row) => matchesSearch(row, search()));
-    return all.sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1));
-  });
+  const rows = useRows(search);
   return (
     <main>
-      <header class="roster-head">
-        <h1>Roster</h1>
-        <label>
-          <span class="visually-hidden">Search tasks and sessions</span>
-          <input
-            type="search"
-            placeholder="Search"
-            value={search()}
-            onInput={({ currentTarget }) => setSearch(currentTarget.value)}
-          />
-        </label>
-      </header>
+      <RosterHead title="Roster" search={search()} onSearch={setSearch} onNewTask={() => props.onNewTask()} />
       <Show when={roster.isLoaded()} fallback={<p class="muted">Loading…</p>}>
-        <Show
-          when={rows().length > 0}
-          fallback={<p class="empty">{search() === "" ? "No tasks or sessions yet." : "Nothing matches."}</p>}
-        >
+        <Show when={rows().length > 0} fallback={<Empty isSearch={search() !== ""} />}>
           <For each={GROUPS}>
             {(group) => <GroupSection group={group} rows={rows().filter((row) => row.group === group)} />}
           </For>
@@ -46,10 +27,18 @@ export function Roster(): JSX.Element {
   );
 }
 
-function GroupSection(props: {
-  readonly group: (typeof GROUPS)[number];
-  readonly rows: readonly RosterRow[];
-}): JSX.Element {
+function Empty(props: { readonly isSearch: boolean }): JSX.Element {
+  return (
+    <div class="empty">
+      <Show when={!props.isSearch} fallback={<p>Nothing matches.</p>}>
+        <p>No tasks or sessions yet.</p>
+        <p>Start one with New task, or in a terminal: rookery task start "PROMPT"</p>
+      </Show>
+    </div>
+  );
+}
+
+function GroupSection(props: { readonly group: Group; readonly rows: readonly RosterRow[] }): JSX.Element {
   const [isWhole, setWhole] = createSignal(false);
   const shown = (): readonly RosterRow[] => (isWhole() ? props.rows : props.rows.slice(0, MAX_SHOWN));
   return (

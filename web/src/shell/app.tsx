@@ -1,61 +1,89 @@
-/** The frame around every screen: navigation, and a banner while the page is disconnected. */
-import { ErrorBoundary, Match, Show, Suspense, Switch, type JSX } from "solid-js";
+/** The frame around every screen: navigation, keys, and a banner while the page is disconnected. */
+import { createEffect, createSignal, ErrorBoundary, lazy, Match, Show, Suspense, Switch, type JSX } from "solid-js";
 import { connectClient } from "../client.ts";
 import { openFeed } from "../feed/feed.ts";
+import { listenForShortcuts, moveFocus, type Shortcut } from "../keys/shortcuts.ts";
+import { messageOf } from "../request.ts";
 import { openRoster } from "../roster/model.ts";
 import { Roster } from "../roster/roster.tsx";
-import { currentRoute, type Route } from "../routes.ts";
+import { currentRoute, navigate, type Route } from "../routes.ts";
 import { ServerContext } from "../server.tsx";
+import { ConnectionBanner } from "./connection-banner.tsx";
 import { Navigation } from "./navigation.tsx";
+
+const Board = lazy(async () => ({ default: (await import("../roster/board.tsx")).Board }));
+const Activity = lazy(async () => ({ default: (await import("../activity/activity.tsx")).Activity }));
+const Dispatch = lazy(async () => ({ default: (await import("../dispatch/dispatch.tsx")).Dispatch }));
+const KeyHelp = lazy(async () => ({ default: (await import("../keys/help.tsx")).KeyHelp }));
 
 interface AppProps {
   readonly pageKey: string;
   onSignedOut(): void;
 }
 
-const screenOf = <S extends Route["screen"]>(screen: S): Extract<Route, { screen: S }> | false => {
-  const route = currentRoute();
-  return route.screen === screen && (route as Extract<Route, { screen: S }>);
+const TITLES: Readonly<Record<Route["screen"], string>> = {
+  roster: "Roster",
+  board: "Board",
+  inbox: "Inbox",
+  usage: "Usage",
+  agents: "Agents",
+  activity: "Activity",
+  session: "Session",
+  task: "Task",
 };
+
+const isScreen = (screen: Route["screen"]): boolean => currentRoute().screen === screen;
 
 export function App(props: AppProps): JSX.Element {
   const client = connectClient(props.pageKey);
   const feed = openFeed(props.pageKey);
   const roster = openRoster(client, feed);
+  const [isDispatching, setDispatching] = createSignal(false);
+  const [isHelping, setHelping] = createSignal(false);
+  const newTask = (): void => void setDispatching(true);
+  const shortcuts: readonly Shortcut[] = [
+    { keys: "n", does: "New task", run: newTask },
+    { keys: "/", does: "Search", run: () => document.getElementById("search")?.focus() },
+    { keys: "j", does: "Next row", run: () => moveFocus("a.row", 1) },
+    { keys: "k", does: "Previous row", run: () => moveFocus("a.row", -1) },
+    { keys: "g r", does: "Go to the roster", run: () => navigate({ screen: "roster" }) },
+    { keys: "g b", does: "Go to the board", run: () => navigate({ screen: "board" }) },
+    { keys: "g a", does: "Go to the activity", run: () => navigate({ screen: "activity" }) },
+    { keys: "?", does: "Show the keys", run: () => void setHelping(true) },
+  ];
+  listenForShortcuts(() => shortcuts);
+  createEffect(() => {
+    document.title = `${TITLES[currentRoute().screen]} · Rookery`;
+  });
   return (
     <ServerContext.Provider value={{ client, feed, roster }}>
       <Navigation />
       <div class="screen">
-        <ConnectionBanner />
-        <ErrorBoundary fallback={(error: unknown) => <p role="alert">{String(error)}</p>}>
+        <ConnectionBanner onSignedOut={() => props.onSignedOut()} />
+        <ErrorBoundary fallback={(error: unknown) => <p role="alert">{messageOf(error)}</p>}>
           <Suspense>
             <Switch>
-              <Match when={screenOf("roster")}>
-                <Roster />
+              <Match when={isScreen("roster")}>
+                <Roster onNewTask={newTask} />
+              </Match>
+              <Match when={isScreen("board")}>
+                <Board onNewTask={newTask} />
+              </Match>
+              <Match when={isScreen("activity")}>
+                <Activity />
               </Match>
             </Switch>
           </Suspense>
         </ErrorBoundary>
+        <Suspense>
+          <Show when={isDispatching()}>
+            <Dispatch onClose={() => setDispatching(false)} />
+          </Show>
+          <Show when={isHelping()}>
+            <KeyHelp shortcuts={shortcuts} onClose={() => setHelping(false)} />
+          </Show>
+        </Suspense>
       </div>
     </ServerContext.Provider>
   );
-
-  function ConnectionBanner(): JSX.Element {
-    return (
-      <Show when={feed.status().state !== "connected"}>
-        <Switch>
-          <Match when={feed.status().state === "signed_out"}>
-            <p class="banner" role="alert">
-              The server does not know this browser. <button onClick={() => props.onSignedOut()}>Sign in again</button>
-            </p>
-          </Match>
-          <Match when={feed.status().state === "disconnected"}>
-            <p class="banner" role="status">
-              Disconnected from the server. What you see is not current. Trying again…
-            </p>
-          </Match>
-        </Switch>
-      </Show>
-    );
-  }
 }

@@ -7,12 +7,14 @@ import { ThemeButton } from "./theme-button.tsx";
 
 const SCREENS: readonly { readonly route: Route; readonly title: string }[] = [
   { route: { screen: "roster" }, title: "Roster" },
+  { route: { screen: "board" }, title: "Board" },
+  { route: { screen: "activity" }, title: "Activity" },
 ];
 
 export function Navigation(): JSX.Element {
   const { roster } = useServer();
   const waiting = createMemo(
-    () => Object.values(roster.sessions).filter((session) => session?.status === "waiting").length,
+    () => Object.values(roster.sessions).filter((session) => session.status === "waiting").length,
   );
   return (
     <nav class="navigation" aria-label="Screens">

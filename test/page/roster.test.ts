@@ -1,0 +1,54 @@
+// own process: starts a browser
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findBrowser } from "./browser.ts";
+import { openPageScene, type PageScene } from "./scene.ts";
+
+const found = await findBrowser();
+
+describe.skipIf("missing" in found)("the roster", () => {
+  let scene: PageScene;
+  beforeAll(async () => {
+    scene = await openPageScene();
+  });
+  afterAll(() => scene[Symbol.asyncDispose]());
+
+  const group = (page: Page, title: string) => page.getByRole("region", { name: title });
+
+  it("starts a task with the keyboard, and follows it until it is done", async () => {
+    const page = await scene.open();
+    await page.getByText("No tasks or sessions yet.").waitFor();
+    await page.keyboard.press("n");
+    await page.getByLabel("What should the agent do?").fill("echo two >> a.txt; echo finished");
+    await page.keyboard.press("Control+Enter");
+    await page.waitForURL(/\/task\//);
+    await page.goto(`${scene.url}/`);
+    await group(page, "Done").getByText("finished", { exact: true }).waitFor();
+    const { data } = await scene.client.GET("/v1/tasks");
+    expect(data?.tasks).toMatchObject([{ prompt: "echo two >> a.txt; echo finished", status: "done" }]);
+  });
+
+  it("says why a task cannot start, and keeps what was typed", async () => {
+    const page = await scene.open();
+    await page.getByRole("button", { name: "New task" }).click();
+    await page.getByLabel("What should the agent do?").fill("echo x");
+    await page.getByLabel("Repository").fill("/nowhere");
+    await page.getByRole("button", { name: "Start task" }).click();
+    await page.getByRole("alert").getByText("/nowhere").waitFor();
+    expect(await page.getByLabel("What should the agent do?").inputValue()).toBe("echo x");
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+  });
+
+  it("says that it is disconnected when the server is killed, and recovers by itself", async () => {
+    const page = await scene.open();
+    await group(page, "Done").waitFor();
+    await scene.kill();
+    await page.getByText("Disconnected from the server.").waitFor();
+    await scene.restart();
+    await page.getByText("Disconnected from the server.").waitFor({ state: "detached", timeout: 30_000 });
+    await scene.client.POST("/v1/tasks", { body: { prompt: "echo after the restart", id: "later" } });
+    await group(page, "Done").getByText("after the restart", { exact: true }).waitFor();
+    expect(await page.locator("a.row").count()).toBe(2);
+  });
+});

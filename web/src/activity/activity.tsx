@@ -1,0 +1,104 @@
+/** Everything that happened, newest first, from the feed of all sessions and tasks. */
+import { createMemo, createSignal, For, onCleanup, onMount, Show, type JSX } from "solid-js";
+import "../styles/activity.css";
+import { formatAge, visible } from "../format.ts";
+import { dataOf, messageOf } from "../request.ts";
+import { useServer } from "../server.tsx";
+import { Link } from "../shell/link.tsx";
+import { describeEvent, type ActivityEntry } from "./describe.ts";
+
+const PAGE = 2_000;
+const MAX_ENTRIES = 2_000;
+
+export function Activity(): JSX.Element {
+  const { client, feed, roster } = useServer();
+  const [entries, setEntries] = createSignal<readonly ActivityEntry[]>([]);
+  const [oldest, setOldest] = createSignal<number>();
+  const [search, setSearch] = createSignal("");
+  const [problem, setProblem] = createSignal<string>();
+
+  const add = (more: readonly ActivityEntry[]): void => {
+    const known = new Set(entries().map(({ position }) => position));
+    const all = [...entries(), ...more.filter(({ position }) => !known.has(position))];
+    setEntries(all.sort((a, b) => b.position - a.position).slice(0, MAX_ENTRIES));
+  };
+
+  async function loadBefore(end: number): Promise<void> {
+    const after = Math.max(0, end - PAGE);
+    try {
+      const { events } = await dataOf(client.GET("/v1/events", { params: { query: { after, limit: end - after } } }));
+      add(events.flatMap(({ position, event }) => describeEvent(position, event as never) ?? []));
+      setOldest(after);
+    } catch (error) {
+      setProblem(messageOf(error));
+    }
+  }
+
+  onCleanup(feed.listen((events) => add(events.flatMap(({ id, event }) => describeEvent(id, event) ?? []))));
+  onMount(() => void loadNewest());
+
+  async function loadNewest(): Promise<void> {
+    try {
+      const { head } = await dataOf(client.GET("/v1/events", { params: { query: { limit: 0 } } }));
+      await loadBefore(head);
+    } catch (error) {
+      setProblem(messageOf(error));
+    }
+  }
+  const shown = createMemo(() => {
+    const words = search().toLowerCase().split(/\s+/);
+    return entries().filter(({ name, text, type }) => {
+      const all = `${name} ${text} ${type}`.toLowerCase();
+      return words.every((word) => all.includes(word));
+    });
+  });
+  return (
+    <main>
+      <header class="roster-head">
+        <h1>Activity</h1>
+        <label>
+          <span class="visually-hidden">Filter the activity</span>
+          <input
+            type="search"
+            id="search"
+            placeholder="Filter  /"
+            value={search()}
+            onInput={({ currentTarget }) => setSearch(currentTarget.value)}
+          />
+        </label>
+      </header>
+      <Show when={problem()}>
+        {(text) => (
+          <p class="bad" role="alert">
+            {text()}
+          </p>
+        )}
+      </Show>
+      <ol class="activity">
+        <For each={shown()}>
+          {(entry) => (
+            <li id={`event-${entry.position}`}>
+              <time datetime={entry.at} title={new Date(entry.at).toLocaleString()}>
+                {formatAge(entry.at, roster.now())}
+              </time>
+              <span>
+                <Link to={entry.route}>{visible(entry.name)}</Link>{" "}
+                <span class={entry.tone}>{visible(entry.text)}</span>
+              </span>
+              <a
+                class="permalink muted"
+                href={`#event-${entry.position}`}
+                aria-label={`Link to event ${entry.position}`}
+              >
+                #{entry.position}
+              </a>
+            </li>
+          )}
+        </For>
+      </ol>
+      <Show when={(oldest() ?? 0) > 0}>
+        <button onClick={() => void loadBefore(oldest() ?? 0)}>Show older</button>
+      </Show>
+    </main>
+  );
+}

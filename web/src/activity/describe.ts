@@ -1,0 +1,104 @@
+/** Describes events of the feed in words. */
+import type { SessionEvent } from "../../../src/domain/events.ts";
+import type { TaskEvent } from "../../../src/domain/task/events.ts";
+import type { Route } from "../routes.ts";
+
+export interface ActivityEntry {
+  /** The position in the feed. */
+  readonly position: number;
+  readonly at: string;
+  readonly type: string;
+  readonly text: string;
+  readonly tone: "good" | "bad" | "warn" | "muted" | undefined;
+  readonly route: Route;
+  readonly name: string;
+}
+
+/** Undefined for events that are steps of something else, such as a part of a message. */
+export function describeEvent(position: number, event: SessionEvent | TaskEvent): ActivityEntry | undefined {
+  const described = "taskId" in event ? describeTaskEvent(event) : describeSessionEvent(event);
+  if (described === undefined) return undefined;
+  const [text, tone] = described;
+  const [name, route]: [string, Route] =
+    "taskId" in event
+      ? [event.taskId, { screen: "task", id: event.taskId, tab: "conversation" }]
+      : [event.agent, { screen: "session", id: event.sessionId }];
+  return { position, at: event.at, type: event.type, text, tone, route, name };
+}
+
+type Described = readonly [string, ActivityEntry["tone"]?] | undefined;
+
+function describeTaskEvent(event: TaskEvent): Described {
+  switch (event.type) {
+    case "task.created":
+      return [`was created: ${event.spec.title}`];
+    case "task.started":
+      return [event.run === 1 ? "started" : `started for the ${event.run}. time`];
+    case "task.queued":
+      return [`was queued again (${event.why})`];
+    case "stage.started":
+      return [`began the stage ${event.name}`, "muted"];
+    case "stage.ended":
+      return [`${event.passed ? "passed" : "failed"} the stage ${event.name}`, event.passed ? "muted" : "bad"];
+    case "task.parked":
+      return [`is parked: ${event.message}`, "warn"];
+    case "task.ended":
+      return [
+        `ended: ${event.outcome}${event.message === undefined ? "" : `, ${event.message}`}`,
+        event.outcome === "done" ? "good" : "bad",
+      ];
+    case "merge.ended":
+      return [`merge: ${event.outcome}`, event.outcome === "merged" ? "good" : "bad"];
+    case "task.stop_asked":
+      return ["is asked to stop", "warn"];
+    case "task.removed":
+      return ["was removed", "muted"];
+    case "notice":
+      return [event.message, event.level === "info" ? "muted" : "warn"];
+    case "worktree.made":
+    case "worktree.ready":
+    case "worktree.removed":
+    case "output.text":
+    case "merge.asked":
+    case "merge.prepared":
+      return undefined;
+  }
+}
+
+function describeSessionEvent(event: SessionEvent): Described {
+  switch (event.type) {
+    case "session.opened":
+      return event.reopened === true
+        ? undefined
+        : [`opened a session${event.title === undefined ? "" : `: ${event.title}`}`];
+    case "session.closed":
+      return ["closed the session", "muted"];
+    case "turn.ended":
+      return [
+        event.outcome.status === "failed" || event.outcome.status === "stalled"
+          ? `${event.outcome.status}: ${event.outcome.message}`
+          : `ended a turn: ${event.outcome.status}`,
+        event.outcome.status === "done" ? "good" : event.outcome.status === "cancelled" ? "muted" : "bad",
+      ];
+    case "permission.requested":
+      return [`asks for permission: ${event.title}`, "warn"];
+    case "permission.resolved":
+      return event.by === "policy" ? undefined : [`got an answer: ${event.decision}`];
+    case "question.asked":
+      return [`asks: ${event.message}`, "warn"];
+    case "question.answered":
+      return [`got an answer: ${event.action}`];
+    case "agent.switched":
+      return [`took over from ${event.from}`];
+    case "limit.reached":
+      return [`reached a limit: ${event.message}`, "warn"];
+    case "turn.parked":
+      return [`is parked: ${event.message}`, "warn"];
+    case "tool.ended":
+      return event.diffs === undefined || event.outcome !== "ok"
+        ? undefined
+        : [`changed ${event.diffs.map(({ path }) => path).join(", ")}`, "muted"];
+    default:
+      return undefined;
+  }
+}
