@@ -83,9 +83,13 @@ export class Chat implements SurfaceOwner, ChatHost {
     this.keys = new ChatKeys(this.surface, {
       submit: (text, deliver) => this.#submit(text, deliver),
       interrupt: () => this.#interrupt(),
+      isBusy: () => this.#shell !== undefined || this.state.runningSince !== undefined,
       quit: () => this.quit(),
       answer: (requestId, answer) => this.#inBackground(async () => this.connection.answer(requestId, answer)),
-      showRequest: (request) => this.#view.print(renderRequest(request, this.#view.style)),
+      showRequest: (request) => {
+        const { rows } = this.surface.size;
+        this.#view.printApart(renderRequest(request, { ...this.#view.style, rows }));
+      },
       openDiff: (request) => this.#inBackground(() => openRequestDiff(this, request, this.#stop.signal)),
       openForm: (request, signal) => {
         const form = openForm(this.io, request.question ?? { message: "" }, {
@@ -221,7 +225,8 @@ export class Chat implements SurfaceOwner, ChatHost {
   }
 
   #hints(): StatusFact[] {
-    if (this.keys.isQuitAsked) return [{ text: "press Ctrl-C again to quit", priority: 20 }];
+    const { quitKey } = this.keys;
+    if (quitKey !== undefined) return [{ text: `press ${quitKey} again to quit`, priority: 20 }];
     const offer = this.#offered;
     if (offer === undefined || !this.surface.editor.isEmpty) return [];
     const title = toSingleLine(offer.title ?? "", 40);

@@ -146,6 +146,12 @@ it("leaves out facts of the status line that do not fit", () => {
   expect(line(10)).toBe("claude");
 });
 
+it("says why a turn failed", () => {
+  const outcome = { status: "failed", code: "provider_auth", message: "the key was refused" } as const;
+  const { lines } = fold([STARTED, { type: "turn.ended", outcome }]);
+  expect(lines.join("\n")).toMatch(/\n\n! the key was refused\nfailed · /);
+});
+
 function statusFacts(state: ChatState) {
   return chatFacts(state, { directory: "/r", branch: "main", now: Date.UTC(2026, 0, 1, 0, 1, 5) });
 }

@@ -13,6 +13,7 @@ import {
   parseMarkdown,
 } from "../markdown/stream.ts";
 import type { Paint } from "../paint.ts";
+import { toSingleLine } from "../sanitize.ts";
 import { type PendingRequest, toPendingRequest } from "../run/pending-request.ts";
 import { EMPTY_TURN_VIEW, renderEvent, type TurnView } from "../transcript/turn-view.ts";
 
@@ -90,8 +91,17 @@ export function foldChatEvent(before: ChatState, event: SessionEvent, paint: Pai
     ? [before.view, ""]
     : renderEvent({ ...before.view, atStart: true }, event, paint, { columns });
   const { state, blocks } = stepBlocks({ ...before, view, head: event.seq }, event);
-  const line = text.trimEnd();
+  const line = [formatCause(event, paint), text.trimEnd()].filter((part) => part !== "").join("\n");
   return { state: stepFacts(state, event), blocks: line === "" ? blocks : [...blocks, { type: "lines", text: line }] };
+}
+
+/** Why a turn failed, or what the person told the agent with a denial. The turn view has neither. */
+function formatCause(event: SessionEvent, paint: Paint): string {
+  if (event.type === "turn.ended" && "message" in event.outcome) {
+    return `${paint("red", "!")} ${toSingleLine(event.outcome.message)}`;
+  }
+  if (event.type !== "permission.resolved" || event.by !== "person" || event.message === undefined) return "";
+  return paint("dim", `  told the agent: ${toSingleLine(event.message)}`);
 }
 
 /** Blocks that the turn view does not render: prompts, messages as Markdown, and thinking. */

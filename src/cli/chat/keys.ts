@@ -10,11 +10,14 @@ import { handleSelectKey, openSelect, type SelectItem } from "../tui/select-list
 import type { TerminalInput } from "../tui/terminal-input.ts";
 import { type ChatMode, PROMPT_MODE } from "./mode.ts";
 import type { FormInput } from "./form-input.ts";
-import { commandOf, denyWithReason, parseDecisionKey } from "./permission-keys.ts";
+import { ChoiceTimer } from "./choice-timer.ts";
+import { commandOf, type DecisionKey, denyWithReason, parseDecisionKey } from "./permission-keys.ts";
 
 export interface KeyActions {
   submit(text: string, deliver: Deliver): void;
   interrupt(): void;
+  /** Whether a turn or a command runs. */
+  isBusy(): boolean;
   quit(): void;
   answer(requestId: string, answer: Answer): void;
   /** Prints the whole request before it takes the keys. */
@@ -27,7 +30,7 @@ export interface KeyActions {
 
 /** A request takes the keys only after the person has stopped typing, so that text does not answer it. */
 const TYPING_PAUSE_MS = 500;
-/** How long the first Ctrl-C counts. */
+/** How long the first Ctrl-C or Ctrl-D counts. */
 const QUIT_WINDOW_MS = 2_000;
 
 export class ChatKeys implements Disposable {
@@ -40,7 +43,8 @@ export class ChatKeys implements Disposable {
   /** What the person was typing when something else took the keys. */
   #draft = "";
   #typedAt = -Infinity;
-  #quitAskedAt = -Infinity;
+  #quitAsked: { readonly key: "Ctrl-C" | "Ctrl-D"; readonly at: number } | undefined;
+  readonly #choice = new ChoiceTimer();
   #focusTimer: NodeJS.Timeout | undefined;
   /** How Enter delivers input while the agent works. */
   deliver: Deliver = "steer";
@@ -54,9 +58,10 @@ export class ChatKeys implements Disposable {
     return this.#mode;
   }
 
-  /** True shortly after the first Ctrl-C. */
-  get isQuitAsked(): boolean {
-    return performance.now() - this.#quitAskedAt < QUIT_WINDOW_MS;
+  /** The key that quits if it is pressed again. */
+  get quitKey(): "Ctrl-C" | "Ctrl-D" | undefined {
+    const asked = this.#quitAsked;
+    return asked !== undefined && performance.now() - asked.at < QUIT_WINDOW_MS ? asked.key : undefined;
   }
 
   /** Asks the person to choose. Resolves with undefined if they cancel. */
@@ -89,12 +94,12 @@ export class ChatKeys implements Disposable {
   handleInput(input: TerminalInput): void {
     if (input.type === "paste") return this.#paste(input);
     const { data } = input;
-    if (!matchesKey(data, "ctrl+c")) this.#quitAskedAt = -Infinity;
+    if (!matchesKey(data, "ctrl+c") && !matchesKey(data, "ctrl+d")) this.#quitAsked = undefined;
     if (matchesKey(data, "ctrl+z")) return this.#surface.suspend();
     const mode = this.#mode;
     switch (mode.type) {
       case "decide":
-        return this.#decide(mode.request, data);
+        return this.#decide(mode, data);
       case "select": {
         const next = handleSelectKey(mode.select, data);
         if ("items" in next) this.#mode = { ...mode, select: next };
@@ -104,14 +109,8 @@ export class ChatKeys implements Disposable {
         }
         return;
       }
-      case "confirm": {
-        const isYes = matchesKey(data.toLowerCase(), "y");
-        const isNo = ["n", "escape", "ctrl+c"].some((key) => matchesKey(data.toLowerCase(), key as "n"));
-        if (!isYes && !isNo) return;
-        this.#leave();
-        mode.resolve(isYes);
-        return;
-      }
+      case "confirm":
+        return this.#confirmKey(mode, data);
       case "prompt":
       case "reason":
       case "form":
@@ -123,20 +122,22 @@ export class ChatKeys implements Disposable {
   handleSubmit(text: string): void {
     const mode = this.#mode;
     if (mode.type === "reason") {
-      this.#answer(mode.request, denyWithReason(mode.request, text.trim()));
+      this.#answer(mode.request, denyWithReason(mode.request, text.trim(), mode.isCommand));
     } else if (mode.type === "form") mode.form.submit(text);
     else this.#actions.submit(text, this.deliver);
   }
 
   [Symbol.dispose](): void {
     clearTimeout(this.#focusTimer);
+    this.#choice[Symbol.dispose]();
     if (this.#mode.type === "form") this.#mode.stop.abort();
   }
 
   #edit(data: string): void {
     const { editor } = this.#surface;
     if (matchesKey(data, "ctrl+c")) return this.#clearOrQuit();
-    if (matchesKey(data, "ctrl+d") && editor.isEmpty) return this.#actions.quit();
+    if (matchesKey(data, "ctrl+d") && editor.isEmpty)
+      return this.#actions.isBusy() ? this.#quitTwice("Ctrl-D") : this.#actions.quit();
     if (matchesKey(data, "escape") && !editor.isCompleting) return this.#escape();
     if (matchesKey(data, "alt+enter") && this.#mode.type === "prompt") {
       const { text } = editor;
@@ -144,6 +145,8 @@ export class ChatKeys implements Disposable {
       return this.#actions.submit(text, "follow_up");
     }
     editor.handleKey(data);
+    const mode = this.#mode;
+    if (mode.type === "reason" && mode.isCommand && editor.isEmpty) this.#mode = { ...mode, isCommand: false };
   }
 
   #escape(): void {
@@ -153,23 +156,76 @@ export class ChatKeys implements Disposable {
     else this.#actions.interrupt();
   }
 
+  /** Interrupts what runs, so that Ctrl-C stops something before it quits. */
   #clearOrQuit(): void {
     const { editor } = this.#surface;
-    if (!editor.isEmpty) return editor.setText("");
-    if (this.isQuitAsked) return this.#actions.quit();
-    this.#quitAskedAt = performance.now();
+    if (!editor.isEmpty) {
+      editor.setText("");
+      const mode = this.#mode;
+      if (mode.type === "reason") this.#mode = { ...mode, isCommand: false };
+      return;
+    }
+    if (this.quitKey !== "Ctrl-C" && this.#actions.isBusy()) this.#actions.interrupt();
+    this.#quitTwice("Ctrl-C");
+  }
+
+  #quitTwice(key: "Ctrl-C" | "Ctrl-D"): void {
+    if (this.quitKey === key) return this.#actions.quit();
+    this.#quitAsked = { key, at: performance.now() };
     setTimeout(() => this.#surface.refresh(), QUIT_WINDOW_MS + 10).unref(); // removes the hint
   }
 
-  #decide(request: PendingRequest, data: string): void {
+  /** Text that a person types in place of a choice becomes the reason of a denial: none of its letters decides. */
+  #decide({ request, isAlwaysAsked = false }: Extract<ChatMode, { type: "decide" }>, data: string): void {
+    const first = this.#choice.key;
+    if (matchesKey(data, "enter")) return this.#choice.actNow();
     const key = parseDecisionKey(data);
-    if (key !== undefined && "answer" in key) return this.#answer(request, key.answer);
-    if (key !== undefined && "diff" in key) return this.#actions.openDiff(request);
-    if (key !== undefined) {
-      this.#mode = { type: "reason", request };
-      this.#surface.editor.setText(commandOf(request) ?? "");
-    } else if (matchesKey(data, "escape")) this.#actions.interrupt();
-    else if (matchesKey(data, "ctrl+c")) this.#clearOrQuit();
+    if (first === data && data.toLowerCase() !== "a") return; // it repeats
+    if (isTyped(data) && (key === undefined || (first !== undefined && first !== data))) {
+      this.#choice.cancel();
+      return this.#startReason(request, (first ?? "") + data, false);
+    }
+    if (key === undefined) {
+      this.#choice.cancel();
+      if (matchesKey(data, "escape")) this.#actions.interrupt();
+      else if (matchesKey(data, "ctrl+c")) this.#clearOrQuit();
+      return;
+    }
+    const isAlways = "answer" in key && "scope" in key.answer && key.answer.scope === "session";
+    this.#choice.offer(data, () => {
+      if (isAlways && !isAlwaysAsked && first !== data) this.#mode = { type: "decide", request, isAlwaysAsked: true };
+      else this.#act(request, key);
+      this.#surface.refresh();
+    });
+  }
+
+  #act(request: PendingRequest, key: DecisionKey): void {
+    if ("answer" in key) return this.#answer(request, key.answer);
+    if ("diff" in key) return this.#actions.openDiff(request);
+    const command = commandOf(request);
+    this.#startReason(request, command ?? "", command !== undefined);
+  }
+
+  #startReason(request: PendingRequest, text: string, isCommand: boolean): void {
+    this.#mode = { type: "reason", request, isCommand };
+    this.#surface.editor.setText("");
+    this.#surface.editor.insert(text);
+  }
+
+  /** Ignores the letters of a word. */
+  #confirmKey({ resolve }: Extract<ChatMode, { type: "confirm" }>, data: string): void {
+    const key = data.toLowerCase();
+    const decide = (isYes: boolean) => (): void => {
+      this.#leave();
+      resolve(isYes);
+    };
+    if (matchesKey(key, "escape") || matchesKey(key, "ctrl+c")) return decide(false)();
+    if (matchesKey(key, "enter")) return this.#choice.actNow();
+    if (!isTyped(data) || data === this.#choice.key) return;
+    const isWord = this.#choice.key !== undefined || performance.now() - this.#typedAt < TYPING_PAUSE_MS;
+    this.#choice.cancel();
+    if (!isWord && (key === "y" || key === "n")) this.#choice.offer(data, decide(key === "y"));
+    else this.#typedAt = performance.now();
   }
 
   /** A second key does not answer it again. */
@@ -192,6 +248,8 @@ export class ChatKeys implements Disposable {
   }
 
   #enter(mode: ChatMode): void {
+    this.#choice.cancel();
+    this.#typedAt = -Infinity; // what was typed before belongs to the prompt
     if (this.#mode.type === "prompt") this.#draft = this.#surface.editor.text;
     this.#mode = mode;
     this.#surface.editor.setText("");
@@ -199,6 +257,7 @@ export class ChatKeys implements Disposable {
   }
 
   #leave(): void {
+    this.#choice.cancel();
     this.#mode = PROMPT_MODE;
     this.#surface.editor.setText(this.#draft);
     this.#draft = "";
@@ -223,4 +282,9 @@ export class ChatKeys implements Disposable {
     const stop = new AbortController();
     this.#enter({ type: "form", request, form: this.#actions.openForm(request, stop.signal), stop });
   }
+}
+
+/** True for characters, also several that arrive together. */
+function isTyped(data: string): boolean {
+  return /^[^\p{Cc}]+$/u.test(data);
 }

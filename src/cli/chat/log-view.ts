@@ -73,6 +73,11 @@ export class ChatLogView {
     this.#lastBlock = "lines";
   }
 
+  /** Like `print`, with an empty line above. */
+  printApart(lines: readonly string[]): void {
+    this.print([...(this.#lastBlock === undefined ? [] : [""]), ...lines]);
+  }
+
   /** Shows the last part of a session, and then every new event. */
   async open(store: SessionStore, summary: SessionSummary): Promise<void> {
     const { events, isPartial } = await readLogTail(store, summary.id);

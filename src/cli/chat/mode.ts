@@ -5,14 +5,16 @@ import type { LiveRegion } from "../tui/inline-screen.ts";
 import { promptMark } from "../tui/prompt-surface.ts";
 import type { PromptEditor } from "../tui/prompt-editor.ts";
 import { renderSelect, type SelectItem, type SelectState } from "../tui/select-list.ts";
-import { wrapStyled } from "../tui/styled-text.ts";
+import { clipStyled, wrapStyled } from "../tui/styled-text.ts";
 import type { FormInput } from "./form-input.ts";
 import { reasonLabel, renderDecision } from "./permission-keys.ts";
 
 export type ChatMode =
   | { readonly type: "prompt" }
-  | { readonly type: "decide"; readonly request: PendingRequest }
-  | { readonly type: "reason"; readonly request: PendingRequest }
+  /** `isAlwaysAsked`: the person has pressed `a` once. */
+  | { readonly type: "decide"; readonly request: PendingRequest; readonly isAlwaysAsked?: boolean }
+  /** `isCommand`: the text is another command, not a reason. */
+  | { readonly type: "reason"; readonly request: PendingRequest; readonly isCommand: boolean }
   | {
       readonly type: "form";
       readonly request: PendingRequest;
@@ -36,11 +38,14 @@ export function renderMode(mode: ChatMode, editor: PromptEditor, { width, rows, 
     case "prompt":
       return editor.render(width, promptMark(paint));
     case "reason":
-      return renderReason(mode.request, editor, { width, paint });
+      return renderReason(mode, editor, { width, paint });
     case "form":
       return editor.render(width, { text: paint("yellow", "answer: "), width: 8 });
     case "decide":
-      return { lines: renderDecision(mode.request, { width, paint }), cursor: undefined };
+      return {
+        lines: renderDecision(mode.request, { width, paint, isAlwaysAsked: mode.isAlwaysAsked }),
+        cursor: undefined,
+      };
     case "select":
       return { lines: renderSelect(mode.select, { width, rows: Math.max(3, rows - 2), paint }), cursor: undefined };
     case "confirm":
@@ -48,7 +53,13 @@ export function renderMode(mode: ChatMode, editor: PromptEditor, { width, rows, 
   }
 }
 
-function renderReason(request: PendingRequest, editor: PromptEditor, { width, paint }: Omit<ModeStyle, "rows">) {
-  const label = reasonLabel(request);
-  return editor.render(width, { text: paint("yellow", label), width: label.length });
+function renderReason(
+  { request, isCommand }: Extract<ChatMode, { type: "reason" }>,
+  editor: PromptEditor,
+  { width, paint }: Omit<ModeStyle, "rows">,
+): LiveRegion {
+  const label = reasonLabel(request, isCommand);
+  const { lines, cursor } = editor.render(width, { text: paint("yellow", label), width: label.length });
+  const hint = "Enter denies it and tells the agent this · Esc goes back";
+  return { lines: [...lines, clipStyled(paint("dim", hint), width)], cursor };
 }

@@ -3,8 +3,8 @@ import { matchesKey } from "@mariozechner/pi-tui/dist/keys.js";
 import type { Answer } from "../../session/method-types.ts";
 import type { Paint } from "../paint.ts";
 import { formatRequestDetails, formatRequester, type PendingRequest } from "../run/pending-request.ts";
-import { toSingleLine } from "../sanitize.ts";
-import { wrapStyled } from "../tui/styled-text.ts";
+import { escapeInvisible, toSingleLine } from "../sanitize.ts";
+import { clipStyled, styledWidth, wrapStyled } from "../tui/styled-text.ts";
 
 /** `edit`: the person gives a reason for a denial, or another command. `diff`: opens the whole diff. */
 export type DecisionKey = { readonly answer: Answer } | { readonly edit: true } | { readonly diff: true };
@@ -19,30 +19,74 @@ export function parseDecisionKey(typed: string): DecisionKey | undefined {
   return matchesKey(data, "e") ? { edit: true } : undefined;
 }
 
-/** The request completely, for the scrollback. */
-export function renderRequest(request: PendingRequest, { width, paint }: { width: number; paint: Paint }): string[] {
+/**
+ * The request completely, for the scrollback. `rows`: the height of the terminal, which a long diff is folded to.
+ * Default: 49.
+ */
+export function renderRequest(
+  request: PendingRequest,
+  { width, rows = 49, paint }: { readonly width: number; readonly rows?: number; readonly paint: Paint },
+): string[] {
   const tool = toSingleLine(request.tool ?? "", 100);
   const heading = `${paint("yellow", "?")} ${paint("bold", tool)}${formatRequester(request.from)}`;
-  const details = formatRequestDetails(request, { paint, columns: width, hint: "d opens all of them" });
+  const maxLines = Math.max(MIN_DIFF_ROWS, rows - OTHER_ROWS);
+  const details = formatRequestDetails(request, { paint, columns: width, hint: "d opens all of them", maxLines });
   return [heading, ...details].flatMap((line) => wrapStyled(line, width, "    "));
 }
 
-/** The keys, for the live region. */
-export function renderDecision(
-  request: PendingRequest,
-  { width, paint, escapeHint = "Esc interrupts" }: { width: number; paint: Paint; escapeHint?: string },
-): string[] {
+const MIN_DIFF_ROWS = 5;
+/** Rows that the heading, the question and the status line take. */
+const OTHER_ROWS = 9;
+
+export interface DecisionStyle {
+  readonly width: number;
+  readonly paint: Paint;
+  /** What Esc does. Default: it interrupts. */
+  readonly escapeHint?: string;
+  /** Whether the person has pressed `a` once. */
+  readonly isAlwaysAsked?: boolean | undefined;
+}
+
+/** The question and its keys, for the live region. */
+export function renderDecision(request: PendingRequest, style: DecisionStyle): string[] {
+  const { width, paint, escapeHint = "Esc interrupts", isAlwaysAsked = false } = style;
   const tool = toSingleLine(request.tool ?? "", 60);
+  const question = `${paint("yellow", "?")} Allow ${tool}? ${paint("dim", formatSubject(request))}`;
+  if (isAlwaysAsked) {
+    const warning = `press ${paint("bold", "a")} again to allow every ${tool} in this session without asking`;
+    return [clipStyled(question, width), ...wrapStyled(`  ${warning}`, width, "  ")];
+  }
   const key = (name: string, text: string): string => `${paint("bold", name)} ${text}`;
-  const edit = commandOf(request) === undefined ? "no, with a reason" : "no, suggest another command";
-  const keys = [key("y", "yes"), key("n", "no"), key("a", `always ${tool} in this session`), key("e", edit)];
+  const edit = commandOf(request) === undefined ? "no, with a reason" : "another command";
+  const keys = [key("y", "yes"), key("n", "no"), key("a", "always"), key("e", edit)];
   if ((request.diffs ?? []).length > 0) keys.push(key("d", "whole diff"));
-  return wrapStyled(`${paint("yellow", "?")} Allow ${tool}? ${keys.join(" · ")} · ${escapeHint}`, width, "  ");
+  return [clipStyled(question, width), ...joinParts([...keys, escapeHint], width)];
+}
+
+/** What the request is about: the files or the command. */
+function formatSubject(request: PendingRequest): string {
+  const { diffs = [], title = "" } = request;
+  const [first] = diffs;
+  const more = diffs.length > 1 ? ` and ${diffs.length - 1} more` : "";
+  const subject = first === undefined ? (commandOf(request) ?? title) : `${first.path}${more}`;
+  return toSingleLine(escapeInvisible(subject), 200);
+}
+
+/** Breaks lines only between the parts. */
+function joinParts(parts: readonly string[], width: number): string[] {
+  const lines: string[] = [];
+  for (const part of parts) {
+    const last = lines.at(-1);
+    const joined = `${last ?? ""} · ${part}`;
+    if (last !== undefined && styledWidth(joined) <= width) lines[lines.length - 1] = joined;
+    else lines.push(`  ${part}`);
+  }
+  return lines.map((line) => clipStyled(line, width));
 }
 
 /** The label of the line in which a person says why, or which command instead. */
-export function reasonLabel(request: PendingRequest): string {
-  return commandOf(request) === undefined ? "reason: " : "run instead: ";
+export function reasonLabel(request: PendingRequest, isCommand = commandOf(request) !== undefined): string {
+  return isCommand ? "run instead: " : "reason: ";
 }
 
 /** The command that the request is about. */
@@ -51,12 +95,15 @@ export function commandOf({ input }: PendingRequest): string | undefined {
   return typeof input.command === "string" ? input.command : undefined;
 }
 
-/** Turns what the person typed into a denial that the agent can act on. */
-export function denyWithReason(request: PendingRequest, typed: string): Answer {
+/**
+ * Turns what the person typed into a denial that the agent can act on. `isCommand`: whether it is another command.
+ * Default: it is one if it starts with the same program.
+ */
+export function denyWithReason(request: PendingRequest, typed: string, isCommand?: boolean): Answer {
   const command = commandOf(request);
   if (typed === "" || typed === command) return { decision: "deny" };
-  const isCommand = command !== undefined && isVariantOf(typed, command);
-  return { decision: "deny", message: isCommand ? `Run this command instead: ${typed}` : typed };
+  const isInstead = isCommand ?? (command !== undefined && isVariantOf(typed, command));
+  return { decision: "deny", message: isInstead ? `Run this command instead: ${typed}` : typed };
 }
 
 /** True if it starts with the same program. */

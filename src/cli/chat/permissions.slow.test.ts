@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { call, fault, say } from "../../testing/index.ts";
 import { openCommandFixture } from "../test-command.ts";
+import { openChat, submitLine } from "./test-chat.ts";
 
 it("allows with y, denies with n, and gives a reason with e", async () => {
   await using fixture = await openCommandFixture([
@@ -22,13 +23,13 @@ it("allows with y, denies with n, and gives a reason with e", async () => {
   await screen.waitFor("command: echo third");
   await screen.waitFor("Allow bash?");
   screen.type("e");
-  await screen.waitFor("reason: echo third");
-  screen.press("ctrl-c");
-  screen.type("not now, please");
+  await screen.waitFor("run instead: echo third");
+  screen.type(" again");
   screen.press("enter");
   await screen.waitFor("finished");
   const sent = JSON.stringify(fixture.server.requests.at(-1)?.messages);
-  expect(sent).toContain("not now, please");
+  expect(sent).toContain("Run this command instead: echo third again");
+  expect(screen.all()).toContain("told the agent: Run this command instead: echo third again");
   expect(screen.all()).toMatch(/✓ .*echo first/);
   expect(screen.all()).not.toContain("does not need an answer");
 }, 90_000);
@@ -56,4 +57,60 @@ it("interrupts with Esc, quits with Ctrl-C twice, and continues with -c", async 
   again.press("enter");
   await again.waitFor("second answer");
   expect(again.all()).toContain("cancelled");
+}, 90_000);
+
+it("takes a sentence at a question as the reason of a denial, whatever its letters", async () => {
+  await using fixture = await openCommandFixture([call("bash", { command: "echo one" }), say("finished")]);
+  const screen = await openChat(fixture, ["chat"]);
+  submitLine(screen, "go");
+  await screen.waitFor(/\? Allow bash\? echo one\n {2}y yes · n no · a always · e another command · Esc interrupts/);
+  screen.type("yes, but not now");
+  await screen.waitFor("reason: yes, but not now");
+  screen.press("enter");
+  await screen.waitFor("finished");
+  expect(JSON.stringify(fixture.server.requests.at(-1)?.messages)).toContain("yes, but not now");
+  expect(screen.all()).not.toMatch(/✓ .*echo one/);
+}, 90_000);
+
+it("allows a tool for the session after a twice, and opens the whole diff with d", async () => {
+  const content = Array.from({ length: 60 }, (_, index) => `line ${index}\n`).join("");
+  await using fixture = await openCommandFixture([
+    call("write", { path: "src/big.txt", content }),
+    call("bash", { command: "echo one" }),
+    call("bash", { command: "echo two" }),
+    say("finished"),
+  ]);
+  const screen = await openChat(fixture, ["chat"], { env: { PAGER: "cat" } });
+  submitLine(screen, "go");
+  await screen.waitFor("Allow write? src/big.txt");
+  expect(screen.visible()).toContain("src/big.txt new file +60"); // the diff leaves room for its title
+  expect(screen.all()).not.toContain("line 59");
+  screen.type("d");
+  await screen.waitFor(/line 59\n[^]*Allow write\?/);
+  screen.type("y");
+  await screen.waitFor("Allow bash? echo one");
+  screen.type("a");
+  await screen.waitFor("press a again to allow every bash");
+  screen.type("a");
+  await screen.waitFor("finished");
+  expect(screen.all()).toMatch(/✓ .*echo one[^]*✓ .*echo two/);
+}, 90_000);
+
+it("interrupts with Ctrl-C before it quits, and says why a turn failed", async () => {
+  await using fixture = await openCommandFixture([
+    fault("stall", { text: ["part one ", "part two", " part three", " part four"], afterEvents: 4 }),
+    fault(401),
+  ]);
+  const screen = await openChat(fixture);
+  submitLine(screen, "go");
+  await screen.waitFor("part one");
+  screen.press("ctrl-d");
+  await screen.waitFor("press Ctrl-D again to quit");
+  screen.press("ctrl-c");
+  await screen.waitFor("cancelled ·");
+  await screen.waitFor("press Ctrl-C again to quit");
+  screen.type("again");
+  await screen.waitFor(/❯ again\n(?!press)/);
+  screen.press("enter");
+  await screen.waitFor(/! .*refused the key[^]*failed ·/);
 }, 90_000);

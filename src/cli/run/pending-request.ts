@@ -3,7 +3,7 @@ import type { Question } from "../../domain/backend.ts";
 import type { FileDiff, SessionEvent } from "../../domain/events.ts";
 import type { SessionState } from "../../domain/state.ts";
 import type { SessionStore } from "../../domain/store.ts";
-import { foldLines } from "../diff/fold.ts";
+import { foldLines, MAX_FOLDED_LINES } from "../diff/fold.ts";
 import { formatDiffs, type DiffFormat } from "../diff/format-diff.ts";
 import { formatCount } from "../format.ts";
 import { plainPaint } from "../paint.ts";
@@ -77,6 +77,8 @@ export function formatRequester(from: string | undefined): string {
 export interface RequestFormat extends Partial<DiffFormat> {
   /** How to see the lines of a long diff that are not shown. */
   readonly hint?: string | undefined;
+  /** Lines of diffs that are shown. Default: 40. */
+  readonly maxLines?: number | undefined;
 }
 
 /**
@@ -86,8 +88,8 @@ export interface RequestFormat extends Partial<DiffFormat> {
 export function formatRequestDetails(asked: PendingRequest, format: RequestFormat = {}): string[] {
   const { diffs = [], title = "" } = asked;
   if (diffs.length === 0) return formatRequestInput(asked);
-  const { paint = plainPaint, columns, hint = FULL_TEXT_HINT } = format;
-  const lines = foldLines(formatDiffs(diffs, { paint, columns }), { hint });
+  const { paint = plainPaint, columns, hint = FULL_TEXT_HINT, maxLines: max = MAX_FOLDED_LINES } = format;
+  const lines = foldLines(formatDiffs(diffs, { paint, columns }), { hint, max });
   const isTitleKnown = diffs.some(({ path }) => title.endsWith(path)); // it says no more than the diff
   const isIncomplete = diffs.some(({ truncated }) => truncated === true);
   return [

@@ -27,7 +27,10 @@ export async function attachFile(chat: ChatHost, typed: string): Promise<void> {
     const known = Object.keys(MEDIA_TYPES).join(", ");
     throw usageError(`only ${known} can be attached; name other files with @${toSingleLine(name, 80)} in the prompt`);
   }
-  const { size } = await stat(path);
+  const { size } = await stat(path).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    throw new RookeryError("input_invalid", `there is no file ${toSingleLine(path, 200)}`);
+  });
   if (size > MAX_ATTACHMENT_BYTES) {
     const limit = formatBytes(MAX_ATTACHMENT_BYTES);
     throw new RookeryError("input_too_large", `${name} has ${formatBytes(size)}; the limit is ${limit}`);

@@ -51,6 +51,6 @@ const KEY_HELP = [
   ["Ctrl-J or \\ Enter", "a new line"],
   ["Up", "earlier prompts"],
   ["Esc", "interrupt the turn"],
-  ["Ctrl-C", "clear the input; twice to quit"],
+  ["Ctrl-C", "clear the input, or interrupt; again to quit"],
   ["Ctrl-D", "quit, if the input is empty"],
 ];

@@ -149,7 +149,7 @@ function renderBottom(state: CockpitState, frame: CockpitFrame): LiveRegion {
     case "decide": {
       const { asked } = mode.request;
       const lines = renderDecision(asked, { width, paint, escapeHint: "Esc decides later" });
-      if (lines.length < rows) return fixed(lines);
+      if (lines.length <= rows - 3) return fixed(lines); // two others are above
       return fixed(
         [`Allow ${toSingleLine(asked.tool ?? "")}?`, "y n a e, Esc later"].map((line) => clipStyled(line, width)),
       );
