@@ -1,6 +1,7 @@
 /** The composition root: one object that opens the store, and through which callers run agents, sessions and tasks. */
 import { join, resolve } from "node:path";
 import { homeFolder, loadConfig, resolveAgent, userDefaults, type Config } from "./config/index.ts";
+import type { ConfigDescription } from "./config/describe.ts";
 import { childEnvironment, withoutRookerySecrets } from "./domain/child-environment.ts";
 import {
   RookeryError,
@@ -312,6 +313,18 @@ export class Rookery implements AsyncDisposable {
     const specs = selectServers(config, chosen, { cwd: folder, env: this.#env });
     const declared = [...config.mcp.values()].filter(({ name }) => chosen.mcp?.includes(name) ?? true);
     return { root: config.root, trust: config.trust, declared, specs };
+  }
+
+  /**
+   * Returns what the configuration files of a folder set, with secrets masked. Default: the working directory of this
+   * `Rookery`. Rejects with `config_invalid` or `cwd_missing`.
+   */
+  async describeConfig(cwd = "."): Promise<ConfigDescription> {
+    checkText(cwd, "the folder");
+    const folder = this.#resolveFolder(cwd);
+    await requireFolder(folder);
+    const { describeConfig } = await import("./config/describe.ts");
+    return describeConfig(folder, this.#env);
   }
 
   /** Connects to MCP servers without a session, to list and call their tools. The caller closes them. */

@@ -28,7 +28,7 @@ const ARROWS: Record<string, readonly string[]> = {
   opening: ["children", "config", "backends", "mcp", "session", "tools"],
   "rookery.ts": ["opening", "config", "backends", "mcp", "pool", "session", "store"],
   "index.ts": ["rookery.ts", "mcp", "pool", "session", "store", "tools"],
-  server: ["acp", "rookery.ts", "backends", "config", "pool", "session"],
+  server: ["acp", "mcp", "rookery.ts", "backends", "config", "pool", "session"],
   cli: [
     "acp",
     "backends",

@@ -10,7 +10,7 @@ import {
   takesValue,
 } from "./command.ts";
 import { usageError } from "./exit.ts";
-import { splitAssignment } from "./split-assignment.ts";
+import { splitAssignment } from "../stdx/split-assignment.ts";
 
 export type ParsedCommand =
   | { readonly kind: "version" }

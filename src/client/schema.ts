@@ -550,6 +550,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the MCP servers that a folder declares. */
+        get: operations["listMcpServers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show the configuration of a folder as its files have it, with secrets masked. */
+        get: operations["describeConfig"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -625,6 +659,71 @@ export interface components {
         };
         AgentList: {
             agents: components["schemas"]["Agent"][];
+        };
+        McpServer: {
+            name: string;
+            /**
+             * @description `declared`: the request did not ask to connect to it.
+             * @enum {string}
+             */
+            status: "connecting" | "ready" | "needs_login" | "failed" | "gone" | "disabled" | "declared";
+            /** @enum {string} */
+            source: "rookery.toml" | "user" | ".mcp.json";
+            /** @description The file that declares it. */
+            file: string;
+            /** @description The URL or the command. Secrets are masked. */
+            reached: string;
+            /** @description Why it is not ready. */
+            reason?: string;
+            /** @description What a person can do about it. */
+            fix?: string;
+            /** @description Named as models call them. */
+            tools: {
+                name: string;
+                description: string;
+            }[];
+            prompts: string[];
+            /** @description URIs, or templates of URIs. */
+            resources: string[];
+        };
+        McpServerList: {
+            /** @description The repository whose configuration applies. */
+            root: string;
+            /**
+             * @description Files of an untrusted repository have no effect until a person runs `rookery trust`.
+             * @enum {string}
+             */
+            trust: "nothing_to_trust" | "trusted" | "untrusted";
+            connected: boolean;
+            servers: components["schemas"]["McpServer"][];
+        };
+        ConfigDescription: {
+            /** @description The repository whose configuration applies. */
+            root: string;
+            /**
+             * @description Files of an untrusted repository have no effect until a person runs `rookery trust`.
+             * @enum {string}
+             */
+            trust: "nothing_to_trust" | "trusted" | "untrusted";
+            /** @description Earlier files override later ones. */
+            files: {
+                file: string;
+                /** @enum {string} */
+                scope: "repository" | ".mcp.json" | "user";
+                exists: boolean;
+            }[];
+            /** @description What the files set, sorted by key. Defaults are not listed. */
+            values: {
+                /** @description The path of the value, such as `defaults.agent`. */
+                key: string;
+                /** @description Secrets are masked. */
+                value: unknown;
+                file: string;
+                /** @enum {string} */
+                scope: "repository" | ".mcp.json" | "user";
+                /** @description False if another file overrides it, or the repository is not trusted. */
+                applies: boolean;
+            }[];
         };
         SessionEvent: {
             seq: number;
@@ -5798,6 +5897,164 @@ export interface operations {
                 };
             };
             /** @description Code internal, log_corrupt, store_corrupt. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code interrupted, store_closed, store_locked, store_unavailable. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listMcpServers: {
+        parameters: {
+            query?: {
+                /** @description A folder on the server's machine. Default: the server's working directory. */
+                cwd?: string;
+                /** @description Only servers that this agent gets. */
+                agent?: string;
+                /** @description Start or ask each server to find its status and tools, for at most 15 seconds. */
+                connect?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All servers, except those that an untrusted repository declares. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpServerList"];
+                };
+            };
+            /** @description Code input_invalid. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code agent_unknown, config_invalid, cwd_missing. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code internal. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code interrupted, store_closed, store_locked, store_unavailable. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    describeConfig: {
+        parameters: {
+            query?: {
+                /** @description A folder on the server's machine. Default: the server's working directory. */
+                cwd?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Each value with its file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfigDescription"];
+                };
+            };
+            /** @description Code input_invalid. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code config_invalid, cwd_missing. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code internal. */
             500: {
                 headers: {
                     [name: string]: unknown;

@@ -12,7 +12,7 @@ import { EXIT, type ExitCode } from "../exit.ts";
 import { formatColumns } from "../format.ts";
 import { print, printJson } from "../io.ts";
 import { isSet, textOption } from "../options.ts";
-import { singleQuote } from "../shell-quote.ts";
+import { singleQuote } from "../../stdx/shell-quote.ts";
 import { toSingleLine, escapeInvisible } from "../sanitize.ts";
 
 export async function registryCommand({ io, args: [id], options }: CommandCall): Promise<ExitCode> {

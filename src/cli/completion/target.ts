@@ -1,7 +1,7 @@
 /** Finds what can be typed at the end of a command line. Pure: the command table and words in, the target out. */
 import { type ArgumentSpec, type CommandSpec, longFlag, type OptionSpec, shortFlag, takesValue } from "../command.ts";
 import { findCommand } from "../parse.ts";
-import { splitAssignment } from "../split-assignment.ts";
+import { splitAssignment } from "../../stdx/split-assignment.ts";
 import type { CompletionCandidate } from "./candidate.ts";
 import { argumentKind, optionKind, type CompletionKind } from "./kinds.ts";
 

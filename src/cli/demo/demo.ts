@@ -12,7 +12,7 @@ import { EXIT, type ExitCode } from "../exit.ts";
 import { withCommandPrefix, type Io, print, printNotice } from "../io.ts";
 import { isSet } from "../options.ts";
 import { isProgramOnPath } from "../../backends/readiness.ts";
-import { singleQuote } from "../shell-quote.ts";
+import { singleQuote } from "../../stdx/shell-quote.ts";
 import { driveSession } from "../run/drive.ts";
 import { DEMO_FILES, DEMO_PROMPT, demoReplies } from "./script.ts";
 

@@ -2,6 +2,7 @@
 import { RookeryError } from "../../domain/errors.ts";
 import type { LoginOutcome, McpServerState, RemoteServerSpec } from "../../domain/mcp.ts";
 import type { McpServers } from "../../mcp/index.ts";
+import { createSessionlessContext } from "../../mcp/sessionless.ts";
 import { Rookery } from "../../rookery.ts";
 import { deadline } from "../../stdx/deadline.ts";
 import type { CommandCall } from "../command.ts";
@@ -10,7 +11,6 @@ import { type Io, print, printJson, printNotice } from "../io.ts";
 import { countOption, isSet } from "../options.ts";
 import { watchInterrupts } from "../run/interrupts.ts";
 import { requireRemoteServer, findServerSpec } from "./declared-servers.ts";
-import { createSessionlessContext } from "./questions.ts";
 import { showLoginPage } from "./login-page.ts";
 import { serverState, waitWhileStatus } from "./server-state.ts";
 

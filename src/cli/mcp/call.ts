@@ -2,7 +2,10 @@
 import { didYouMean } from "../../config/nearest.ts";
 import { RookeryError } from "../../domain/errors.ts";
 import type { ToolContext, ToolResult } from "../../domain/tools.ts";
+import { suggestFix, type ServerLocation } from "../../mcp/describe/fix.ts";
+import { formatServerLocation } from "../../mcp/describe/location.ts";
 import type { McpServers } from "../../mcp/index.ts";
+import { createSessionlessContext, declineQuestions } from "../../mcp/sessionless.ts";
 import { Rookery } from "../../rookery.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode, usageError } from "../exit.ts";
@@ -12,10 +15,9 @@ import { toSingleLine, stripControls } from "../sanitize.ts";
 import { watchInterrupts } from "../run/interrupts.ts";
 import { readStdin } from "../run/prompt.ts";
 import { noSpinner, startSpinner } from "../run/spinner.ts";
-import { findDeclaredServer, formatServerLocation, findServerSpec } from "./declared-servers.ts";
-import { askAtTerminal, declineQuestions, createSessionlessContext } from "./questions.ts";
+import { findDeclaredServer, findServerSpec } from "./declared-servers.ts";
+import { askAtTerminal } from "./questions.ts";
 import { type Attachments, openAttachments } from "./attachments.ts";
-import { suggestFix, type ServerLocation } from "./fix.ts";
 import { serverState } from "./server-state.ts";
 
 export async function callToolCommand({

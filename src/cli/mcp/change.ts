@@ -8,7 +8,7 @@ import { EXIT, type ExitCode, usageError } from "../exit.ts";
 import { print, printJson, withCommandPrefix } from "../io.ts";
 import { isSet, listOption, textOption } from "../options.ts";
 import { escapeInvisible, toSingleLine } from "../sanitize.ts";
-import { splitAssignment } from "../split-assignment.ts";
+import { splitAssignment } from "../../stdx/split-assignment.ts";
 
 export async function addServerCommand(call: CommandCall): Promise<ExitCode> {
   const { io, options } = call;

@@ -1,7 +1,8 @@
 /** `rookery mcp list`: prints the declared servers with their status and how to fix problems. */
-import { isEnabled } from "../../mcp/config/index.ts";
+import { describeServer, type DescribedServer } from "../../mcp/describe/server.ts";
+import { createSessionlessContext, declineQuestions } from "../../mcp/sessionless.ts";
 import type { DeclaredServer } from "../../domain/mcp-declared.ts";
-import type { McpServerState, McpSnapshot } from "../../domain/mcp.ts";
+import type { McpSnapshot } from "../../domain/mcp.ts";
 import { Rookery, type ServersFound } from "../../rookery.ts";
 import { deadline } from "../../stdx/deadline.ts";
 import type { CommandCall, OptionValues } from "../command.ts";
@@ -12,21 +13,11 @@ import { countOption, isSet, textOption } from "../options.ts";
 import { toSingleLine, escapeInvisible } from "../sanitize.ts";
 import { watchInterrupts } from "../run/interrupts.ts";
 import { noSpinner, startSpinner } from "../run/spinner.ts";
-import { formatServerLocation } from "./declared-servers.ts";
-import { declineQuestions, createSessionlessContext } from "./questions.ts";
-import { suggestFix } from "./fix.ts";
 
 const TIMEOUT_S = 15;
 
 /** A server in the output of `rookery mcp list --json`. */
-interface ServerRow {
-  readonly name: string;
-  readonly status: McpServerState["status"] | "disabled" | "declared";
-  readonly source: DeclaredServer["source"];
-  readonly file: string;
-  readonly reached: string;
-  readonly reason?: string | undefined;
-  readonly fix?: string | undefined;
+interface ServerRow extends Omit<DescribedServer, "state"> {
   /** Names of tools and prompts; URIs of resources. */
   readonly tools: readonly string[];
   readonly prompts: readonly string[];
@@ -77,34 +68,14 @@ async function connectAndInspect(
 }
 
 function toServerRow(declared: DeclaredServer, { specs }: ServersFound, states: McpSnapshot | undefined): ServerRow {
-  const { name, source, file } = declared;
-  const about = { name, source, file, reached: formatServerLocation(declared) };
-  const nothing = { tools: [], prompts: [], resources: [] };
-  if (!isEnabled(declared)) return { ...about, status: "disabled", fix: `enabled = true for mcp.${name}`, ...nothing };
-  const spec = specs.find((one) => one.name === name);
-  if (spec?.type === "unusable") {
-    return { ...about, status: "failed", reason: spec.reason, fix: suggestDeclarationFix(spec.reason), ...nothing };
-  }
-  const state = states?.servers.find((one) => one.name === name);
-  if (state === undefined) return { ...about, status: "declared", ...nothing };
-  const { status } = state;
-  const reason = state.reason ?? (status === "connecting" ? "no answer yet" : undefined);
-  const fix = status === "connecting" ? "wait longer with --timeout SECONDS" : suggestFix(state, about);
+  const { state, ...row } = describeServer(declared, specs, states);
   return {
-    ...about,
-    status,
-    ...(reason !== undefined && { reason }),
-    ...(fix !== undefined && { fix }),
-    tools: state.tools.map((tool) => tool.name),
-    prompts: state.prompts.map((prompt) => prompt.name),
-    resources: state.resources.map(({ uri }) => uri),
+    ...row,
+    ...(row.status === "connecting" && { fix: "wait longer with --timeout SECONDS" }),
+    tools: (state?.tools ?? []).map((tool) => tool.name),
+    prompts: (state?.prompts ?? []).map((prompt) => prompt.name),
+    resources: (state?.resources ?? []).map(({ uri }) => uri),
   };
-}
-
-/** Suggests how to correct a declaration. */
-function suggestDeclarationFix(reason: string): string {
-  const [, variable] = /the environment variable (\w+) is not set/.exec(reason) ?? [];
-  return variable === undefined ? "correct the declaration" : `export ${variable}=…`;
 }
 
 async function printServers(

@@ -5,7 +5,8 @@ import { formatAddress } from "../run/form/ask.ts";
 import { toLabel } from "../run/form/format-form.ts";
 import { openBrowser } from "../open-browser.ts";
 import { askLine as askLine } from "../run/ask-line.ts";
-import { type AskQuestion, untilCompleted } from "./questions.ts";
+import type { AskQuestion } from "../../mcp/sessionless.ts";
+import { untilCompleted } from "./questions.ts";
 
 export function showLoginPage(io: Io, { json, seconds }: { json: boolean; seconds: number }): AskQuestion {
   return async ({ url = "", from = "" }, options = {}) => {

@@ -1,24 +1,9 @@
-/** Handles questions of MCP servers without a session: asks them at the terminal, or declines them. */
-import type { AskOptions, Question, QuestionAnswer, BetweenTurnsContext } from "../../domain/backend.ts";
+/** Asks the questions of MCP servers without a session at the terminal. */
+import type { AskOptions, QuestionAnswer } from "../../domain/backend.ts";
+import type { AskQuestion } from "../../mcp/sessionless.ts";
 import { deferred } from "../../stdx/deferred.ts";
 import type { Io } from "../io.ts";
 import { askQuestion } from "../run/form/ask.ts";
-
-export type AskQuestion = (question: Question, options?: AskOptions) => Promise<QuestionAnswer>;
-
-/** Never asks for a login; `rookery mcp auth` does. */
-export function createSessionlessContext(ask: AskQuestion): BetweenTurnsContext {
-  return {
-    attended: false,
-    record: () => undefined,
-    ask,
-    putBlob: () => Promise.reject(new Error("there is no session here")),
-    getBlob: () => Promise.resolve(undefined),
-    permit: () => Promise.resolve({ allowed: false, outcome: "denied", message: "there is no session here" }),
-  };
-}
-
-export const declineQuestions: AskQuestion = () => Promise.resolve({ action: "decline" });
 
 /** Asks one question at a time. A question that completes by itself counts as accepted. */
 export function askAtTerminal(io: Io, asking: (busy: boolean) => void = () => undefined): AskQuestion {

@@ -1,5 +1,8 @@
 /** `rookery mcp tools`: lists the tools of a server. */
 import { RookeryError } from "../../domain/errors.ts";
+import { suggestFix } from "../../mcp/describe/fix.ts";
+import { formatServerLocation } from "../../mcp/describe/location.ts";
+import { createSessionlessContext, declineQuestions } from "../../mcp/sessionless.ts";
 import { Rookery } from "../../rookery.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
@@ -9,9 +12,7 @@ import { isSet } from "../options.ts";
 import { watchInterrupts } from "../run/interrupts.ts";
 import { toSingleLine } from "../sanitize.ts";
 import { withSpinner } from "../task/progress.ts";
-import { findDeclaredServer, findServerSpec, formatServerLocation } from "./declared-servers.ts";
-import { suggestFix } from "./fix.ts";
-import { declineQuestions, createSessionlessContext } from "./questions.ts";
+import { findDeclaredServer, findServerSpec } from "./declared-servers.ts";
 import { serverState } from "./server-state.ts";
 
 const DESCRIPTION_LENGTH = 120;

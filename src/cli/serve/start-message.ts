@@ -2,7 +2,7 @@
 import { withCommandPrefix, type Io } from "../io.ts";
 import { formatColumns } from "../format.ts";
 import { escapeInvisible } from "../sanitize.ts";
-import { singleQuote } from "../shell-quote.ts";
+import { singleQuote } from "../../stdx/shell-quote.ts";
 
 export interface ServerInfo {
   readonly url: string;

@@ -8,6 +8,7 @@ import * as roster from "./schema/roster.ts";
 import * as server from "./schema/server.ts";
 import * as session from "./schema/session.ts";
 import * as sessionState from "./schema/session-state.ts";
+import * as setup from "./schema/setup.ts";
 import * as task from "./schema/task.ts";
 import * as usage from "./schema/usage.ts";
 import { REFUSED, STATUS } from "./status.ts";
@@ -20,6 +21,9 @@ const SCHEMA_NAMES: Readonly<Record<string, z.ZodType>> = {
   Health: server.HealthSchema,
   Agent: server.AgentSchema,
   AgentList: server.AgentListSchema,
+  McpServer: setup.McpServerSchema,
+  McpServerList: setup.McpServerListSchema,
+  ConfigDescription: setup.ConfigDescriptionSchema,
   SessionEvent,
   SessionSummary: session.SummarySchema,
   SessionState: sessionState.SessionStateSchema,

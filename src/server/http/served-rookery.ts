@@ -4,7 +4,16 @@ import type { Rookery } from "../../rookery.ts";
 
 export interface ServedRookery extends Pick<
   Rookery,
-  "home" | "openSession" | "closeSession" | "forkSession" | "deleteSession" | "answer" | "tell"
+  | "home"
+  | "openSession"
+  | "closeSession"
+  | "forkSession"
+  | "deleteSession"
+  | "answer"
+  | "tell"
+  | "declaredServers"
+  | "connectServers"
+  | "describeConfig"
 > {
   readonly store: Store;
   readonly tasks: Tasks;

@@ -9,6 +9,7 @@ import { serverRoutes } from "./server.ts";
 import { sessionDiffRoutes } from "./session-diff.ts";
 import { sessionStateRoutes } from "./session-state.ts";
 import { sessionRoutes } from "./sessions.ts";
+import { setupRoutes } from "./setup.ts";
 import { taskRoutes } from "./tasks.ts";
 import { usageRoutes } from "./usage.ts";
 
@@ -24,4 +25,5 @@ export const ROUTES: readonly HttpRoute[] = [
   ...taskRoutes,
   ...blobRoutes,
   ...usageRoutes,
+  ...setupRoutes,
 ];
