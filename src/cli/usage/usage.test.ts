@@ -2,10 +2,13 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { newId, type EventBody, type EventDraft } from "../../domain/index.ts";
 import { openSqliteStore } from "../../store/index.ts";
+import { NO_USAGE } from "../../domain/usage.ts";
 import { temporaryFolder } from "../../testing/index.ts";
 import type { OptionValues } from "../command.ts";
+import { displayWidth } from "../display-width.ts";
 import { runAction } from "../test-io.ts";
 import { parseSince } from "./since.ts";
+import { formatUsageTable } from "./table.ts";
 import { usageCommand } from "./usage.ts";
 
 const NOW = Date.parse("2026-03-10T12:00:00.000Z");
@@ -57,12 +60,14 @@ describe("the usage of all sessions", () => {
       ],
     );
     expect(lines(await shown())).toEqual([
-      "agent   model  tokens in  from cache  tokens out  cost",
-      "claude         3,000      500         30          $3.50",
-      "        m1     2,000      0           20          $1.50",
-      "        m2     1,000      500         10          $2.00",
-      "codex   gpt    1,000      0           10          $4.00 (computed)",
-      "all            4,000      500         40          $7.50 (partly computed)",
+      "agent and model  tokens in  cached  tokens out    cost",
+      "claude               3,000     500          30   $3.50",
+      "  m1                 2,000       0          20   $1.50",
+      "  m2                 1,000     500          10   $2.00",
+      "codex gpt            1,000       0          10  ~$4.00",
+      "all                  4,000     500          40  ~$7.50",
+      "",
+      "~ computed from prices, not reported by the agent's program",
     ]);
   });
 
@@ -77,22 +82,33 @@ describe("the usage of all sessions", () => {
     const [table = "", unknown] = (await shown()).split("\n\n");
     expect(lines(table).map((line) => line.split(/ {2,}/).at(-1))).toEqual([
       "cost",
-      "$1.00 + unknown",
+      "$1.00+?",
       "$1.00",
-      "unknown",
-      "$2.00 + unknown",
+      "?",
+      "$2.00+?",
     ]);
     expect(unknown).toBe(
-      'The cost of these tokens is unknown; set a price with [prices."provider/model"] in rookery.toml:\n' +
+      '? The cost of these tokens is unknown; set a price in rookery.toml: [prices."provider/model"]\n' +
         "  claude, m1: 1,010 tokens\n  gemini, g: 1,010 tokens\n",
     );
+  });
+
+  it("fits 60 columns, and cuts only names", async () => {
+    const models = ["anthropic/claude-sonnet-5", "openai/a-model-with-a-name-that-is-longer-than-all-others"];
+    const used = { inputTokens: 123_456_789, outputTokens: 12_345_678, cacheReadTokens: 99_000_000 };
+    const usage = { ...NO_USAGE, ...used, costUsd: 0.186, costBy: "computed" } as const;
+    const all = { all: usage, priced: usage };
+    const sums = [{ agent: "anthropic", ...all, models: models.map((model) => ({ model, ...all })) }];
+    const table = formatUsageTable(sums, { width: 60 });
+    expect(lines(table)).toEqual(["agent and model                   tokens in  tokens out     cost"]);
+    expect(lines(table).every((line) => displayWidth(line) <= 60)).toBe(true);
   });
 
   it("counts only the usage of --agent in all sessions", async () => {
     await logged([{ costUsd: 1 }, { agent: "codex", costUsd: 2 }], [{ agent: "codex", costUsd: 3 }]);
     expect(lines(await shown({ agent: "codex" }))).toEqual([
-      "agent  model  tokens in  from cache  tokens out  cost",
-      "codex  m1     2,000      0           20          $5.00",
+      "agent and model  tokens in  cached  tokens out   cost",
+      "codex m1             2,000       0          20  $5.00",
     ]);
   });
 
