@@ -69,6 +69,7 @@ it("lists agents with their program, version and login, and what the others need
   const text = await call(agentsCommand);
   const [table = "", notes = ""] = text.split("\n\n");
   expect(rows(table)).toEqual([
+    ["agent", "kind", "model or program", "login", "state"],
     ["* mine", "command", "no-such-thing not found", "not ready"],
     ["anthropic", "api", "anthropic/claude-sonnet-5", "not ready"],
     ["claude", "claude-code", "2.1.325 on the PATH", "logged in", "ready"],
@@ -77,14 +78,16 @@ it("lists agents with their program, version and login, and what the others need
     ["opencode", "opencode", "opencode not found", "logged out", "not ready"],
     ["openai", "api", "openai/gpt-6.1-sol", "not ready"],
     ["google", "api", "google/gemini-3.8-flash", "not ready"],
+    ["* the default agent"],
   ]);
   expect(notes).toContain("mine: no-such-thing was not found: install it, or correct the command\n");
   expect(notes).toContain("anthropic: ANTHROPIC_API_KEY is not set: export ANTHROPIC_API_KEY=…\n");
   expect(notes).toContain("codex: logged out: codex login\n");
   expect(notes).toMatch(/codex: \S+bin\/codex is newer \(0\.170\.0\)\s+than the tested version \(0\.166\.0\)/);
-  expect(notes).toContain("gemini: gemini was not found: npm install -g @google/gemini-cli@0.61.0\n");
+  expect(notes).toContain("gemini: not found: npm install -g @google/gemini-cli@0.61.0\n");
   expect(notes).toContain('mine is the default agent but not ready; use a ready one: rookery run "…" --agent claude\n');
-  expect(notes).toContain("known issue of claude 2.1.325: as root");
+  expect(notes).toMatch(/\d+ known issues of these programs: rookery agents --issues\n/);
+  expect(await call(agentsCommand, { issues: true })).toContain("known issue of claude 2.1.325: as root");
   expect(text).not.toContain("secret-token");
 });
 
@@ -124,7 +127,7 @@ it("summarizes agents in rookery doctor, and names a ready one if a key is missi
   await install("gemini", "echo 0.61.0");
   const text = await call(doctorCommand);
   expect(text).toMatch(
-    /agents +claude not found, codex not found, gemini 0\.61\.0 \(logged in\), opencode not found\n/,
+    /agents +ready: gemini, google; claude not found, codex not found, gemini 0\.61\.0 \(logged in\), opencode not found\n/,
   );
   expect(text).toContain("export ANTHROPIC_API_KEY=…, or use --agent gemini\n");
 });

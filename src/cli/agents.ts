@@ -8,8 +8,9 @@ import type { CommandCall } from "./command.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import { displayWidth } from "./display-width.ts";
 import { formatColumns } from "./format.ts";
-import { print, printJson, printNotice, printText, terminalWidth } from "./io.ts";
+import { hasColor, print, printJson, printNotice, printText, terminalWidth } from "./io.ts";
 import { isSet } from "./options.ts";
+import { ansiPaint, type Paint, plainPaint } from "./paint.ts";
 import { toSingleLine } from "./sanitize.ts";
 import { checkReadiness, type Readiness, readyAgents, withReadyDefault } from "../backends/readiness.ts";
 
@@ -52,12 +53,15 @@ export async function agentsCommand({ io, options }: CommandCall): Promise<ExitC
     await printJson(io, { agents: rows });
     return EXIT.done;
   }
+  const issues = knownIssues(rows);
   const notes = [
     ...rows.flatMap(agentAdvice),
     ...suggestReadyAgent(rows, readyAgents(config, here)),
-    ...knownIssues(rows),
+    ...(isSet(options, "issues") ? issues : []),
+    ...(isSet(options, "issues") || issues.length === 0 ? [] : [countIssues(issues.length)]),
   ];
-  await print(io, formatAgentTable(rows, terminalWidth(io.stdout)));
+  const paint = hasColor(io) ? ansiPaint : plainPaint;
+  await print(io, formatAgentTable(rows, { width: terminalWidth(io.stdout), paint }));
   if (notes.length > 0) await printText(io, `\n${notes.map((note) => `${toSingleLine(note)}\n`).join("")}`);
   return EXIT.done;
 }
@@ -66,15 +70,26 @@ const CELL = 34;
 /** Cells that a narrow terminal does not show, in this order: backend, login, program. */
 const DROPPED_CELLS = [1, 3, 2];
 
-function formatAgentTable(rows: readonly AgentRow[], width = Infinity): string {
-  const cells = rows.map(agentCells);
+const HEAD = ["  agent", "kind", "model or program", "login", "state"];
+
+function formatAgentTable(
+  rows: readonly AgentRow[],
+  { width = Infinity, paint }: { readonly width: number | undefined; readonly paint: Paint },
+): string {
+  const cells = [HEAD, ...rows.map(agentCells)];
   const dropped = new Set<number>();
   const format = () => formatColumns(cells.map((row) => row.filter((_, column) => !dropped.has(column))));
   for (const column of DROPPED_CELLS) {
     if (Math.max(...format().split("\n").map(displayWidth)) <= width) break;
     dropped.add(column);
   }
-  return format();
+  const lines = format().trimEnd().split("\n");
+  const legend = rows.some(({ isDefault }) => isDefault) ? [paint("dim", "* the default agent")] : [];
+  const painted = lines.map((line, index) => {
+    if (index === 0 || rows[index - 1]?.ready !== true) return paint("dim", line);
+    return line.replace(/ready$/, (state) => paint("green", state));
+  });
+  return `${[...painted, ...legend].join("\n")}\n`;
 }
 
 function agentCells({ isDefault, name, backend, model, ready, program }: AgentRow): string[] {
@@ -100,7 +115,7 @@ function agentAdvice({ name, missing, program }: AgentRow): string[] {
   const other = is === "newer" || is === "older";
   const silent = from === "path" && tested !== undefined && version === undefined;
   return [
-    ...(missing === undefined ? [] : [`${name}: ${missing}`]),
+    ...(missing === undefined ? [] : [`${name}: ${missing.replace(`${name} was not found`, "not found")}`]),
     ...(other ? [`${name}: ${path ?? ""} is ${is} (${version ?? ""}) than the tested version (${tested ?? ""})`] : []),
     ...(silent ? [`${name}: ${path ?? ""} does not print its version; check: ${path ?? ""} --version`] : []),
   ];
@@ -110,6 +125,11 @@ function suggestReadyAgent(rows: readonly AgentRow[], [first]: readonly string[]
   const meant = rows.find(({ isDefault }) => isDefault);
   if (first === undefined || meant === undefined || meant.ready) return [];
   return [`${meant.name} is the default agent but not ready; use a ready one: rookery run "…" --agent ${first}`];
+}
+
+function countIssues(count: number): string {
+  const what = count === 1 ? "1 known issue of these programs" : `${count} known issues of these programs`;
+  return `${what}: rookery agents --issues`;
 }
 
 function knownIssues(rows: readonly AgentRow[]): string[] {

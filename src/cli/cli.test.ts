@@ -55,6 +55,7 @@ describe("agents", () => {
     expect(code).toBe(0);
     const [table = "", notes = ""] = stdout.split("\n\n");
     expect(table.split("\n").map((line) => line.split(/ {2,}/).filter((cell) => cell !== ""))).toEqual([
+      ["agent", "kind", "model or program", "login", "state"],
       ["* reviewer", "api", "anthropic/m", "ready"],
       ["claude", "claude-code", "claude on the PATH", "logged in", "ready"],
       ["gpt", "api", "openai/gpt", "not ready"],
@@ -65,10 +66,11 @@ describe("agents", () => {
       ["opencode", "opencode", "opencode not found", "logged in", "not ready"],
       ["openai", "api", "openai/gpt-6.1-sol", "not ready"],
       ["google", "api", "google/gemini-3.8-flash", "not ready"],
+      ["* the default agent"],
     ]);
     expect(notes).toContain("gpt: OPENAI_API_KEY is not set: export OPENAI_API_KEY=…\n");
     expect(notes).toContain("zed: my-agent was not found: install it, or correct the command\n");
-    expect(notes).toContain("codex: codex was not found: npm install -g @openai/codex@");
+    expect(notes).toContain("codex: not found: npm install -g @openai/codex@");
   });
 
   it("names the missing key and never prints a key", async () => {

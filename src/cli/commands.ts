@@ -225,7 +225,7 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
     name: "agents",
     group: "Set up",
     summary: "list the agents you can use, and what the others need",
-    options: [JSON_OPTION],
+    options: [{ flags: "--issues", summary: "list known issues of the programs too" }, JSON_OPTION],
     examples: ["rookery agents"],
     load: async () => (await import("./agents.ts")).agentsCommand,
   },

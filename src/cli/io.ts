@@ -1,5 +1,6 @@
 /** The environment, working directory and streams of a command, so that tests can replace them. */
-import { openSync } from "node:fs";
+import { existsSync, openSync } from "node:fs";
+import { delimiter, isAbsolute, join } from "node:path";
 import type { Writable } from "node:stream";
 import { ReadStream } from "node:tty";
 import type { EnvironmentVariables } from "../stdx/environment.ts";
@@ -93,9 +94,12 @@ function jsonLine(value: unknown): string {
   );
 }
 
-/** Like `print`, wrapped for a terminal, and with `npx` before commands if needed. */
-export function printText(io: Io, text: string): Promise<void> {
-  return print(io, wrapText(withCommandPrefix(io, text), { width: terminalWidth(io.stdout) }));
+/** Like `print`, wrapped for a terminal, and with `npx` before commands if needed. `indent`: see `wrapText`. */
+export function printText(io: Io, text: string, indent?: string): Promise<void> {
+  return print(
+    io,
+    wrapText(withCommandPrefix(io, text), { width: terminalWidth(io.stdout), ...(indent && { indent }) }),
+  );
 }
 
 /** Returns the columns of a terminal, or undefined for a pipe or a file. Default: 80, for terminals that report 0. */
@@ -110,20 +114,26 @@ export function printNotice(io: Pick<Io, "stderr" | "env">, line: string, more: 
   io.stderr.write([wrapText(text, { width: terminalWidth(io.stderr) }), ...more, ""].join("\n"));
 }
 
-/** `rookery` followed by a word or an option, in text that may already say `npx rookery`. */
-const COMMAND = /(?<!npx )\brookery (?:(?=--)|(?=([a-z]+)\b))/g;
+/** `rookery` followed by a word or an option, or alone on a line, in text that may already say `npx rookery`. */
+const COMMAND = /(?<!npx )\brookery (?:(?=-)|(?=([a-z]+)\b))|(?<=^ {2})rookery$/gm;
 const TYPED_NAMES: ReadonlySet<string> = new Set([...COMMAND_NAMES, "help"]);
 
 /**
- * Writes `npx rookery` instead of `rookery` before commands if npx or npm started this process, because the shell does
- * not find `rookery` then.
+ * Writes `npx rookery` instead of `rookery` before commands if npx or npm started this process and the shell does not
+ * find `rookery`.
  */
 export function withCommandPrefix({ env }: Pick<Io, "env">, text: string): string {
-  const isInstalled = env["npm_command"] !== "exec" && env["npm_lifecycle_event"] !== "start";
-  if (isInstalled) return text;
+  if (!needsNpx(env)) return text;
   return text.replaceAll(COMMAND, (match, name: string | undefined) =>
     name === undefined || TYPED_NAMES.has(name) ? `npx ${match}` : match,
   );
+}
+
+/** True if `rookery` is found only in the folder of the package, from where npx or npm started it. */
+export function needsNpx(env: EnvironmentVariables): boolean {
+  if (env["npm_command"] !== "exec" && env["npm_lifecycle_event"] !== "start") return false;
+  const folders = (env["PATH"] ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
+  return !folders.some((folder) => !folder.includes("node_modules") && existsSync(join(folder, "rookery")));
 }
 
 /** True if a person can answer questions at the terminal. */

@@ -1,4 +1,7 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, it } from "vitest";
+import { temporaryFolder } from "../testing/index.ts";
 import { type CommandSpec, shortFlag } from "./command.ts";
 import { COMMAND_NAMES } from "./command-names.ts";
 import { COMMANDS, PROGRAM } from "./commands.ts";
@@ -72,6 +75,7 @@ it.each<[string[], string]>([
   [["run", "-j"], "unknown option -j"],
   [["task", "logs", "x", "-f=yes"], "--follow takes no value; see rookery task logs --help"],
   [["help", "rnu"], 'unknown command "rnu" (did you mean run?); see rookery --help'],
+  [["fix the bug"], `"fix the bug" is not a command; send it as a prompt: rookery run 'fix the bug'`],
   [["hlep"], 'unknown command "hlep" (did you mean help?)'],
   [["--jsno"], "unknown option --jsno; see rookery chat --help"],
   [["sessions", "-x"], "unknown option -x; see rookery sessions list --help"],
@@ -119,6 +123,24 @@ it("lists the names of all commands in the order of the table", () => {
 
 it.each(COMMANDS.map(({ name }) => [name]))("suggests npx rookery %s if npx started the process", (name) => {
   expect(withCommandPrefix({ env: { npm_command: "exec" } }, `run: rookery ${name}`)).toBe(`run: npx rookery ${name}`);
+});
+
+it.each([
+  ["rookery\n", "npx rookery\n"],
+  ["rookery -c\n", "npx rookery -c\n"],
+])("suggests npx for a line with only %j", (typed, expected) => {
+  expect(withCommandPrefix({ env: { npm_lifecycle_event: "start" } }, `Talk:\n  ${typed}`)).toBe(
+    `Talk:\n  ${expected}`,
+  );
+});
+
+it("suggests rookery without npx if the shell finds it", async () => {
+  await using folder = await temporaryFolder();
+  await writeFile(join(folder.path, "rookery"), "");
+  const inPackage = join(folder.path, "node_modules/.bin");
+  const env = { npm_lifecycle_event: "start", PATH: `${inPackage}:${folder.path}` };
+  expect(withCommandPrefix({ env }, "run: rookery demo")).toBe("run: rookery demo");
+  expect(withCommandPrefix({ env: { ...env, PATH: inPackage } }, "run: rookery demo")).toBe("run: npx rookery demo");
 });
 
 it("has no two options with the same short form in one command", () => {

@@ -10,6 +10,7 @@ import {
   takesValue,
 } from "./command.ts";
 import { usageError } from "./exit.ts";
+import { singleQuote } from "../stdx/shell-quote.ts";
 import { splitAssignment } from "../stdx/split-assignment.ts";
 
 export type ParsedCommand =
@@ -144,6 +145,9 @@ function requireChoice(
 }
 
 function unknownCommand(word: string, path: readonly CommandSpec[]): Error {
+  if (path.length === 1 && /\s/.test(word)) {
+    return usageError(`"${word}" is not a command; send it as a prompt: rookery run ${singleQuote(word)}`);
+  }
   const known = (path.at(-1)?.commands ?? []).map(({ name }) => name);
   return syntaxError(
     `unknown command "${word}"${didYouMean(word, path.length === 1 ? [...known, "help"] : known)}`,

@@ -28,23 +28,26 @@ const FIRST_STEPS = [
   "Try it without an API key:",
   "  rookery demo",
   "",
-  "Use a real agent with an API key, or with a program that you are logged in to (see rookery agents):",
+  "Then set a key, or log in to a program (see rookery agents), and talk:",
   "  export ANTHROPIC_API_KEY=…",
-  '  rookery run "Explain this repository"',
+  "  rookery",
   "",
   "More: rookery agents, rookery doctor, rookery --help",
 ];
 
 /** `name`: the agent to use if the default one is not ready. */
 function nextSteps(name: string | undefined): string[] {
+  const chosen = name === undefined ? "" : ` --agent ${name}`;
   return [
-    "Send a prompt to an agent:",
-    `  rookery run "Explain this repository"${name === undefined ? "" : ` --agent ${name}`}`,
+    "Talk with an agent in this directory, and continue later:",
+    chosen === "" ? "  rookery" : `  rookery chat${chosen}`,
+    "  rookery -c",
     "",
-    "Or run a task in its own git worktree:",
-    `  rookery task start "Fix the failing test"${name === undefined ? "" : ` --agent ${name}`}`,
+    "Send one prompt, or run a task in its own git worktree:",
+    `  rookery run "Explain this repository"${chosen}`,
+    `  rookery task start "Fix the failing test"${chosen}`,
     "",
-    "More: rookery serve, rookery sessions, rookery demo, rookery doctor, rookery --help",
+    "More: rookery agents, rookery sessions, rookery serve, rookery demo, rookery --help",
   ];
 }
 

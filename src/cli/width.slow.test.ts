@@ -9,7 +9,15 @@ import { type CommandFixture, openCommandFixture } from "./test-command.ts";
 let fixture: CommandFixture;
 
 beforeAll(async () => {
-  fixture = await openCommandFixture(Array.from({ length: 20 }, () => say("Done.")));
+  const servers = {
+    far: { command: "no-such-program", args: ["--with", "a-long-option", "/a/long/path/to/a/folder"] },
+  };
+  const files = { ".mcp.json": JSON.stringify({ mcpServers: servers }) };
+  fixture = await openCommandFixture(
+    Array.from({ length: 20 }, () => say("Done.")),
+    { files },
+  );
+  await fixture.rookery(["trust"]);
   const prompt =
     "Rename every variable whose name is too short to say what it is for, and explain each of the new names";
   await fixture.rookery(["run", prompt]);
@@ -27,6 +35,12 @@ describe.each([60, 80, 120, 200])("at %i columns", (columns) => {
     [["task", "list", "--once"]],
     [["task", "show", "last"]],
     [["agents"]],
+    [["agents", "--issues"]],
+    [["usage"]],
+    [["doctor"]],
+    [["mcp", "list"]],
+    [["inbox"]],
+    [["demo"]],
     [["sessions", "show", "nothing"]],
     [["run", "Go"]],
   ])("rookery %j breaks no word and no command", async (args) => {

@@ -9,7 +9,7 @@ import { startModelServer } from "../../testing/model-server/server.ts";
 import { temporaryRepository } from "../../testing/repository.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
-import { withCommandPrefix, type Io, print, printNotice } from "../io.ts";
+import { type Io, printNotice, printText } from "../io.ts";
 import { isSet } from "../options.ts";
 import { isProgramOnPath } from "../../backends/readiness.ts";
 import { singleQuote } from "../../stdx/shell-quote.ts";
@@ -18,7 +18,7 @@ import { DEMO_FILES, DEMO_PROMPT, demoReplies } from "./script.ts";
 
 export async function demoCommand({ io, options }: CommandCall): Promise<ExitCode> {
   const json = isSet(options, "json");
-  const tell = (text: string) => (json ? Promise.resolve() : print(io, `${withCommandPrefix(io, text)}\n`));
+  const tell = (text: string) => (json ? Promise.resolve() : printText(io, `${text}\n`));
   await using owned = new DisposeStack();
   const repository = await temporaryRepository(DEMO_FILES);
   if (!isSet(options, "keep")) owned.use(repository);

@@ -204,10 +204,12 @@ async function checkAgents(io: Io): Promise<Finding[]> {
   });
   const words = Array.from(found, ([name, { from, version, login }]) => {
     if (from === undefined) return `${name} not found`;
-    return [name, version, login && `(${login.state})`].filter((word) => word !== undefined).join(" ");
+    const state = login?.state === "unknown" ? "login unknown" : login?.state;
+    return [name, version, state && `(${state})`].filter((word) => word !== undefined).join(" ");
   });
   const ready = await listReadyAgents(io);
-  const detail = words.length === 0 ? "none" : words.join(", ");
+  const named = ready.length === 0 ? "none is ready" : `ready: ${ready.join(", ")}`;
+  const detail = [named, ...(words.length === 0 ? [] : [words.join(", ")])].join("; ");
   if (ready.length > 0) return [{ subject: "agents", status: "ok", detail }];
   return [{ subject: "agents", status: "warning", detail, advice: "see what they need: rookery agents" }];
 }

@@ -1,7 +1,7 @@
 /** `rookery doctor`: checks everything Rookery needs and prints how to fix each problem. */
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
-import { hasColor, print, printJson } from "../io.ts";
+import { hasColor, printJson, printText } from "../io.ts";
 import { isSet } from "../options.ts";
 import { type Color, ansiPaint, plainPaint } from "../paint.ts";
 import { toSingleLine } from "../sanitize.ts";
@@ -18,10 +18,13 @@ export async function doctorCommand({ io, options }: CommandCall): Promise<ExitC
   else {
     for (const { status, subject, detail, advice } of findings) {
       const what = `${paint(FINDING_COLORS[status], status.padEnd(7))}  ${subject.padEnd(9)}  ${toSingleLine(detail)}`;
-      await print(io, `${what}${advice === undefined ? "" : `\n         → ${toSingleLine(advice)}`}\n`);
+      await printText(io, `${what}\n`, DETAIL_INDENT);
+      if (advice !== undefined) await printText(io, `         → ${toSingleLine(advice)}\n`);
     }
   }
   return well ? EXIT.done : EXIT.failed;
 }
 
+/** Below the details of the other findings. */
+const DETAIL_INDENT = " ".repeat(20);
 const FINDING_COLORS: Record<Finding["status"], Color> = { ok: "green", warning: "yellow", problem: "red" };

@@ -6,9 +6,10 @@ import type { McpSnapshot } from "../../domain/mcp.ts";
 import { Rookery, type ServersFound } from "../../rookery.ts";
 import { deadline } from "../../stdx/deadline.ts";
 import type { CommandCall, OptionValues } from "../command.ts";
+import { displayWidth, truncateToWidth } from "../display-width.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { formatColumns, formatCount } from "../format.ts";
-import { withCommandPrefix, type Io, isInteractive, print, printJson, printNotice } from "../io.ts";
+import { type Io, isInteractive, printJson, printNotice, printText, terminalWidth } from "../io.ts";
 import { countOption, isSet, textOption } from "../options.ts";
 import { toSingleLine, escapeInvisible } from "../sanitize.ts";
 import { watchInterrupts } from "../run/interrupts.ts";
@@ -17,7 +18,7 @@ import { noSpinner, startSpinner } from "../run/spinner.ts";
 const TIMEOUT_S = 15;
 
 /** A server in the output of `rookery mcp list --json`. */
-interface ServerRow extends Omit<DescribedServer, "state"> {
+export interface ServerRow extends Omit<DescribedServer, "state"> {
   /** Names of tools and prompts; URIs of resources. */
   readonly tools: readonly string[];
   readonly prompts: readonly string[];
@@ -87,14 +88,34 @@ async function printServers(
   if (isSet(options, "json")) return printJson(io, { root, trust: trust.status, servers });
   if (servers.length === 0) {
     if (trust.status === "untrusted") return; // the notice about trust was already printed
-    return print(io, "no MCP servers are declared here: add [mcp.NAME] to rookery.toml, or a .mcp.json\n");
+    const how = "rookery mcp add NAME -- COMMAND, or a .mcp.json in the repository";
+    return printText(io, `no MCP servers are declared here; add one: ${how}\n`);
   }
-  const table = formatColumns(
-    servers.map((row) => [row.name, row.status, formatOffer(row), row.source, row.reached].map(formatCell)),
-  );
+  await printText(io, formatServerTable(servers, terminalWidth(io.stdout)));
+}
+
+const SOURCE_COLUMN = 3;
+const MIN_REACHED_WIDTH = 20;
+
+/**
+ * One line per server, then what is wrong with it. A narrow terminal gets no column for the source, and the start of the
+ * command or URL.
+ */
+export function formatServerTable(servers: readonly ServerRow[], width = Infinity): string {
+  const all = servers.map((row) => [row.name, row.status, formatOffer(row), row.source, row.reached].map(formatCell));
+  const before = (rows: readonly (readonly string[])[]) =>
+    Math.max(
+      ...formatColumns(rows.map((row) => [...row.slice(0, -1), "|"]))
+        .split("\n")
+        .map(displayWidth),
+    ) - 1;
+  const isNarrow = width - before(all) < MIN_REACHED_WIDTH;
+  const rows = isNarrow ? all.map((row) => row.filter((_, column) => column !== SOURCE_COLUMN)) : all;
+  const room = Math.max(MIN_REACHED_WIDTH, width - before(rows));
+  const table = formatColumns(rows.map((row) => [...row.slice(0, -1), truncateToWidth(row.at(-1) ?? "", room)]));
   const lines = table.trimEnd().split("\n");
   const text = servers.flatMap((row, index) => [lines[index] ?? "", ...formatServerDetails(row)]);
-  await print(io, withCommandPrefix(io, `${text.join("\n")}\n`));
+  return `${text.join("\n")}\n`;
 }
 
 function formatCell(text: string): string {

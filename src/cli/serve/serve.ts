@@ -45,6 +45,7 @@ export async function serveCommand({ io, options }: CommandCall): Promise<ExitCo
     voice("warning", `${url} ${risk}: put it behind TLS, or use --host 127.0.0.1`);
   }
   await Promise.race([pool, untilAborted(stops.signal)]);
+  if (io.stderr.isTTY === true && !json) io.stderr.write("\n"); // the terminal has echoed ^C
   voice("info", "stopping; running tasks continue at the next start; press Ctrl-C again to quit immediately");
   await Promise.all([service.close(), pool, logging]);
   return EXIT.done;

@@ -1,8 +1,9 @@
 /** Formats the message that `rookery serve` prints when it has started. */
-import { withCommandPrefix, type Io } from "../io.ts";
+import { needsNpx, terminalWidth, withCommandPrefix, type Io } from "../io.ts";
 import { formatColumns } from "../format.ts";
 import { escapeInvisible } from "../sanitize.ts";
 import { singleQuote } from "../../stdx/shell-quote.ts";
+import { wrapShellLine } from "../wrap.ts";
 
 export interface ServerInfo {
   readonly url: string;
@@ -31,12 +32,14 @@ export function formatStartMessage(io: Io, { url, page, home, tokenFile, token }
     "The page (this link works once, within a minute; then: rookery open):",
     `  ${page}`,
     "",
-    "From any terminal on this machine:",
+    needsNpx(io.env)
+      ? "From any terminal in this folder, or on this machine after `npm link`:"
+      : "From any terminal on this machine:",
     '  rookery task start "PROMPT"',
     "  rookery task",
     "",
     "From a program:",
-    `  curl -H "Authorization: Bearer ${bearer}" ${url}/v1/tasks`,
+    wrapShellLine(`  curl -H "Authorization: Bearer ${bearer}" ${url}/v1/tasks`, terminalWidth(io.stdout)),
     "",
     "Ctrl-C stops the server; running tasks continue at the next start.",
     "",

@@ -100,7 +100,12 @@ describe("the usage of all sessions", () => {
     const all = { all: usage, priced: usage };
     const sums = [{ agent: "anthropic", ...all, models: models.map((model) => ({ model, ...all })) }];
     const table = formatUsageTable(sums, { width: 60 });
-    expect(lines(table)).toEqual(["agent and model                   tokens in  tokens out     cost"]);
+    expect(lines(table)).toEqual([
+      "agent and model              tokens in  tokens out      cost",
+      "anthropic                  123,456,789  12,345,678  ~$0.1860",
+      "  anthropic/claude-sonne…  123,456,789  12,345,678  ~$0.1860",
+      "  openai/a-model-with-a-…  123,456,789  12,345,678  ~$0.1860",
+    ]);
     expect(lines(table).every((line) => displayWidth(line) <= 60)).toBe(true);
   });
 
