@@ -20,3 +20,8 @@ export const REPOSITORY_OPTION: OptionSpec = {
   flags: "--repository",
   summary: "change the rookery.toml of the repository instead of yours",
 };
+
+export const SERVER_OPTION: OptionSpec = {
+  flags: "--server <url>",
+  summary: "the URL of a server on another machine; ROOKERY_TOKEN holds its token",
+};

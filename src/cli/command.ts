@@ -32,6 +32,8 @@ export interface ArgumentSpec {
   /** Takes all remaining words, including options. Only valid for the last argument. */
   readonly rest?: boolean;
   readonly choices?: readonly string[];
+  /** Accepts other values than the choices. Default: false. */
+  readonly acceptsOther?: boolean;
 }
 
 export interface OptionSpec {

@@ -1,6 +1,6 @@
 /** The command table. Each folder of a command with subcommands has their table. */
 import { acpCommands } from "./acp/commands.ts";
-import { ADD_DIR_OPTION, JSON_OPTION, PERMISSIONS_OPTION } from "./command-options.ts";
+import { ADD_DIR_OPTION, JSON_OPTION, PERMISSIONS_OPTION, SERVER_OPTION } from "./command-options.ts";
 import type { CommandName } from "./command-names.ts";
 import type { CommandSpec } from "./command.ts";
 import { configCommands } from "./config/commands.ts";
@@ -183,7 +183,7 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
     name: "inbox",
     group: "Talk",
     summary: "list everything that waits for an answer",
-    options: [JSON_OPTION],
+    options: [SERVER_OPTION, JSON_OPTION],
     examples: ["rookery inbox", "rookery inbox --json"],
     load: async () => (await import("./inbox/inbox.ts")).inboxCommand,
   },
@@ -204,19 +204,23 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
       },
       {
         name: "answer",
-        summary: "allow, always (in this session) or deny a permission; accept, decline or cancel a question",
+        summary:
+          "allow, always (in this session) or deny a permission; a choice or a text for a question, or decline or cancel",
         optional: true,
         choices: ["allow", "always", "deny", "accept", "decline", "cancel"],
+        acceptsOther: true,
       },
     ],
     options: [
       { flags: "--message <text>", summary: "with deny: a reason for the agent" },
-      { flags: "--content <json>", summary: "with accept: the answer to the question" },
+      { flags: "--content <json>", summary: "with accept: the answer to a question with several fields" },
+      SERVER_OPTION,
       JSON_OPTION,
     ],
     examples: [
       "rookery answer allow",
       'rookery answer last deny --message "not on main"',
+      "rookery answer fix-login 2",
       `rookery answer last REQUEST accept --content '{"name":"Ada"}'`,
     ],
     load: async () => (await import("./answer.ts")).answerCommand,

@@ -114,7 +114,8 @@ function checkArguments(args: readonly string[], path: readonly CommandSpec[]): 
     const value = args[index];
     if (value === undefined && argument.optional !== true)
       throw syntaxError(`missing argument <${argument.name}>`, path);
-    if (value !== undefined) requireChoice(`<${argument.name}>`, argument, value, path);
+    if (value !== undefined && argument.acceptsOther !== true)
+      requireChoice(`<${argument.name}>`, argument, value, path);
     return value;
   });
   return [...named, ...args.slice(expected.length)];

@@ -2,7 +2,11 @@
 import type { WaitingRequest } from "../../session/waiting-requests.ts";
 import { shortId } from "../../domain/ids.ts";
 import { formatAge } from "../format.ts";
+import type { Paint } from "../paint.ts";
+import { parseFormFields } from "../run/form/fields.ts";
+import { formatChoices } from "../run/form/format-form.ts";
 import { toSingleLine, escapeInvisible } from "../sanitize.ts";
+import { suggestAnswers } from "./answer-text.ts";
 
 const TITLE_LENGTH = 200;
 
@@ -19,16 +23,38 @@ export function formatWaitingPlace({ task, sessionId, agent }: WaitingRequest): 
   return `${where}, ${toSingleLine(agent, 60)}`;
 }
 
-/** The title, where and since when, and the command that answers it. `isOnly`: nothing else waits. */
-export function formatWaiting(request: WaitingRequest, now: number, isOnly: boolean): string {
-  const { sessionId, task, requestId, kind, url } = request;
-  const name = isOnly ? "" : `${task ?? shortId(sessionId)} ${requestId} `;
-  const words =
-    kind === "permission" ? "allow|always|deny" : `${url === undefined ? "accept --content '{…}'" : "accept"}|decline`;
+export interface WaitingFormat {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly paint: Paint;
+  /** All requests that wait, which decide how much of a name is needed. */
+  readonly all: readonly WaitingRequest[];
+}
+
+/** The title, its choices, where and since when, and the command that answers it. */
+export function formatWaiting(request: WaitingRequest, { now, paint, all }: WaitingFormat): string {
+  const [first = "", ...others] = suggestAnswers(request);
+  const or = paint("dim", `or: ${others.join(", ")}`);
   return [
-    formatWaitingTitle(request),
-    `  ${formatWaitingPlace(request)}, ${formatAge(request.at, now)}`,
-    `  rookery answer ${name}${words}`,
+    `${paint("yellow", "?")} ${paint("bold", formatWaitingTitle(request))}`,
+    ...formatChoiceList(request),
+    paint("dim", `  ${formatWaitingPlace(request)}, ${formatAge(request.at, now)}`),
+    `  rookery answer ${shortestName(request, all)}${first}   ${or}`,
     "",
   ].join("\n");
+}
+
+/** What names the request beside all others, with a space after it. */
+function shortestName(request: WaitingRequest, all: readonly WaitingRequest[]): string {
+  if (all.length === 1) return "";
+  const { task, sessionId, requestId } = request;
+  const others = all.filter((one) => (task === undefined ? one.sessionId === sessionId : one.task === task));
+  return `${task ?? shortId(sessionId)} ${others.length === 1 ? "" : `${requestId} `}`;
+}
+
+/** The numbered choices of a question with one field. */
+export function formatChoiceList({ schema, url }: Pick<WaitingRequest, "schema" | "url">): string[] {
+  const fields = url === undefined && schema !== undefined ? parseFormFields(schema) : undefined;
+  const [field] = fields ?? [];
+  return field === undefined || fields?.length !== 1 ? [] : formatChoices(field.kind);
 }

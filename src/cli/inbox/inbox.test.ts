@@ -1,9 +1,10 @@
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { newId, type EventDraft } from "../../domain/index.ts";
 import { shortId } from "../../domain/ids.ts";
 import { openSqliteStore } from "../../store/index.ts";
-import { openCommandFixture, type CommandFixture } from "../test-command.ts";
+import { openCommandFixture, parseEventLines, type CommandFixture } from "../test-command.ts";
 
 let fixture: CommandFixture;
 beforeEach(async () => {
@@ -31,6 +32,11 @@ const question: EventDraft = {
   requestId: "q1",
   message: "Which branch?",
   from: "hub",
+  schema: {
+    type: "object",
+    properties: { branch: { type: "string", oneOf: [{ const: "main", title: "Main line" }, { const: "dev" }] } },
+    required: ["branch"],
+  },
 };
 
 /** Appends sessions to the log of the fixture. Returns their ids. */
@@ -54,13 +60,15 @@ it("lists what waits in all sessions, with age, place and the command that answe
   const { code, stdout, stderr } = await fixture.rookery(["inbox"]);
   expect([code, stderr]).toEqual([0, ""]);
   expect(stdout).toBe(
-    `bash: rm -rf x<U+001B>[2J
+    `? bash: rm -rf x<U+001B>[2J
   ${shortId(first ?? "")}, claude, 5m ago
-  rookery answer ${shortId(first ?? "")} r1 allow|always|deny
+  rookery answer ${shortId(first ?? "")} allow   or: always, deny
 
-hub: Which branch?
+? hub: Which branch?
+  1. Main line (main)
+  2. dev
   task fix-login, claude, 5m ago
-  rookery answer fix-login q1 accept --content '{…}'|decline
+  rookery answer fix-login 1   or: 2, decline
 `,
   );
   const lines = (await fixture.rookery(["inbox", "--json"])).stdout.trimEnd().split("\n");
@@ -70,14 +78,40 @@ hub: Which branch?
   ]);
 });
 
+it.each([
+  ["2", { branch: "dev" }],
+  ["main", { branch: "main" }],
+  ["Main line", { branch: "main" }],
+])("answers a question with one field with %s", async (text, content) => {
+  const [session = ""] = await logged([OPENED, question]);
+  expect(await fixture.rookery(["answer", text])).toMatchObject({ code: 0 });
+  const events = await fixture.rookery(["sessions", "events", session, "--json"]);
+  expect(parseEventLines(events.stdout).at(-1)).toMatchObject({ type: "question.answered", action: "accept", content });
+});
+
+it("says what is wrong with an answer", async () => {
+  await logged([OPENED, question]);
+  const refused = await fixture.rookery(["answer", "prod"]);
+  expect(refused).toMatchObject({ code: 2, stdout: "" });
+  expect(refused.stderr).toMatch(/^rookery: the answer is not valid: .*prod/);
+});
+
+it.each(["yes", "y"])("allows a permission with %s", async (text) => {
+  await logged([OPENED, TURN, asks("r1")]);
+  expect((await fixture.rookery(["answer", text])).code).toBe(0);
+  expect((await fixture.rookery(["inbox"])).stdout).toBe("nothing waits for an answer\n");
+});
+
 it("says that nothing waits", async () => {
   expect(await fixture.rookery(["inbox"])).toEqual({ code: 0, stdout: "nothing waits for an answer\n", stderr: "" });
-  expect((await fixture.rookery(["answer", "allow"])).stderr).toContain("nothing waits for an answer");
+  for (const args of [["answer", "allow"], ["answer"]]) {
+    expect((await fixture.rookery(args)).stderr).toContain("nothing waits for an answer");
+  }
 });
 
 it("answers the only request without an id, and shows what it answers", async () => {
   const [session] = await logged([OPENED, TURN, asks("r1")], [OPENED]);
-  expect((await fixture.rookery(["inbox"])).stdout).toContain("  rookery answer allow|always|deny\n");
+  expect((await fixture.rookery(["inbox"])).stdout).toContain("  rookery answer allow   or: always, deny\n");
   const { code, stdout, stderr } = await fixture.rookery(["answer", "deny", "--message", "no"]);
   expect(code).toBe(0);
   expect(stderr).toContain(`bash: npm test (${shortId(session ?? "")}, claude)`);
@@ -94,4 +128,27 @@ it("asks for a name if several requests wait, and accepts the session alone if o
     `answered r2 of ${shortId(second ?? "")}: allow\n`,
   );
   expect((await fixture.rookery(["answer", second ?? "", "allow"])).stderr).toContain("nothing waits for an answer in");
+});
+
+it("lists and answers the requests of a named server", async () => {
+  await logged([{ ...OPENED, task: "fix-login" }, question], [OPENED, TURN, asks("r1")]);
+  const server = fixture.start(["serve", "--port", "0"]);
+  const [url] = await server.waitForOutput(/http:\/\/127\.0\.0\.1:\d+/);
+  await server.waitForOutput(/Ctrl-C stops the server/);
+  const token = (await readFile(join(fixture.home, ".rookery", "token"), "utf8")).trim();
+  await using elsewhere = await openCommandFixture();
+  const there = { env: { ROOKERY_TOKEN: token } };
+  expect((await elsewhere.rookery(["inbox"])).stdout).toBe("nothing waits for an answer\n");
+  expect((await elsewhere.rookery(["inbox", "--server", url], there)).stdout).toContain(
+    "  rookery answer fix-login 1   or: 2, decline\n",
+  );
+  const answered = await elsewhere.rookery(["answer", "fix-login", "dev", "--server", url], there);
+  expect(answered).toMatchObject({ code: 0, stdout: "answered q1 of fix-login: dev\n" });
+  const byVariable = { env: { ...there.env, ROOKERY_SERVER: url } };
+  expect((await elsewhere.rookery(["inbox"], byVariable)).stdout).not.toContain("fix-login");
+  expect((await elsewhere.rookery(["answer", "nobody", "allow"], byVariable)).stderr).toContain(
+    `nothing waits for an answer in nobody on the server at ${url}`,
+  );
+  server.child.kill("SIGTERM");
+  await server.ended;
 });

@@ -9,6 +9,7 @@ import { type Io, hasColor, printNotice } from "../io.ts";
 import { ansiPaint, plainPaint } from "../paint.ts";
 import { toSingleLine } from "../sanitize.ts";
 import { type PendingRequest, formatRequestDetails, formatRequester, formatRequestSubject } from "./pending-request.ts";
+import { suggestAnswers } from "../inbox/answer-text.ts";
 import { askQuestion } from "./form/ask.ts";
 import { askLine } from "./ask-line.ts";
 
@@ -58,7 +59,9 @@ export class RequestPrompter implements AsyncDisposable {
 
   #tell(asked: PendingRequest): void {
     const { io, sessionId } = this.#options;
-    const answer = asked.question === undefined ? "allow" : asked.question.url ? "accept" : `accept --content '{…}'`;
+    const { question } = asked;
+    const kind = question === undefined ? "permission" : "question";
+    const [answer = ""] = suggestAnswers({ kind, schema: question?.schema, url: question?.url });
     const how = `answer with: rookery answer ${shortId(sessionId)} ${asked.requestId} ${answer}`;
     printNotice(io, `waiting for ${formatRequestSubject(asked)}:`, [...formatRequestDetails(asked), how]);
   }

@@ -1,16 +1,25 @@
 /** Formats an open request and the commands that answer it. */
 import { shortId } from "../../domain/ids.ts";
+import { suggestAnswers } from "../inbox/answer-text.ts";
+import { parseFormFields } from "../run/form/fields.ts";
+import { formatField, quoteText } from "../run/form/format-form.ts";
 import { type PendingRequest, formatRequestDetails, formatRequestSubject } from "../run/pending-request.ts";
 
-export function formatPendingRequest(sessionId: string, asked: PendingRequest): string {
-  const [first = "", ...others] = possibleAnswers(asked).map(
-    (word) => `rookery answer ${shortId(sessionId)} ${asked.requestId} ${word}`,
+/** `name`: what names the session in a command. Default: its short id. */
+export function formatPendingRequest(sessionId: string, asked: PendingRequest, name = shortId(sessionId)): string {
+  const { question } = asked;
+  const kind = question === undefined ? "permission" : "question";
+  const [first = "", ...others] = suggestAnswers({ kind, schema: question?.schema, url: question?.url }).map(
+    (word) => `rookery answer ${name} ${asked.requestId} ${word}`,
   );
   const answers = [`answer with: ${first}`, ...others.map((other) => `         or: ${other}`)];
-  return `\n${[`waiting for ${formatRequestSubject(asked)}:`, ...formatRequestDetails(asked), ...answers].join("\n")}\n`;
+  return `\n${[`waiting for ${formatRequestSubject(asked)}:`, ...formatAsked(asked), ...answers].join("\n")}\n`;
 }
 
-function possibleAnswers({ question }: PendingRequest): string[] {
-  if (question === undefined) return ["allow", "always", "deny"];
-  return [question.url === undefined ? "accept --content '{…}'" : "accept", "decline", "cancel"];
+/** A form is shown as its fields, everything else completely. */
+function formatAsked(asked: PendingRequest): string[] {
+  const { question } = asked;
+  const fields = question?.url === undefined && question?.schema !== undefined ? parseFormFields(question.schema) : [];
+  if (question === undefined || fields === undefined || fields.length === 0) return formatRequestDetails(asked);
+  return [...quoteText(question.message), ...fields.flatMap(formatField).map((line) => `  ${line}`)];
 }

@@ -1,6 +1,6 @@
 /** The subcommands of `rookery task`. */
 import { MERGE_METHODS } from "../../domain/enums.ts";
-import { JSON_OPTION, PERMISSIONS_OPTION } from "../command-options.ts";
+import { JSON_OPTION, PERMISSIONS_OPTION, SERVER_OPTION } from "../command-options.ts";
 import type { CommandAction, ArgumentSpec, CommandCall, CommandSpec, OptionSpec } from "../command.ts";
 import type { ExitCode } from "../exit.ts";
 import { SHOWN_TASK_STATUSES } from "../sessions/shown-status.ts";
@@ -9,10 +9,6 @@ import type { TaskService } from "./service.ts";
 const TASK: ArgumentSpec = {
   name: "task",
   summary: "the start of a task id, or `last` for the newest task of this repository",
-};
-const SERVER_OPTION: OptionSpec = {
-  flags: "--server <url>",
-  summary: "the URL of a server on another machine; ROOKERY_TOKEN holds its token",
 };
 const BUDGET_OPTION: OptionSpec = {
   flags: "--budget <amounts>",

@@ -1,10 +1,10 @@
 /** The task service of a server. */
-import { createClient, errorOf, remoteTasks, type RookeryClient } from "../../client/index.ts";
-import { messageOf, RookeryError } from "../../domain/errors.ts";
+import { createClient, remoteTasks, type RookeryClient } from "../../client/index.ts";
 import type { SessionEvent } from "../../domain/events.ts";
 import type { Io } from "../io.ts";
 import type { LoggedEvent, TaskService } from "./service.ts";
 import type { ServerAddress } from "./open-service.ts";
+import { readServerReply, type ServerReply } from "./server-reply.ts";
 
 export function openRemoteTasks(io: Io, server: ServerAddress): TaskService {
   const client = createClient(server);
@@ -41,7 +41,7 @@ export function openRemoteTasks(io: Io, server: ServerAddress): TaskService {
     },
     async answer(id, requestId, answer) {
       const params = { path: { id, requestId } };
-      await readData(client, client.POST("/v1/sessions/{id}/requests/{requestId}", { params, body: answer }));
+      await readServerReply(client, client.POST("/v1/sessions/{id}/requests/{requestId}", { params, body: answer }));
     },
     [Symbol.asyncDispose]: async () => undefined,
   };
@@ -65,19 +65,7 @@ interface Page<Event> {
   readonly head: number;
 }
 
-type ServerReply = Promise<{ data?: unknown; error?: unknown; response: Response }>;
-
 /** The schema also describes the route as a stream, which is not requested here. */
 async function readPage<Event = LoggedEvent>(client: RookeryClient, asked: ServerReply): Promise<Page<Event>> {
-  return (await readData(client, asked)) as Page<Event>;
-}
-
-/** Rejects with the error of the server. */
-async function readData({ url }: RookeryClient, asked: ServerReply): Promise<unknown> {
-  const { data, error, response } = await asked.catch((cause: unknown): never => {
-    const message = `cannot reach the server at ${url} (${messageOf(cause)}): is it running? rookery serve`;
-    throw new RookeryError("server_unreachable", message, { cause });
-  });
-  if (data !== undefined) return data;
-  throw errorOf(error, response.status);
+  return (await readServerReply(client, asked)) as Page<Event>;
 }

@@ -27,7 +27,7 @@ export async function showTaskCommand(
   else {
     const requests = await pendingTaskRequests(service, task);
     const shown = await markInterrupted(service, task);
-    const waits = requests.map(({ sessionId, asked }) => formatPendingRequest(sessionId, asked));
+    const waits = requests.map(({ sessionId, asked }) => formatPendingRequest(sessionId, asked, task.id));
     const said = await formatLastMessage(await readLastTaskMessage(service, task), io);
     const facts = withCommandPrefix(io, formatTaskFacts(shown, terminalWidth(io.stdout)) + formatNextSteps(shown));
     await print(io, facts + said + withCommandPrefix(io, waits.join("")));

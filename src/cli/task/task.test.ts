@@ -266,7 +266,7 @@ describe("show", () => {
     service.emit("a", { ...asked, sessionId, requestId: "r2", input: { command: "echo a\nrm b" } });
     const text = (await shown(showTaskCommand, ["a"]))[1];
     expect(text).toContain(
-      "\nwaiting for a decision on bash:\n  command (2 lines):\n  │ echo a\n  │ rm b\nanswer with: rookery answer 1 r2 allow\n",
+      "\nwaiting for a decision on bash:\n  command (2 lines):\n  │ echo a\n  │ rm b\nanswer with: rookery answer a r2 allow\n",
     );
     expect(text).not.toContain("first");
     expect(text).toMatch(/^status +waiting for an answer$/m);

@@ -72,7 +72,8 @@ function describeKind(kind: FieldKind): string {
   }
 }
 
-function formatChoices(kind: FieldKind): string[] {
+/** Numbered, because a number is an answer. */
+export function formatChoices(kind: FieldKind): string[] {
   if (kind.type !== "choice" && kind.type !== "choices") return [];
   return kind.choices.map(({ value, title }, index) => {
     const shown = title === value ? toLabel(value) : `${toLabel(title)} (${toLabel(value)})`;
