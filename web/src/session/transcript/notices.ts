@@ -1,0 +1,74 @@
+/** The events of which a transcript shows one line. */
+import { amountText } from "../../../../src/domain/budget.ts";
+import type { SessionEvent } from "../../../../src/domain/events.ts";
+import type { NoticeItem } from "./items.ts";
+
+type Notice = Pick<NoticeItem, "level" | "text">;
+
+/** Returns undefined for events that are not shown, or that other items show. */
+export function formatNotice(event: SessionEvent): Notice | undefined {
+  switch (event.type) {
+    case "notice":
+      return { level: event.level, text: event.message };
+    case "agent.switched":
+      return { level: "info", text: `The agent is now ${event.to}.` };
+    case "turn.parked":
+      return { level: "warning", text: `${event.message}. The turn waits until ${formatTime(event.until)}.` };
+    case "turn.continued":
+      return { level: "info", text: event.message ?? "The turn continues." };
+    case "context.compacted":
+      return { level: "info", text: "The conversation was summarized to save context." };
+    case "conversation.replaced":
+      return { level: "info", text: "The conversation was replaced. The agent continues without the messages above." };
+    case "budget.raised": {
+      const { of, unit, to } = event;
+      const limit = to === null ? `has no limit in ${unit}` : `may use ${amountText(unit, to)}`;
+      return { level: "info", text: `Budget raised: the ${of} ${limit}.` };
+    }
+    case "mcp.status": {
+      if (event.status === "connecting" || event.status === "ready") return undefined; // the normal case
+      const { server, status, reason, fix } = event;
+      const text = [`MCP server ${server}: ${status.replaceAll("_", " ")}`, reason, fix && `try: ${fix}`];
+      return { level: "warning", text: text.filter((part) => part !== undefined && part !== "").join("; ") };
+    }
+    case "session.closed":
+      return {
+        level: "info",
+        text: event.reason ? `The session was closed: ${event.reason}` : "The session was closed.",
+      };
+    case "session.opened":
+    case "agent.connected":
+    case "turn.started":
+    case "turn.ended":
+    case "limit.reached": // turn.parked and turn.ended report it
+    case "input.queued":
+    case "input.delivered":
+    case "message.delta":
+    case "message.completed":
+    case "thought.delta":
+    case "tool.started":
+    case "tool.updated":
+    case "tool.ended":
+    case "permission.requested":
+    case "permission.resolved":
+    case "question.asked":
+    case "question.answered":
+    case "plan.updated":
+    case "usage.reported":
+    case "tool.chosen":
+    case "plugin.saved":
+    case "process.started":
+    case "process.exited":
+    case "output.text":
+    case "agent.raw":
+    case "budget.set":
+    case "subagent.started":
+    case "subagent.ended":
+      return undefined;
+  }
+}
+
+function formatTime(iso: string): string {
+  const date = new Date(iso);
+  return Number.isNaN(date.getTime()) ? iso : date.toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+}
