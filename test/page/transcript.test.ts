@@ -274,7 +274,7 @@ function seededRandom(seed: number): () => number {
 
 /** Agents end only what they started, once, and nothing of a turn after its end. */
 function isPossible(draft: Draft, running: Set<string>): boolean {
-  const id = "toolId" in draft && draft.type !== "permission.requested" ? draft.toolId : "";
+  const id = "toolId" in draft && draft.type !== "permission.requested" ? (draft.toolId ?? "") : "";
   const child = "childSessionId" in draft ? (draft.childSessionId ?? "") : "";
   switch (draft.type) {
     case "tool.started":

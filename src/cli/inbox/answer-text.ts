@@ -4,7 +4,7 @@ import type { Answer } from "../../session/method-types.ts";
 import type { OptionValues } from "../command.ts";
 import { usageError } from "../exit.ts";
 import { textOption } from "../options.ts";
-import { type FormField, parseFormFields } from "../run/form/fields.ts";
+import { type FormField, parseFormFields } from "../../domain/form-fields.ts";
 import { parseFieldInput } from "../run/form/parse-input.ts";
 import { toSingleLine } from "../sanitize.ts";
 

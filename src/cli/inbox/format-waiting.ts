@@ -3,7 +3,7 @@ import type { WaitingRequest } from "../../session/waiting-requests.ts";
 import { shortId } from "../../domain/ids.ts";
 import { formatAge } from "../format.ts";
 import type { Paint } from "../paint.ts";
-import { parseFormFields } from "../run/form/fields.ts";
+import { parseFormFields } from "../../domain/form-fields.ts";
 import { formatChoices } from "../run/form/format-form.ts";
 import { toSingleLine, escapeInvisible } from "../sanitize.ts";
 import { suggestAnswers } from "./answer-text.ts";

@@ -1,7 +1,7 @@
 /** Formats an open request and the commands that answer it. */
 import { shortId } from "../../domain/ids.ts";
 import { suggestAnswers } from "../inbox/answer-text.ts";
-import { parseFormFields } from "../run/form/fields.ts";
+import { parseFormFields } from "../../domain/form-fields.ts";
 import { formatField, quoteText } from "../run/form/format-form.ts";
 import { type PendingRequest, formatRequestDetails, formatRequestSubject } from "../run/pending-request.ts";
 

@@ -15,6 +15,7 @@ const Board = lazy(async () => ({ default: (await import("../roster/board.tsx"))
 const Activity = lazy(async () => ({ default: (await import("../activity/activity.tsx")).Activity }));
 const Dispatch = lazy(async () => ({ default: (await import("../dispatch/dispatch.tsx")).Dispatch }));
 const KeyHelp = lazy(async () => ({ default: (await import("../keys/help.tsx")).KeyHelp }));
+const Session = lazy(async () => ({ default: (await import("../session/session.tsx")).Session }));
 
 interface AppProps {
   readonly pageKey: string;
@@ -32,6 +33,10 @@ const TITLES: Readonly<Record<Route["screen"], string>> = {
   task: "Task",
 };
 
+const sessionId = (): string | false => {
+  const route = currentRoute();
+  return route.screen === "session" && route.id;
+};
 const isScreen = (screen: Route["screen"]): boolean => currentRoute().screen === screen;
 
 export function App(props: AppProps): JSX.Element {
@@ -72,6 +77,7 @@ export function App(props: AppProps): JSX.Element {
               <Match when={isScreen("activity")}>
                 <Activity />
               </Match>
+              <Match when={sessionId()}>{(id) => <Session id={id()} />}</Match>
             </Switch>
           </Suspense>
         </ErrorBoundary>

@@ -3,7 +3,7 @@ import type { Question, QuestionAnswer } from "../../../domain/backend.ts";
 import type { Io } from "../../io.ts";
 import { toSingleLine, escapeInvisible } from "../../sanitize.ts";
 import { askLine } from "../ask-line.ts";
-import { type FormField, parseFormFields } from "./fields.ts";
+import { type FormField, parseFormFields } from "../../../domain/form-fields.ts";
 import { parseFieldInput } from "./parse-input.ts";
 import {
   formatFieldPrompt,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type FormField, parseFormFields } from "./fields.ts";
+import { type FormField, parseFormFields } from "../../../domain/form-fields.ts";
 import { parseFieldInput } from "./parse-input.ts";
 import { formatFieldPrompt, formatField, formatHeading } from "./format-form.ts";
 import { formatAddress } from "./ask.ts";

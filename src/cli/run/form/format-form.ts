@@ -1,7 +1,7 @@
 /** Formats a question and its fields for a terminal. Text of the server cannot leave its line or imitate our output. */
 import type { Question } from "../../../domain/backend.ts";
 import { toSingleLine, escapeInvisible } from "../../sanitize.ts";
-import type { FormField, FieldKind } from "./fields.ts";
+import type { FormField, FieldKind } from "../../../domain/form-fields.ts";
 import { formatRange, SKIP } from "./parse-input.ts";
 
 /** Maximum length of a message or description. */

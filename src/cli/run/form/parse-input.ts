@@ -1,6 +1,6 @@
 /** Parses what a person typed into a form field. */
 import { formatCount } from "../../format.ts";
-import type { FieldChoice, FormField, FieldKind, NumberKind, TextKind } from "./fields.ts";
+import type { FieldChoice, FormField, FieldKind, NumberKind, TextKind } from "../../../domain/form-fields.ts";
 
 export type ParsedInput =
   | { readonly value: unknown }

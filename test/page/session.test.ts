@@ -1,0 +1,120 @@
+// own process: starts a browser
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { SessionEvent } from "../../src/domain/index.ts";
+import { openHttp, type HttpScene } from "../../src/server/http/test-scene.ts";
+import { DisposeStack } from "../../src/stdx/index.ts";
+import { call, say, temporaryFolder } from "../../src/testing/index.ts";
+import { findBrowser, startBrowser } from "./browser.ts";
+import { DEMO_EVENTS, DEMO_QUESTION } from "./demo-events.ts";
+import { SessionLog } from "./session-log.ts";
+
+const found = await findBrowser();
+
+describe.skipIf("missing" in found)(`the session screen${"missing" in found ? `: ${found.missing}` : ""}`, () => {
+  const owned = new DisposeStack();
+  let scene: HttpScene;
+  let browser: Browser;
+  beforeAll(async () => {
+    scene = owned.use(
+      await openHttp(({ toolResults, lastUserText }) => {
+        if (toolResults.length > 0) return say("That is **done**.");
+        return lastUserText.includes("run it") ? call("bash", { command: "true" }) : say("Hello from the *model*.");
+      }),
+    );
+    browser = await startBrowser(owned.use(await temporaryFolder()).path);
+    owned.defer(() => browser.close());
+  });
+  afterAll(() => owned[Symbol.asyncDispose]());
+
+  /** A page of a new browser profile, signed in. */
+  async function openSession(id: string): Promise<Page> {
+    const page = await (await browser.newContext()).newPage();
+    await page.goto(scene.server.makeSignInLink().url);
+    await page.getByRole("heading", { name: "Roster" }).waitFor();
+    await page.goto(`${scene.server.url}/session/${id}`);
+    await page.getByRole("group", { name: "Transcript" }).waitFor();
+    return page;
+  }
+
+  async function newSession(): Promise<string> {
+    return (await scene.post("/v1/sessions", { agent: "anthropic", cwd: scene.cwd })).json.id;
+  }
+
+  async function readLog(id: string): Promise<readonly SessionEvent[]> {
+    return (await scene.store.read({ sessionId: id })).events;
+  }
+
+  it("shows the conversation at its end, and older parts above", async () => {
+    const log = await new SessionLog(scene.store).open();
+    await log.add(DEMO_EVENTS);
+    await log.add([{ type: "turn.ended", outcome: { status: "done" } }]);
+    const page = await openSession(log.id);
+    await page.getByText("43.5k tokens").waitFor();
+    await page.getByRole("link", { name: "the report" }).waitFor();
+    await page.getByRole("group", { name: "Transcript" }).evaluate((node) => node.scrollTo(0, 0));
+    await page.getByRole("button", { name: "Edit src/queue.ts" }).click();
+    await page.getByRole("group", { name: "Changes of src/queue.ts" }).getByText("return last;").waitFor();
+    await page.getByRole("button", { name: "Run npm test failed" }).click();
+    await page.getByText("1 failed, 41 passed").waitFor(); // without its colors
+  });
+
+  it("sends a prompt with Enter, and shows the answer as it arrives", async () => {
+    const id = await newSession();
+    const page = await openSession(id);
+    const box = page.getByRole("textbox", { name: "Message" });
+    await box.fill("hi");
+    await box.press("Shift+Enter");
+    await box.pressSequentially("there");
+    await box.press("Enter");
+    await page.getByText("Hello from the model.").waitFor();
+    expect(await box.inputValue()).toBe("");
+    const [prompt] = (await readLog(id)).filter(({ type }) => type === "turn.started");
+    expect(prompt).toMatchObject({ input: [{ type: "text", text: "hi\nthere" }] });
+  });
+
+  it("answers a permission request with a key, and says who answered", async () => {
+    const id = await newSession();
+    const [page, other] = [await openSession(id), await openSession(id)];
+    await scene.post(`/v1/sessions/${id}/turns`, { input: "run it" });
+    await other.getByRole("button", { name: "Allow y" }).waitFor();
+    await page.getByRole("button", { name: "Show" }).click();
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe("Allow y");
+    await page.keyboard.press("y");
+    await page.getByText("allowed by you").waitFor();
+    await other.getByText("allowed by a person elsewhere").waitFor();
+    await other.getByText("That is done.").waitFor();
+  });
+
+  it("tells the second of two people that the first one's answer counts", async () => {
+    const id = await newSession();
+    const page = await openSession(id);
+    await scene.post(`/v1/sessions/${id}/turns`, { input: "run it" });
+    await page.getByRole("button", { name: "Deny n" }).waitFor();
+    await page.route("**/requests/*", async (route) => {
+      const { requests } = (await scene.get(`/v1/sessions/${id}/requests`)).json;
+      await scene.post(`/v1/sessions/${id}/requests/${requests[0]?.requestId}`, { decision: "allow" });
+      await route.continue();
+    });
+    await page.getByRole("button", { name: "Deny n" }).click();
+    await page.getByText("allowed by a person elsewhere. Your answer came later").waitFor();
+  });
+
+  it("answers a question with a form, and names the fields that are wrong", async () => {
+    const log = await new SessionLog(scene.store).open();
+    await log.add([{ type: "turn.started", input: [{ type: "text", text: "x" }] }, DEMO_QUESTION]);
+    const page = await openSession(log.id);
+    await page.getByRole("button", { name: "Answer" }).click();
+    await page.getByText("Choose one").waitFor();
+    await page.getByText("Choose at least 1").waitFor();
+    await page.getByRole("combobox", { name: "Branch" }).selectOption("1.x");
+    await page.getByRole("checkbox", { name: "docs" }).check();
+    await page.getByRole("textbox", { name: /Days/ }).fill("7");
+    await page.getByRole("button", { name: "Answer" }).click();
+    await page.getByText("answered by you").waitFor();
+    expect((await readLog(log.id)).at(-1)).toMatchObject({
+      type: "question.answered",
+      content: { branch: "1.x", days: 7, urgent: false, notify: ["docs"] },
+    });
+  });
+});

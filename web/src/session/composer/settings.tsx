@@ -1,0 +1,126 @@
+/** The agent, model and permissions of the session, and the way to change them. */
+import { createResource, createSignal, For, Show, type JSX } from "solid-js";
+import { PERMISSION_POLICIES } from "../../../../src/domain/enums.ts";
+import { errorOf } from "../../../../src/client/index.ts";
+import { visible } from "../../format.ts";
+import { useServer } from "../../server.tsx";
+import type { SessionModel } from "../model.ts";
+import { newIdempotencyKey, sendOnce } from "../send.ts";
+
+type Policy = (typeof PERMISSION_POLICIES)[number];
+interface Change {
+  readonly agent?: string;
+  readonly model?: string;
+  readonly permissions?: Policy;
+}
+
+const POLICY_TITLES: Readonly<Record<Policy, string>> = {
+  ask: "Ask before changes",
+  read: "Only read",
+  all: "Allow everything",
+  none: "Deny everything",
+};
+
+export function Settings(props: { readonly model: SessionModel }): JSX.Element {
+  const { client } = useServer();
+  const [isOpen, setOpen] = createSignal(false);
+  const [status, setStatus] = createSignal<string>();
+  const [problem, setProblem] = createSignal<string>();
+  const state = () => props.model.state();
+  const [agents] = createResource(
+    () => isOpen() && state()?.cwd,
+    async (cwd) => {
+      const { data, error, response } = await client.GET("/v1/agents", { params: { query: { cwd } } });
+      if (data === undefined) throw errorOf(error, response.status);
+      return data.agents;
+    },
+  );
+  const change = async (body: Change): Promise<void> => {
+    setProblem(undefined);
+    setStatus(state()?.turn !== undefined && body.permissions === undefined ? "after this turn" : "changing…");
+    try {
+      await sendOnce(newIdempotencyKey(), (header) =>
+        client.PATCH("/v1/sessions/{id}", { params: { path: { id: props.model.id }, header }, body }),
+      );
+    } catch (error) {
+      setProblem((error as Error).message);
+    } finally {
+      setStatus(undefined);
+    }
+  };
+  const names = (): readonly string[] => {
+    const listed = (agents.error === undefined ? agents() : undefined)?.filter(({ ready }) => ready) ?? [];
+    return [...new Set([state()?.agent ?? "", ...listed.map(({ name }) => name)])].filter((name) => name !== "");
+  };
+  return (
+    <Show when={state()}>
+      {(known) => (
+        <div class="settings">
+          <button
+            type="button"
+            class="plain small"
+            aria-expanded={isOpen()}
+            onClick={() => setOpen(!isOpen())}
+            title="Agent, model and permissions"
+          >
+            {visible([known().agent, known().model].filter(Boolean).join(" · "))} · {POLICY_TITLES[known().permissions]}
+          </button>
+          <Show when={status()}>{(text) => <span class="muted small">{text()}</span>}</Show>
+          <Show when={isOpen()}>
+            <fieldset class="settings-fields">
+              <legend class="visually-hidden">Session settings</legend>
+              <label>
+                Agent
+                <select
+                  value={known().agent}
+                  onChange={({ currentTarget }) => void change({ agent: currentTarget.value })}
+                >
+                  <For each={names()}>
+                    {(name) => (
+                      <option value={name} selected={name === known().agent}>
+                        {visible(name)}
+                      </option>
+                    )}
+                  </For>
+                </select>
+              </label>
+              <label>
+                Model
+                <input
+                  value={known().model ?? ""}
+                  placeholder="default"
+                  maxLength={200}
+                  onChange={({ currentTarget }) => {
+                    if (currentTarget.value.trim() !== "") void change({ model: currentTarget.value.trim() });
+                  }}
+                />
+              </label>
+              <label>
+                Permissions
+                <select
+                  value={known().permissions}
+                  onChange={({ currentTarget }) => void change({ permissions: currentTarget.value as Policy })}
+                >
+                  <For each={PERMISSION_POLICIES}>
+                    {(policy) => (
+                      <option value={policy} selected={policy === known().permissions}>
+                        {POLICY_TITLES[policy]}
+                      </option>
+                    )}
+                  </For>
+                </select>
+              </label>
+            </fieldset>
+          </Show>
+          <Show when={problem()}>
+            {(text) => (
+              <p class="problem" role="alert">
+                {text()}
+              </p>
+            )}
+          </Show>
+        </div>
+      )}
+    </Show>
+  );
+}

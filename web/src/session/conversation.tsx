@@ -1,0 +1,46 @@
+/** A conversation with an agent: its transcript, and the box to write to it. Fills the height of its parent. */
+import { Show, type JSX } from "solid-js";
+import { useServer } from "../server.tsx";
+import { Composer } from "./composer/composer.tsx";
+import { openSession, type SessionModel } from "./model.ts";
+import { createSessionContext, SessionContext } from "./session-context.ts";
+import { TranscriptList } from "./transcript-list.tsx";
+import "../styles/roster.css"; // the labels of statuses
+import "./session.css";
+
+export interface ConversationProps {
+  readonly sessionId: string;
+  /** Hides the box to write. Default: false. */
+  readonly isReadOnly?: boolean;
+}
+
+/** Shows another session when `sessionId` changes. */
+export function Conversation(props: ConversationProps): JSX.Element {
+  const { client, feed } = useServer();
+  return (
+    <Show when={props.sessionId} keyed>
+      {(id) => <ConversationView model={openSession(client, feed, id)} isReadOnly={props.isReadOnly ?? false} />}
+    </Show>
+  );
+}
+
+/** A conversation whose model somebody else opened. The model must stay the same. */
+export function ConversationView(props: { readonly model: SessionModel; readonly isReadOnly: boolean }): JSX.Element {
+  return (
+    <SessionContext.Provider value={createSessionContext(props.model)}>
+      <section class="conversation" aria-label="Conversation">
+        <TranscriptList model={props.model} />
+        <Show when={props.model.problem()}>
+          {(problem) => (
+            <p class="problem" role="alert">
+              {problem()}
+            </p>
+          )}
+        </Show>
+        <Show when={!props.isReadOnly}>
+          <Composer model={props.model} />
+        </Show>
+      </section>
+    </SessionContext.Provider>
+  );
+}
