@@ -177,7 +177,14 @@ it(
     await screen.waitFor("done ·");
     screen.type("/compact");
     screen.press("enter");
-    await screen.waitFor("the conversation was replaced");
+    await screen.waitFor("the log keeps the earlier conversation");
+    expect(screen.all()).not.toContain("Summarize our conversation");
+    screen.type("/attach nope.png");
+    screen.press("enter");
+    await screen.waitFor("nope.png cannot be attached: there is no such file");
+    screen.type("/usage");
+    screen.press("enter");
+    await screen.waitFor(/^input +\d+ tokens$/m);
     screen.type("/attach dot.png");
     screen.press("enter");
     await screen.waitFor("goes with your next prompt");

@@ -16,6 +16,7 @@ import type { Paint } from "../paint.ts";
 import { toSingleLine } from "../sanitize.ts";
 import { type PendingRequest, toPendingRequest } from "../run/pending-request.ts";
 import { EMPTY_TURN_VIEW, renderEvent, type TurnView } from "../transcript/turn-view.ts";
+import { SUMMARY_PROMPT } from "./summary-prompt.ts";
 
 /** A finished part of the conversation. It is printed once and never changes. */
 export type ChatBlock =
@@ -107,8 +108,10 @@ function formatCause(event: SessionEvent, paint: Paint): string {
 /** Blocks that the turn view does not render: prompts, messages as Markdown, and thinking. */
 function stepBlocks(state: ChatState, event: SessionEvent): ChatStep {
   switch (event.type) {
-    case "turn.started":
-      return { state, blocks: [{ type: "prompt", text: formatInput(event.input) }] };
+    case "turn.started": {
+      const text = formatInput(event.input);
+      return { state, blocks: text === SUMMARY_PROMPT ? [] : [{ type: "prompt", text }] };
+    }
     case "message.delta":
       return stepDelta(state, event);
     case "message.completed":

@@ -144,7 +144,7 @@ export function renderEvent(
     case "context.compacted":
       return renderLine(view, paint("dim", "the conversation was summarized to save context"));
     case "conversation.replaced":
-      return renderLine(view, paint("dim", "the conversation was replaced"));
+      return renderLine(view, paint("dim", "the agent continues from here; the log keeps the earlier conversation"));
     case "budget.raised":
       return renderLine(view, paint("dim", `budget raised: ${formatRaisedBudget(event)}`));
     case "input.delivered":

@@ -1,8 +1,10 @@
 /** `/fork` and `/compact`. */
 import { RookeryError } from "../../../domain/errors.ts";
+import { shortId } from "../../../domain/ids.ts";
 import type { Session } from "../../../session/session.ts";
 import { readSessionEvents } from "../../sessions/read-events.ts";
 import type { ChatHost } from "../host.ts";
+import { SUMMARY_PROMPT } from "../summary-prompt.ts";
 
 export async function forkConversation(chat: ChatHost): Promise<void> {
   const { rookery, sessionId } = chat.connection;
@@ -11,18 +13,15 @@ export async function forkConversation(chat: ChatHost): Promise<void> {
   const summary = await rookery.store.summary(forked);
   if (summary === undefined) throw new RookeryError("session_not_found", `there is no session ${forked}`);
   await chat.continueSession(summary);
-  chat.notice(`this is a copy of ${sessionId}, which stays as it is`, "dim");
+  chat.notice(`this is a copy of ${shortId(sessionId)}, which stays as it is`, "dim");
 }
-
-const SUMMARY_PROMPT =
-  "Summarize our conversation for yourself, so that you can go on without it: the goal, decisions and their reasons, " +
-  "what was done with file names, what is left, and what I asked you to keep in mind. Use no tools.";
 
 /** Works with every agent: it writes the summary in a turn, and the conversation is replaced by it. */
 export async function compactConversation(chat: ChatHost): Promise<void> {
   await chat.connection.open();
   const { session, rookery } = chat.connection;
   if (session === undefined || session.state.turns === 0) throw nothingYet();
+  chat.notice("the agent summarizes the conversation…", "dim");
   const turn = session.prompt(SUMMARY_PROMPT);
   const { status } = await turn.outcome;
   if (status !== "done") throw new RookeryError("agent_failed", "the agent wrote no summary; the conversation stays");

@@ -12,10 +12,13 @@ import { changesSince, chatGitOptions, restoreSnapshot } from "../snapshots.ts";
 /** Changes that are listed before they are taken back. */
 const MAX_LISTED = 20;
 
+/** Rows that stay for the input and the status line. */
+const ROWS_OF_PROMPT = 5;
+
 const MAX_DIFF_BYTES = 8 * 1024 * 1024;
 
 /**
- * Shows what differs from the last commit, in the pager. Git runs with the policy for untrusted repositories, so that it
+ * Shows what differs from the last commit: above the prompt if it fits on the screen, otherwise in the pager. Git runs with the policy for untrusted repositories, so that it
  * starts no diff driver of the repository.
  */
 export async function showDiff(chat: ChatHost): Promise<void> {
@@ -28,6 +31,8 @@ export async function showDiff(chat: ChatHost): Promise<void> {
   if (patch === "") return chat.notice("no file differs from the last commit", "dim");
   const clean = stripControls(patch);
   const text = hasColor(chat.io) ? colorizePatch(clean) : clean;
+  const lines = text.trimEnd().split("\n");
+  if (lines.length < chat.surface.size.rows - ROWS_OF_PROMPT) return chat.print(lines);
   await chat.surface.lend(() => openPager(chat.io, `${text}\n`, new AbortController().signal));
 }
 

@@ -1,14 +1,21 @@
 /** `/usage` and `/mcp`. */
-import { formatColumns } from "../../format.ts";
+import { formatColumns, formatCount } from "../../format.ts";
 import { toSingleLine } from "../../sanitize.ts";
-import { formatUsage } from "../../transcript/turn-view.ts";
+import { formatUsageCost } from "../../transcript/turn-view.ts";
 import type { ChatHost } from "../host.ts";
 
 export async function showUsage(chat: ChatHost): Promise<void> {
   const { contextUsed, contextSize, usage } = chat.state;
-  const context =
-    contextUsed === undefined ? [] : [`${contextUsed} of ${contextSize ?? "an unknown number of"} tokens in context`];
-  chat.notice([...formatUsage(usage), ...context].join("\n"));
+  const { inputTokens, outputTokens, cacheReadTokens } = usage;
+  const cached = cacheReadTokens === 0 ? "" : `, ${formatCount(cacheReadTokens)} from cache`;
+  const size = contextSize === undefined ? "" : ` of ${formatCount(contextSize)}`;
+  const rows = [
+    ["input", `${formatCount(inputTokens)} tokens${cached}`],
+    ["output", `${formatCount(outputTokens)} tokens`],
+    ["cost", formatUsageCost(usage, "unknown")],
+    ...(contextUsed === undefined ? [] : [["context", `${formatCount(contextUsed)}${size} tokens`]]),
+  ];
+  chat.notice(formatColumns(rows).trimEnd());
 }
 
 export async function showServers(chat: ChatHost): Promise<void> {
