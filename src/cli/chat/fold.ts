@@ -90,7 +90,7 @@ export function chatFromSummary(summary: SessionSummary): ChatState {
 export function foldChatEvent(before: ChatState, event: SessionEvent, paint: Paint, columns?: number): ChatStep {
   const [view, text] = isMessage(event)
     ? [before.view, ""]
-    : renderEvent({ ...before.view, atStart: true }, event, paint, { columns });
+    : renderEvent({ ...before.view, atStart: true }, event, paint, { columns, folder: before.cwd });
   const { state, blocks } = stepBlocks({ ...before, view, head: event.seq }, event);
   const line = [formatCause(event, paint), text.trimEnd()].filter((part) => part !== "").join("\n");
   return { state: stepFacts(state, event), blocks: line === "" ? blocks : [...blocks, { type: "lines", text: line }] };

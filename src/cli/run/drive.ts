@@ -30,7 +30,7 @@ export interface DriveOptions {
 export async function driveSession(options: DriveOptions): Promise<ExitCode> {
   const { io, session, store, prompt, after } = options;
   using interrupts = watchInterrupts(io, () => screen.makeRoom());
-  using screen = openScreen(io, options.json);
+  using screen = openScreen(io, options.json, session.state.cwd);
   const left = await pendingSessionRequests(store, session.state);
   if (session.resumed !== undefined) await replayEarlierEvents(screen, options);
   let outcome: TurnOutcome | undefined;

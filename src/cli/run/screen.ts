@@ -27,7 +27,8 @@ export interface Screen extends Disposable {
   readonly refused: readonly string[];
 }
 
-export function openScreen(io: Io, json: boolean): Screen {
+/** `folder`: the working directory of the session. Default: what the log says. */
+export function openScreen(io: Io, json: boolean, folder?: string): Screen {
   const paint = hasColor(io) ? ansiPaint : plainPaint;
   const spinner = !json && isInteractive(io.stdout, io.env) ? startSpinner(io.stdout) : noSpinner;
   let view = EMPTY_TURN_VIEW;
@@ -36,7 +37,7 @@ export function openScreen(io: Io, json: boolean): Screen {
   let between: string | undefined;
   let messages: MessageRenderer | undefined;
   let isLoaded = false;
-  const optionsNow = (): RenderedTurnOptions => ({ paint, messages, columns: terminalWidth(io.stdout) });
+  const optionsNow = (): RenderedTurnOptions => ({ paint, messages, folder, columns: terminalWidth(io.stdout) });
   const spin = (): void => {
     const label = running ? (view.open === "" ? formatActivity(view) : "writing") : between;
     if (label === undefined || held || !view.atStart) spinner.clear();

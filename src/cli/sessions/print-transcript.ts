@@ -21,13 +21,13 @@ import { readSessionEvents } from "./read-events.ts";
 export async function printTranscript(
   io: Io,
   store: SessionStore,
-  { id, turns: all, head }: SessionSummary,
+  { id, cwd, turns: all, head }: SessionSummary,
   turns: number | undefined,
 ): Promise<void> {
   if (all === 0) return;
   const paint = hasColor(io) ? ansiPaint : plainPaint;
   const columns = terminalWidth(io.stdout);
-  const options = { paint, columns, messages: await loadMessageRenderer(io) };
+  const options = { paint, columns, folder: cwd, messages: await loadMessageRenderer(io) };
   let view = EMPTY_TRANSCRIPT;
   const write = async ([next, text]: readonly [TranscriptView, string]): Promise<void> => {
     view = next;

@@ -1,6 +1,7 @@
 /** Reads the open requests of a task with everything a person needs to decide. */
 import type { TaskView } from "../../domain/task/view.ts";
 import { type PendingRequest, toPendingRequest } from "../run/pending-request.ts";
+import { relativeDiffs, shortenPaths } from "../transcript/tool-line.ts";
 import type { TaskService } from "./service.ts";
 import { isTaskEvent } from "./messages.ts";
 
@@ -18,10 +19,19 @@ export async function pendingTaskRequests(service: TaskService, task: TaskView):
     if (isTaskEvent(event)) continue;
     const asked = toPendingRequest(event);
     if (asked === undefined || !open.delete(requestKey({ ...asked, sessionId: event.sessionId }))) continue;
-    found.push({ taskId: task.id, sessionId: event.sessionId, asked });
+    found.push({ taskId: task.id, sessionId: event.sessionId, asked: withRelativePaths(asked, task.worktree?.path) });
     if (open.size === 0) break;
   }
   return found;
+}
+
+function withRelativePaths(asked: PendingRequest, folder: string | undefined): PendingRequest {
+  const { title, diffs } = asked;
+  return {
+    ...asked,
+    ...(title !== undefined && { title: shortenPaths(title, folder) }),
+    ...(diffs !== undefined && { diffs: relativeDiffs(diffs, folder) }),
+  };
 }
 
 function requestKey({ sessionId, requestId }: { sessionId: string; requestId: string }): string {

@@ -78,6 +78,67 @@ it.each<[string, Body[], string]>([
   expect(render([started("go"), ...bodies])[1]).toBe(`› go\n${expected}`);
 });
 
+const question: Body = { type: "question.asked", requestId: "q", message: "Which database?" };
+const permission: Body = {
+  type: "permission.requested",
+  requestId: "r",
+  toolId: "t1",
+  tool: "bash",
+  title: "bash: ls",
+  kind: "execute",
+  input: {},
+};
+
+it.each<[string, Body[], string]>([
+  [
+    "a question and its answer",
+    [
+      question,
+      { type: "question.answered", requestId: "q", action: "accept", content: { db: "SQLite" }, by: "person" },
+    ],
+    "? Which database? → SQLite\n",
+  ],
+  [
+    "a question that was declined",
+    [question, { type: "question.answered", requestId: "q", action: "decline", by: "person" }],
+    "? Which database? → declined\n",
+  ],
+  [
+    "why a person denied a tool",
+    [
+      tool,
+      permission,
+      {
+        type: "permission.resolved",
+        requestId: "r",
+        decision: "deny",
+        scope: "once",
+        by: "person",
+        message: "use make",
+      },
+      { type: "tool.ended", toolId: "t1", outcome: "denied", text: "" },
+    ],
+    "⊘ bash: ls — denied: use make\n",
+  ],
+  [
+    "paths relative to the working directory",
+    [
+      { type: "session.opened", backend: "api", cwd: "/w/tree", permissions: "ask" },
+      { type: "tool.started", toolId: "t1", name: "read", title: "Read /w/tree/src/a.ts", kind: "read", input: {} },
+      {
+        type: "tool.ended",
+        toolId: "t1",
+        outcome: "ok",
+        text: "",
+        diffs: [{ path: "/w/tree/b.txt", before: null, after: "x\n" }],
+      },
+    ],
+    "✓ Read src/a.ts\n  b.txt new file +1\n  1 + x\n",
+  ],
+])("prints %s", (_, bodies, expected) => {
+  expect(render(bodies)[1]).toBe(expected);
+});
+
 it("keeps messages of sessions that work at the same time apart", () => {
   const other = { sessionId: "ses_2" };
   const bodies = [

@@ -1,22 +1,16 @@
 /** The text view of a turn: a fold over its events that returns the text to print for each. */
 import { amountText } from "../../domain/budget.ts";
 import { shortId } from "../../domain/ids.ts";
-import {
-  formatInput,
-  type EventOf,
-  type SessionEvent,
-  type ToolKind,
-  type ToolOutcome,
-  type TurnOutcome,
-} from "../../domain/events.ts";
+import { formatInput, type EventOf, type SessionEvent, type ToolKind, type TurnOutcome } from "../../domain/events.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../domain/usage.ts";
 import { foldLines } from "../diff/fold.ts";
 import { formatDiffs } from "../diff/format-diff.ts";
 import { formatCount, formatDuration, formatLocalTime, formatUsd } from "../format.ts";
-import type { Color, Paint } from "../paint.ts";
+import type { Paint } from "../paint.ts";
 import { toSingleLine, stripControls } from "../sanitize.ts";
 import { addOutput, formatTail } from "./output-tail.ts";
 import { formatPlan } from "./plan.ts";
+import { formatAnswerLine, formatToolLine, relativeDiffs, shortenPaths } from "./tool-line.ts";
 
 export interface TurnView {
   /** True if the cursor is at the start of a line. */
@@ -31,6 +25,10 @@ export interface TurnView {
   readonly tools: ReadonlyMap<string, TurnTool>;
   /** Ids of the tools that open permission requests are about, by request id. */
   readonly requests: ReadonlyMap<string, string>;
+  /** Open questions by request id. */
+  readonly questions: ReadonlyMap<string, string>;
+  /** What a person said when denying a tool, by the id of the tool. */
+  readonly reasons: ReadonlyMap<string, string>;
   /** Ids of the tools whose changes a person saw before deciding about them. */
   readonly previewed: ReadonlySet<string>;
   /** Titles of the tools that were denied in this turn. */
@@ -38,6 +36,8 @@ export interface TurnView {
   /** Usage of this turn. Undefined until the first report. */
   readonly usage: Usage | undefined;
   readonly startedAt: string;
+  /** The working directory of the session, if it is known from its log. */
+  readonly folder: string | undefined;
   /** Warnings about MCP servers that were shown, in this turn or an earlier one. At most 100. */
   readonly serverWarnings: ReadonlySet<string>;
   /** When the limit that the turn waits for resets. */
@@ -62,10 +62,13 @@ export const EMPTY_TURN_VIEW: TurnView = {
   last: undefined,
   tools: new Map(),
   requests: new Map(),
+  questions: new Map(),
+  reasons: new Map(),
   previewed: new Set(),
   refused: [],
   usage: undefined,
   startedAt: "",
+  folder: undefined,
   serverWarnings: new Set(),
   parkedUntil: undefined,
 };
@@ -73,8 +76,13 @@ export const EMPTY_TURN_VIEW: TurnView = {
 export interface RenderOptions {
   /** The width of the terminal, to wrap diffs. Default: they are not wrapped. */
   readonly columns?: number | undefined;
-  /** Shows the changes of a tool even if its permission request showed them. Default: false. */
+  /**
+   * For a transcript: shows the changes of a tool even if its permission request showed them, and the answers to
+   * questions. Default: false.
+   */
   readonly repeatsDiffs?: boolean | undefined;
+  /** The working directory of the session. Paths in it are shown relative to it. Default: what the log says. */
+  readonly folder?: string | undefined;
 }
 
 export function renderEvent(
@@ -90,6 +98,8 @@ export function renderEvent(
           ...EMPTY_TURN_VIEW,
           atStart: view.atStart,
           last: view.last,
+          questions: view.questions,
+          folder: view.folder,
           serverWarnings: view.serverWarnings,
           startedAt: event.at,
         },
@@ -103,10 +113,12 @@ export function renderEvent(
       const whole = view.message === event.messageId ? "" : stripControls(event.text).trimEnd();
       return renderLine(view, whole === "" ? undefined : whole, { message: undefined });
     }
-    case "tool.started":
-      return [setTool(view, event.toolId, { title: toolTitle(event), kind: event.kind, startedAt: event.at }), ""];
+    case "tool.started": {
+      const title = shortenPaths(toolTitle(event), options.folder ?? view.folder);
+      return [setTool(view, event.toolId, { title, kind: event.kind, startedAt: event.at }), ""];
+    }
     case "tool.updated":
-      return [updateTool(view, event), ""];
+      return [updateTool(view, event, options.folder ?? view.folder), ""];
     case "tool.ended":
       return renderToolEnd(view, event, paint, options);
     case "permission.requested":
@@ -120,10 +132,10 @@ export function renderEvent(
       ];
     case "permission.resolved": {
       const toolId = view.requests.get(event.requestId);
-      return [
-        toolId === undefined || !view.tools.has(toolId) ? view : setTool(view, toolId, { startedAt: event.at }),
-        "",
-      ];
+      if (toolId === undefined) return [view, ""];
+      const next = view.tools.has(toolId) ? setTool(view, toolId, { startedAt: event.at }) : view;
+      if (event.decision !== "deny" || event.by !== "person" || event.message === undefined) return [next, ""];
+      return [{ ...next, reasons: new Map(next.reasons).set(toolId, event.message) }, ""];
     }
     case "output.text":
       if (event.from !== undefined) return [view, ""]; // output of MCP servers is only logged
@@ -165,12 +177,15 @@ export function renderEvent(
       });
     case "usage.reported":
       return [{ ...view, usage: addUsage(view.usage ?? NO_USAGE, event) }, ""];
+    case "question.asked":
+      return [{ ...view, questions: new Map(view.questions).set(event.requestId, event.message) }, ""];
+    case "question.answered":
+      return renderAnswer(view, event, paint, options);
     case "session.opened":
+      return [{ ...view, folder: event.cwd }, ""];
     case "session.closed":
     case "input.queued":
     case "thought.delta":
-    case "question.asked":
-    case "question.answered":
     case "limit.reached": // turn.parked and turn.ended report it
     case "agent.connected":
     case "process.started":
@@ -190,11 +205,11 @@ function setTool(view: TurnView, toolId: string, change: Partial<TurnTool>): Tur
   return { ...view, tools: tools.set(toolId, { title, kind, startedAt, tail, ...change }) };
 }
 
-function updateTool(view: TurnView, { toolId, title, text }: EventOf<"tool.updated">): TurnView {
+function updateTool(view: TurnView, { toolId, title, text }: EventOf<"tool.updated">, folder?: string): TurnView {
   const tool = view.tools.get(toolId);
   if (tool === undefined) return view;
   return setTool(view, toolId, {
-    ...(title !== undefined && { title: toSingleLine(title) }),
+    ...(title !== undefined && { title: shortenPaths(toSingleLine(title), folder) }),
     ...(text !== undefined && { tail: addOutput(tool.tail, text) }),
   });
 }
@@ -214,16 +229,6 @@ export function formatActivity(view: TurnView): string {
   return view.tools.size === 0 ? "thinking" : Array.from(view.tools.values(), ({ title }) => title).join(", ");
 }
 
-const TOOL_OUTCOMES: Record<ToolOutcome, { mark: string; colour: Color; word: string }> = {
-  ok: { mark: "✓", colour: "green", word: "" },
-  failed: { mark: "✗", colour: "red", word: "failed" },
-  denied: { mark: "⊘", colour: "yellow", word: "denied" },
-  cancelled: { mark: "⊘", colour: "yellow", word: "cancelled" },
-  timed_out: { mark: "✗", colour: "red", word: "timed out" },
-  unknown: { mark: "?", colour: "yellow", word: "may or may not have run" },
-};
-const DETAIL_LENGTH = 120;
-
 /** A delta of another message means that the previous message was abandoned. */
 function renderDelta(view: TurnView, event: EventOf<"message.delta">): readonly [TurnView, string] {
   const text = stripControls(event.text);
@@ -236,40 +241,31 @@ function renderToolEnd(
   view: TurnView,
   event: EventOf<"tool.ended">,
   paint: Paint,
-  { columns, repeatsDiffs = false }: RenderOptions,
+  { columns, repeatsDiffs = false, folder = view.folder }: RenderOptions,
 ): readonly [TurnView, string] {
   const tool = view.tools.get(event.toolId);
   const title = tool?.title ?? toSingleLine(event.toolId);
   const tools = new Map(view.tools);
   tools.delete(event.toolId);
-  const { mark, colour, word } = TOOL_OUTCOMES[event.outcome];
-  const exitCode = event.outcome === "failed" ? findExitCode(event.text) : undefined;
-  const detail = event.outcome === "failed" ? toSingleLine(lastLine(event.text), DETAIL_LENGTH) : "";
-  const result =
-    exitCode === undefined ? [word, detail].filter((part) => part !== "").join(": ") : `exit code ${exitCode}`;
-  const how = `${result === "" ? "" : ` — ${result}`}${formatToolTime(tool, event)}`;
   const refused = event.outcome === "denied" ? [...view.refused, title] : view.refused;
-  const text = `${paint(colour, mark)} ${title}${how === "" ? "" : paint("dim", how)}`;
+  const text = formatToolLine({ title, tool, event, reason: view.reasons.get(event.toolId) }, paint);
   const isShown = repeatsDiffs || !view.previewed.has(event.toolId);
-  const diff = isShown ? foldLines(formatDiffs(event.diffs ?? [], { paint, columns })) : [];
+  const diffs = isShown ? relativeDiffs(event.diffs ?? [], folder) : [];
+  const diff = foldLines(formatDiffs(diffs, { paint, columns }));
   return renderLine(view, [text, ...diff].join("\n"), { tools, refused });
 }
 
-/** The time of a command, unless it rounds to nothing. Other tools are fast, or their time says nothing. */
-function formatToolTime(tool: TurnTool | undefined, { at, outcome }: EventOf<"tool.ended">): string {
-  if (tool?.kind !== "execute" || outcome === "denied" || outcome === "unknown") return "";
-  const time = formatDuration(Date.parse(at) - Date.parse(tool.startedAt));
-  return time === "0.0s" ? "" : ` · ${time}`;
-}
-
-/** Agents report it in the last line of the output (the built-in agent, Codex) or in the first (Claude Code). */
-function findExitCode(text: string): string | undefined {
-  const lines = text.trim().split("\n");
-  for (const line of [lines.at(-1), lines[0]]) {
-    const code = /^\[?exit code:? (\d+)\]?$/i.exec(line?.trim() ?? "")?.[1];
-    if (code !== undefined && code !== "0") return code;
-  }
-  return undefined;
+function renderAnswer(
+  view: TurnView,
+  event: EventOf<"question.answered">,
+  paint: Paint,
+  { repeatsDiffs = false }: RenderOptions,
+): readonly [TurnView, string] {
+  const question = view.questions.get(event.requestId);
+  const questions = new Map(view.questions);
+  questions.delete(event.requestId);
+  if (question === undefined || !repeatsDiffs) return [{ ...view, questions }, ""]; // who just answered it has seen it
+  return renderLine(view, formatAnswerLine(question, event, paint), { questions });
 }
 
 function formatTurnSummary(view: TurnView, event: EventOf<"turn.ended">, paint: Paint): string {
@@ -334,8 +330,4 @@ function renderLine(
 
 function toolTitle({ name, title }: EventOf<"tool.started">): string {
   return toSingleLine(title === "" ? name : title);
-}
-
-function lastLine(text: string): string {
-  return text.trim().split("\n").at(-1) ?? "";
 }

@@ -13,6 +13,7 @@ const WRAPPED_TYPES: ReadonlySet<SessionEvent["type"]> = new Set<SessionEvent["t
   "subagent.started",
   "subagent.ended",
   "plan.updated",
+  "question.answered",
   "input.delivered",
   "context.compacted",
 ]);

@@ -1,0 +1,88 @@
+/** Formats what a tool did and what a person answered, one line each. */
+import type { EventOf, FileDiff, SessionEvent, ToolKind, ToolOutcome } from "../../domain/events.ts";
+import { formatDuration } from "../format.ts";
+import type { Color, Paint } from "../paint.ts";
+import { toSingleLine } from "../sanitize.ts";
+
+const TOOL_OUTCOMES: Record<ToolOutcome, { mark: string; colour: Color; word: string }> = {
+  ok: { mark: "✓", colour: "green", word: "" },
+  failed: { mark: "✗", colour: "red", word: "failed" },
+  denied: { mark: "⊘", colour: "yellow", word: "denied" },
+  cancelled: { mark: "⊘", colour: "yellow", word: "cancelled" },
+  timed_out: { mark: "✗", colour: "red", word: "timed out" },
+  unknown: { mark: "?", colour: "yellow", word: "may or may not have run" },
+};
+const DETAIL_LENGTH = 120;
+
+export interface StartedTool {
+  readonly kind: ToolKind;
+  /** When it started, without the time that a person needed to allow it. */
+  readonly startedAt: string;
+}
+
+export interface EndedTool {
+  readonly title: string;
+  /** Undefined if its start is not known. */
+  readonly tool: StartedTool | undefined;
+  readonly event: SessionEvent & EventOf<"tool.ended">;
+  /** What the person said who denied it. */
+  readonly reason: string | undefined;
+}
+
+export function formatToolLine({ title, tool, event, reason = "" }: EndedTool, paint: Paint): string {
+  const { mark, colour, word } = TOOL_OUTCOMES[event.outcome];
+  const exitCode = event.outcome === "failed" ? findExitCode(event.text) : undefined;
+  const why = event.outcome === "failed" ? lastLine(event.text) : event.outcome === "denied" ? reason : "";
+  const detail = toSingleLine(why, DETAIL_LENGTH);
+  const result =
+    exitCode === undefined ? [word, detail].filter((part) => part !== "").join(": ") : `exit code ${exitCode}`;
+  const how = `${result === "" ? "" : ` — ${result}`}${formatToolTime(tool, event)}`;
+  return `${paint(colour, mark)} ${title}${how === "" ? "" : paint("dim", how)}`;
+}
+
+const ANSWER_LENGTH = 300;
+const ANSWER_WORDS = { decline: "declined", cancel: "not answered" } as const;
+
+export function formatAnswerLine(
+  question: string,
+  { action, content }: EventOf<"question.answered">,
+  paint: Paint,
+): string {
+  const values = typeof content === "object" && content !== null ? Object.values(content) : [content ?? "accepted"];
+  const said = action === "accept" ? values.map(formatAnswerValue).join(", ") : ANSWER_WORDS[action];
+  return `${paint("yellow", "?")} ${toSingleLine(question, ANSWER_LENGTH)} → ${toSingleLine(said, ANSWER_LENGTH)}`;
+}
+
+function formatAnswerValue(value: unknown): string {
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+}
+
+/** Long paths of worktrees hide the part that matters. */
+export function shortenPaths(text: string, folder: string | undefined): string {
+  return folder === undefined || folder === "" || folder === "/" ? text : text.replaceAll(`${folder}/`, "");
+}
+
+export function relativeDiffs(diffs: readonly FileDiff[], folder: string | undefined): readonly FileDiff[] {
+  return diffs.map((diff) => ({ ...diff, path: shortenPaths(diff.path, folder) }));
+}
+
+/** The time of a command, unless it rounds to nothing. Other tools are fast, or their time says nothing. */
+function formatToolTime(tool: StartedTool | undefined, { at, outcome }: EventOf<"tool.ended">): string {
+  if (tool?.kind !== "execute" || outcome === "denied" || outcome === "unknown") return "";
+  const time = formatDuration(Date.parse(at) - Date.parse(tool.startedAt));
+  return time === "0.0s" ? "" : ` · ${time}`;
+}
+
+/** Agents report it in the last line of the output (the built-in agent, Codex) or in the first (Claude Code). */
+function findExitCode(text: string): string | undefined {
+  const lines = text.trim().split("\n");
+  for (const line of [lines.at(-1), lines[0]]) {
+    const code = /^\[?exit code:? (\d+)\]?$/i.exec(line?.trim() ?? "")?.[1];
+    if (code !== undefined && code !== "0") return code;
+  }
+  return undefined;
+}
+
+function lastLine(text: string): string {
+  return text.trim().split("\n").at(-1) ?? "";
+}
