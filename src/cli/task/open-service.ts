@@ -11,6 +11,8 @@ import type { TaskService } from "./service.ts";
 
 export function withTaskService(work: (call: CommandCall, service: TaskService) => Promise<ExitCode>): CommandAction {
   return async (call) => {
+    const server = findServerAddress(call.io, call.options);
+    if (server !== undefined) await (await import("./answering-server.ts")).requireAnsweringServer(call.io, server);
     await using service = await openTaskService(call.io, call.options);
     return await work(call, service);
   };
