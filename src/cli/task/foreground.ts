@@ -3,7 +3,7 @@ import { isEndedStatus } from "../../domain/enums.ts";
 import type { TaskView } from "../../domain/task/view.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { formatDuration, formatLocalTime } from "../format.ts";
-import { type Io, isPersonPresent, printJson, printNotice, printText } from "../io.ts";
+import { type Io, isPersonPresent, printJson, printNotice, printText, terminalWidth } from "../io.ts";
 import { toSingleLine } from "../sanitize.ts";
 import { toPendingRequest } from "../run/pending-request.ts";
 import { RequestPrompter } from "../run/request-prompter.ts";
@@ -106,7 +106,13 @@ async function reportOutcome({ io, json }: ForegroundRun, task: TaskView): Promi
     case "done": {
       const merged = task.merge?.outcome === "merged" ? `, merged into ${toSingleLine(task.merge.into)}` : "";
       await tell(`task ${id} is done${merged} · ${[...formatTaskUsage(task), formatDuration(task.ranMs)].join(" · ")}`);
-      await tell(formatNextCommands(id, merged === "" ? ["diff", "merge"] : ["show", "remove"]).trimEnd());
+      await tell(
+        formatNextCommands(
+          id,
+          merged === "" ? ["diff", "merge"] : ["show", "remove"],
+          terminalWidth(io.stdout),
+        ).trimEnd(),
+      );
       return EXIT.done;
     }
     case "failed":

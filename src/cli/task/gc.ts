@@ -4,7 +4,7 @@ import type { CollectReport } from "../../domain/task/view.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { formatBytes, formatColumns } from "../format.ts";
-import { print, printJson } from "../io.ts";
+import { print, printJson, terminalWidth } from "../io.ts";
 import { isSet, textOption } from "../options.ts";
 import { toSingleLine } from "../sanitize.ts";
 import { parseSize } from "./amounts.ts";
@@ -23,11 +23,11 @@ export async function collectTasksCommand({ io, options }: CommandCall, { tasks 
   const label = dryRun ? "checking worktrees" : "checking worktrees and removing unused ones";
   const report = await withSpinner(io, label, () => tasks.collect(query));
   if (isSet(options, "json")) await printJson(io, report);
-  else await print(io, formatCollectReport(report));
+  else await print(io, formatCollectReport(report, terminalWidth(io.stdout)));
   return EXIT.done;
 }
 
-function formatCollectReport({ dryRun, removed, kept, freed, left }: CollectReport): string {
+function formatCollectReport({ dryRun, removed, kept, freed, left }: CollectReport, width: number | undefined): string {
   if (removed.length + kept.length === 0) return "no task has a worktree\n";
   const rows = [
     ...removed.map(({ id, path, bytes: size }) => [
@@ -39,5 +39,5 @@ function formatCollectReport({ dryRun, removed, kept, freed, left }: CollectRepo
     ...kept.map(({ id, bytes: size, why }) => [id, "kept", formatBytes(size), toSingleLine(why, 120)]),
   ];
   const sum = `${dryRun ? "would free" : "freed"} ${formatBytes(freed)}; ${formatBytes(left)} in use`;
-  return `${formatColumns(rows)}${sum}${dryRun && removed.length > 0 ? "; nothing was removed" : ""}\n`;
+  return `${formatColumns(rows, width)}${sum}${dryRun && removed.length > 0 ? "; nothing was removed" : ""}\n`;
 }

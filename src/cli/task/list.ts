@@ -11,6 +11,7 @@ import type { TaskService } from "./service.ts";
 import { allTasks } from "./find.ts";
 import { type ListedTask, markInterrupted } from "./interrupted.ts";
 import { terminalSize } from "./terminal-size.ts";
+import { sortByGroup } from "./cockpit/state.ts";
 import { formatTaskTable } from "./table.ts";
 
 const DEFAULT_LIMIT = 20;
@@ -51,7 +52,10 @@ export async function listTasksCommand({ io, options }: CommandCall, service: Ta
       read: (from) => readFrom(from, given ?? COCKPIT_LIMIT),
     });
   }
-  const tasks = await readFrom(service, given ?? DEFAULT_LIMIT);
+  const limit = given ?? DEFAULT_LIMIT;
+  const found = await readFrom(service, limit + 1);
+  const hasMore = found.length > limit && !isSet(options, "all");
+  const tasks = hasMore ? found.slice(0, limit) : found;
   if (isSet(options, "json")) {
     for (const { interrupted: _, ...task } of tasks) await printJson(io, task);
   } else if (tasks.length === 0) {
@@ -59,7 +63,8 @@ export async function listTasksCommand({ io, options }: CommandCall, service: Ta
     await printText(io, `no ${which}; start one: rookery task start "PROMPT"\n`);
   } else {
     const width = io.stdout.isTTY === true ? terminalSize(io.stdout).width : undefined;
-    await print(io, `${formatTaskTable(tasks, { width }).join("\n")}\n`);
+    await print(io, `${formatTaskTable(sortByGroup(tasks), { width }).join("\n")}\n`);
+    if (hasMore) await printText(io, `… older tasks are not shown; show all: rookery task list --all\n`);
   }
   return EXIT.done;
 }

@@ -4,7 +4,7 @@ import type { MergeReport, MergeTask, TaskView } from "../../domain/task/view.ts
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode, usageError } from "../exit.ts";
 import { formatCount } from "../format.ts";
-import { withCommandPrefix, type Io, isInteractive, print, printJson, printNotice } from "../io.ts";
+import { type Io, isInteractive, printJson, printNotice, printText } from "../io.ts";
 import { choiceOption, isSet, textOption } from "../options.ts";
 import { toSingleLine, escapeInvisible } from "../sanitize.ts";
 import type { Spinner } from "../run/spinner.ts";
@@ -32,7 +32,7 @@ export async function mergeTaskCommand(
           : tasks.merge(id, wanted),
       );
   if (isSet(options, "json")) await printJson(io, report);
-  else await print(io, withCommandPrefix(io, `${formatMergeReport(id, report).join("\n")}\n`));
+  else await printText(io, `${formatMergeReport(id, report).join("\n")}\n`);
   return report.outcome === "merged" || report.outcome === "nothing" ? EXIT.done : EXIT.failed;
 }
 

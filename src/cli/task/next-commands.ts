@@ -12,10 +12,14 @@ const NEXT_COMMANDS = {
 
 export type NextCommand = keyof typeof NEXT_COMMANDS;
 
-export function formatNextCommands(id: string, names: readonly NextCommand[]): string {
+/** `width`: the columns of the terminal, in which a description that does not fit goes below its command. */
+export function formatNextCommands(id: string, names: readonly NextCommand[], width?: number): string {
   const rows = names.map(
     (name) => [`rookery task ${name} ${id}${name === "logs" ? " -f" : ""}`, NEXT_COMMANDS[name]] as const,
   );
-  const width = Math.max(...rows.map(([command]) => command.length));
-  return rows.map(([command, what]) => `  ${command.padEnd(width)}   ${what}\n`).join("");
+  const longest = Math.max(...rows.map(([command]) => command.length));
+  const fits = width === undefined || rows.every(([, what]) => 5 + longest + what.length <= width);
+  return rows
+    .map(([command, what]) => (fits ? `  ${command.padEnd(longest)}   ${what}\n` : `  ${command}\n      ${what}\n`))
+    .join("");
 }

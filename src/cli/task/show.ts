@@ -29,7 +29,8 @@ export async function showTaskCommand(
     const shown = await markInterrupted(service, task);
     const waits = requests.map(({ sessionId, asked }) => formatPendingRequest(sessionId, asked, task.id));
     const said = await formatLastMessage(await readLastTaskMessage(service, task), io);
-    const facts = withCommandPrefix(io, formatTaskFacts(shown, terminalWidth(io.stdout)) + formatNextSteps(shown));
+    const width = terminalWidth(io.stdout);
+    const facts = withCommandPrefix(io, formatTaskFacts(shown, width) + formatNextSteps(shown, width));
     await print(io, facts + said + withCommandPrefix(io, waits.join("")));
   }
   return EXIT.done;
@@ -110,7 +111,7 @@ function formatMerge({ how, into, outcome, commit, message }: NonNullable<TaskVi
 }
 
 /** Lists the commands that make sense now. */
-function formatNextSteps(task: ListedTask): string {
+function formatNextSteps(task: ListedTask, width: number | undefined): string {
   const { id, status, worktree, merge, removed } = task;
   if (removed || (status === "waiting" && !task.interrupted)) return "";
   const hasTree = worktree !== undefined && !worktree.removed;
@@ -125,5 +126,5 @@ function formatNextSteps(task: ListedTask): string {
         ? (["resume", "stop"] as const)
         : (["logs", "stop"] as const)),
   ];
-  return `\n${formatNextCommands(id, names)}`;
+  return `\n${formatNextCommands(id, names, width)}`;
 }

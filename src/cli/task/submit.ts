@@ -2,7 +2,7 @@
 import type { TaskView } from "../../domain/task/view.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
-import { print, printJson, printNotice, printText } from "../io.ts";
+import { print, printJson, printNotice, printText, terminalWidth } from "../io.ts";
 import { formatCount } from "../format.ts";
 import { isSet } from "../options.ts";
 import { toSingleLine } from "../sanitize.ts";
@@ -31,7 +31,7 @@ export async function submitTask(
     return await runInForeground({ io, service, runner, task, after, json });
   }
   if (json) await printJson(io, task);
-  else await printText(io, formatSubmitted(task, { server, unmet }));
+  else await printText(io, formatSubmitted(task, { server, unmet, width: terminalWidth(io.stdout) }));
   return EXIT.done;
 }
 
@@ -50,9 +50,13 @@ function formatUncommitted(count: number): string {
 interface SubmissionTarget {
   readonly server: string | undefined;
   readonly unmet: readonly string[];
+  readonly width: number | undefined;
 }
 
-function formatSubmitted({ id, agent, repository, worktree }: TaskView, { server, unmet }: SubmissionTarget): string {
+function formatSubmitted(
+  { id, agent, repository, worktree }: TaskView,
+  { server, unmet, width }: SubmissionTarget,
+): string {
   const kept = worktree === undefined || worktree.removed ? undefined : toSingleLine(worktree.path);
   const waits = unmet.length === 0 ? "" : ` and waits for ${unmet.join(", ")}`;
   const who =
@@ -60,5 +64,5 @@ function formatSubmitted({ id, agent, repository, worktree }: TaskView, { server
       ? `is queued${waits}; start a server to run it: rookery serve`
       : `is queued on the server at ${server}${waits}`;
   const where = kept ?? `a new one of ${toSingleLine(repository)}`;
-  return `task ${id} ${who}\nagent: ${toSingleLine(agent)}\nworktree: ${where}\n${formatNextCommands(id, ["logs", "diff", "stop"])}`;
+  return `task ${id} ${who}\nagent: ${toSingleLine(agent)}\nworktree: ${where}\n${formatNextCommands(id, ["logs", "diff", "stop"], width)}`;
 }

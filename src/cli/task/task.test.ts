@@ -14,6 +14,7 @@ import { collectTasksCommand } from "./gc.ts";
 import { listTasksCommand } from "./list.ts";
 import { taskLogsCommand } from "./logs.ts";
 import { mergeTaskCommand } from "./merge.ts";
+import { formatNextCommands } from "./next-commands.ts";
 import { removeTaskCommand } from "./remove.ts";
 import { resumeTaskCommand } from "./resume.ts";
 import { showTaskCommand } from "./show.ts";
@@ -140,9 +141,9 @@ describe("list", () => {
     expect(lines(text)).toEqual([
       "task  state    agent   stage  time   tokens  cost    last",
       "a     waiting  claude  coder  5s                     needs an answer: rookery task show a",
-      "b     failed   codex          1m 5s                  no luck[2J",
-      "c     queued   claude                                after a, b",
       "d     running  claude         2h 1m  12.3k   ~$1.50  bash: npm test",
+      "c     queued   claude                                after a, b",
+      "b     failed   codex          1m 5s                  no luck[2J",
     ]);
   });
 
@@ -186,7 +187,8 @@ describe("list", () => {
     const many = Array.from({ length: 300 }, (_, index) => taskView({ id: `q${index}` }));
     service = createTestTaskService([...many, taskView({ id: "busy", status: "running" })]);
     const some = lines((await shown(listTasksCommand))[1]);
-    expect(some).toHaveLength(21);
+    expect(some).toHaveLength(22);
+    expect(some.at(-1)).toBe("… older tasks are not shown; show all: rookery task list --all");
     expect(some[1]).toMatch(/^busy /);
     expect(lines((await shown(listTasksCommand, [], { all: true }))[1])).toHaveLength(302);
   });
@@ -196,8 +198,8 @@ describe("list", () => {
     service = createTestTaskService([...views, taskView({ id: "c" })], { runner: runnerWith({ abandoned: ["a"] }) });
     expect(lines((await shown(listTasksCommand))[1])).toEqual([
       "task  state        agent   last",
-      "a     interrupted  claude  its process is gone; continue it with: rookery task resume a",
       "b     waiting      claude  needs an answer: rookery task show b",
+      "a     interrupted  claude  its process is gone; continue it with: rookery task resume a",
       "c     queued       claude",
     ]);
     expect((await shown(showTaskCommand, ["a"]))[1]).toMatch(
@@ -575,6 +577,31 @@ describe("merge", () => {
     const merged = async () => ({ ...report, ...change });
     service = createTestTaskService([taskView({ id: "a" })], { merge: merged, predictMerge: merged });
   };
+
+  it.each([60, 80, 120, 200])("wraps its result at words for %i columns, and keeps commands whole", async (columns) => {
+    Object.assign(io.stdout, { isTTY: true, columns });
+    merging({ outcome: "conflicts", conflicts: ["a.txt"], dryRun: true });
+    const [, text] = await shown(mergeTaskCommand, ["a"]);
+    const command = 'rookery task resume a "Merge main into your branch and resolve the conflicts"';
+    expect(text).toContain(command);
+    expect(text.replaceAll(/\n +/g, " ")).toContain("a would conflict with main in 1 file; nothing was changed:");
+    for (const line of lines(text))
+      if (!line.includes("rookery task")) expect(line.length).toBeLessThanOrEqual(columns);
+    expect(formatNextCommands("a-rather-long-task-name", ["remove"], columns)).toBe(
+      columns < 90
+        ? "  rookery task remove a-rather-long-task-name\n      delete it with its worktree and branch\n"
+        : "  rookery task remove a-rather-long-task-name   delete it with its worktree and branch\n",
+    );
+  });
+
+  it("says that a task was merged before in a dry run", async () => {
+    const merge = { how: "merge", into: "main", outcome: "merged", commit: "0123456789abcd" } as const;
+    const predicted = async () => ({ ...report, outcome: "nothing" as const, commits: 0, dryRun: true });
+    service = createTestTaskService([taskView({ id: "a", status: "done", merge })], { predictMerge: predicted });
+    expect((await shown(mergeTaskCommand, ["a"], { dryRun: true }))[1]).toContain(
+      "a is already merged into main (012345678)",
+    );
+  });
 
   it.each<[Partial<MergeReport>, ExitCode, string]>([
     [

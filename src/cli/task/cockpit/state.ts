@@ -96,9 +96,13 @@ export function countGroups(tasks: readonly ListedTask[]): readonly (readonly [T
   );
 }
 
+export function sortByGroup<Task extends ListedTask>(tasks: readonly Task[]): Task[] {
+  return GROUPS.flatMap((group) => tasks.filter((task) => groupOfTask(task) === group));
+}
+
 /** Replaces the tasks and keeps the selection. */
 export function withTasks(state: CockpitState, tasks: readonly ListedTask[], readAt: number): CockpitState {
-  const sorted = GROUPS.flatMap((group) => tasks.filter((task) => groupOfTask(task) === group));
+  const sorted = sortByGroup(tasks);
   const next = { ...state, tasks: sorted, readAt, disconnected: undefined };
   const isListed = visibleTasks(next).some(({ id }) => id === state.newId);
   return keepSelection(state, isListed ? { ...next, selectedId: state.newId, newId: undefined } : next);
