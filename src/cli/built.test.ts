@@ -10,6 +10,7 @@ const CALLS: readonly { readonly args: readonly string[]; readonly code?: number
   { args: ["chat", "--permissions", "x"], code: 2, output: /^rookery: --permissions / },
   { args: ["task", "list"], output: /./ },
   { args: ["serve", "--port", "x"], code: 2, output: /^rookery: --port / },
+  { args: ["open"], code: 1, output: /no server is running/ },
   { args: ["sessions", "show", "last"], output: /^session +\w{8} \(ses_/ },
   { args: ["usage"], output: /anthropic/ },
   { args: ["acp", "conductor", "--agent", "nobody"], code: 2, output: /^rookery: / },
