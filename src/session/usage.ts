@@ -39,7 +39,7 @@ export async function sumUsage(store: Pick<SessionStore, "list" | "read">, query
   const { by, agent, since = -Infinity, findRepository } = query;
   const sums = new Map<string, UsageSum>();
   for await (const session of listAllSessions(store)) {
-    if (Date.parse(session.updatedAt) < since) continue;
+    if (Date.parse(session.updatedAt) < since || isUnused(session)) continue;
     const repository = by.includes("repository") ? await findRepository?.(session) : undefined;
     let model: string | undefined;
     for await (const page of readSessionPages(store, session.id, { limit: MAX_PAGE })) {
@@ -56,6 +56,11 @@ export async function sumUsage(store: Pick<SessionStore, "list" | "read">, query
     }
   }
   return [...sums.values()];
+}
+
+/** True if nothing can have been reported. Sessions from before `usage` existed have turns. */
+function isUnused({ usage, turns }: SessionSummary): boolean {
+  return usage === undefined && turns === 0;
 }
 
 export function totalUsage(usages: readonly PricedUsage[]): PricedUsage {

@@ -1,7 +1,8 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { newId, type EventBody, type EventDraft } from "../../domain/index.ts";
+import { newId, type EventBody, type EventDraft, type ReadQuery } from "../../domain/index.ts";
+import { sumUsage } from "../../session/index.ts";
 import { openHttp, type HttpScene } from "./test-scene.ts";
 import { readUsageReport } from "./usage-report.ts";
 
@@ -109,6 +110,16 @@ it("attributes usage to repositories, also if it was in a folder or a worktree o
       ["/nowhere", 8],
     ].sort(),
   );
+});
+
+it("reads only the logs of sessions that were used", async () => {
+  const { store } = scene;
+  await writeUsage("/gone");
+  await writeUsage("/gone", { costUsd: 1 });
+  let reads = 0;
+  const counted = { list: store.list.bind(store), read: (query: ReadQuery) => ((reads += 1), store.read(query)) };
+  expect(await sumUsage(counted, { by: ["agent"] })).toHaveLength(1);
+  expect(reads).toBe(1);
 });
 
 it("leaves rows out beyond the limit, but not from the total", async () => {
