@@ -145,7 +145,7 @@ it(
     one.press("enter");
     await one.waitFor("done ·");
     const two = fixture.screen(["-c"]);
-    await two.waitFor("another process drives this session");
+    await two.waitFor(`process ${one.pid} drives this session`);
     await two.waitFor("first answer");
     two.type("second question");
     two.press("enter");

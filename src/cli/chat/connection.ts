@@ -2,6 +2,7 @@
 import type { BlobPart, InputPart, PermissionPolicy } from "../../domain/events.ts";
 import { isRookeryError, RookeryError } from "../../domain/errors.ts";
 import type { Rookery } from "../../rookery.ts";
+import { describeHolder } from "../../session/lease-holder.ts";
 import type { Answer } from "../../session/method-types.ts";
 import type { Deliver, Session } from "../../session/session.ts";
 import type { EnvironmentVariables } from "../../stdx/environment.ts";
@@ -94,7 +95,13 @@ export class ChatConnection implements AsyncDisposable {
     await this.open(); // the person may be faster than the start of the agent
     const { session } = this;
     if (session !== undefined) return session.cancel();
-    throw new RookeryError("session_in_use", "another process runs this turn; interrupt it there");
+    throw new RookeryError("session_in_use", `${await this.describeDriver()} runs this turn; interrupt it there`);
+  }
+
+  /** Names the process that drives the session. */
+  async describeDriver(): Promise<string> {
+    const lease = await this.rookery.store.currentLease(this.#requireId());
+    return lease === undefined ? "another process" : describeHolder(lease);
   }
 
   async answer(requestId: string, answer: Answer): Promise<void> {
@@ -107,7 +114,9 @@ export class ChatConnection implements AsyncDisposable {
     if (this.#sessionId === undefined) return;
     await this.open();
     const { session } = this;
-    if (session === undefined) throw new RookeryError("session_in_use", "another process drives this session");
+    if (session === undefined) {
+      throw new RookeryError("session_in_use", `${await this.describeDriver()} drives this session; change it there`);
+    }
     const given = Object.entries(settings).filter(([, value]) => value !== undefined);
     await session.change(Object.fromEntries(given));
   }

@@ -12,6 +12,7 @@ import { toSingleLine } from "../sanitize.ts";
 import type { LiveRegion } from "../tui/inline-screen.ts";
 import type { PromptSurface, SurfaceOwner } from "../tui/prompt-surface.ts";
 import { formatStatusLine, type StatusFact } from "../tui/status-line.ts";
+import { clipStyled } from "../tui/styled-text.ts";
 import type { TerminalInput } from "../tui/terminal-input.ts";
 import { readBranch } from "./branch.ts";
 import { composeLiveRegion, MIN_ROWS_FOR_STATUS } from "./compose.ts";
@@ -61,6 +62,10 @@ export class Chat implements SurfaceOwner, ChatHost {
   #sending: Promise<void> = Promise.resolve();
   #branch: string | undefined;
   #note: string | undefined = "starting";
+  #noteSince = Date.now();
+  /** What was typed and is not in the log yet. */
+  #unsent: readonly string[] = [];
+  #isInterrupting = false;
   #offered: SessionSummary | undefined;
   #history: PromptHistory | undefined;
   /** A command that the person runs with `!`. */
@@ -77,7 +82,9 @@ export class Chat implements SurfaceOwner, ChatHost {
       surface: this.surface,
       onEvent: ({ type }, before) => {
         if (this.state.requests !== before.requests) this.keys.setRequests(this.state.requests);
-        if (type === "turn.ended") this.#inBackground(() => this.#readBranch());
+        if (type !== "turn.ended") return;
+        this.#isInterrupting = false;
+        this.#inBackground(() => this.#readBranch());
       },
     });
     this.keys = new ChatKeys(this.surface, {
@@ -180,7 +187,13 @@ export class Chat implements SurfaceOwner, ChatHost {
 
   /** Changes the agent, the model or the permissions. */
   async change(settings: ChatSettings): Promise<void> {
-    await this.connection.change(settings);
+    if (settings.agent !== undefined && this.connection.sessionId !== undefined)
+      this.#setNote(`starting ${settings.agent}`);
+    try {
+      await this.connection.change(settings);
+    } finally {
+      this.#setNote(undefined);
+    }
     if (this.connection.sessionId !== undefined) return; // the log shows it
     const given = Object.entries(settings).filter(([, value]) => value !== undefined);
     const isOther = settings.agent !== undefined && settings.agent !== this.state.agent;
@@ -207,7 +220,7 @@ export class Chat implements SurfaceOwner, ChatHost {
   compose(): LiveRegion {
     const { rows } = this.surface.size;
     const { paint } = this.surface;
-    const { style } = this.#view;
+    const style = { ...this.#view.style, ...(this.#isInterrupting && { escapeHint: "interrupting" }) };
     const frame = SPINNER_FRAMES[this.#frame % SPINNER_FRAMES.length] ?? "";
     const facts = chatFacts(this.state, {
       directory: this.cwd,
@@ -218,10 +231,24 @@ export class Chat implements SurfaceOwner, ChatHost {
     });
     return composeLiveRegion({
       rows,
-      progress: renderProgress(this.state, Date.now(), frame, style),
+      progress: [...renderProgress(this.state, Date.now(), frame, style), ...this.#renderUnsent(frame)],
       mode: renderMode(this.keys.mode, this.surface.editor, { width: style.width, rows, paint }),
       status: paint("dim", formatStatusLine([...this.#hints(), ...facts], style.width)),
     });
+  }
+
+  /** What waits for the start of the agent. */
+  #renderUnsent(frame: string): string[] {
+    const { paint } = this.surface;
+    const [first] = this.#unsent;
+    if (first === undefined || this.keys.mode.type !== "prompt") return [];
+    const seconds = Math.floor((Date.now() - this.#noteSince) / 1000);
+    const starting =
+      this.#note === undefined ? [] : [`${paint("cyan", frame)} ${paint("dim", `${this.#note} ${seconds}s`)}`];
+    const prompts = this.#unsent.filter((text) => !text.startsWith("/")); // the chat has echoed its commands
+    const waiting = prompts.map((text) => paint("dim", `❯ ${toSingleLine(text)}`));
+    const lines = [...waiting, ...starting];
+    return (lines.length === 0 ? [] : ["", ...lines]).map((line) => clipStyled(line, this.surface.size.columns));
   }
 
   #hints(): StatusFact[] {
@@ -298,7 +325,10 @@ export class Chat implements SurfaceOwner, ChatHost {
       this.#setNote(undefined);
     }
     if (this.connection.session === undefined)
-      this.notice("another process drives this session; what you type is delivered to it", "dim");
+      this.notice(
+        `${await this.connection.describeDriver()} drives this session; it gets what you type and answer`,
+        "dim",
+      );
   }
 
   #submit(text: string, deliver: Deliver): void {
@@ -309,12 +339,16 @@ export class Chat implements SurfaceOwner, ChatHost {
     if (prompt === "") return;
     this.surface.editor.addToHistory(prompt);
     this.#inBackground(async () => this.#history?.add(prompt));
+    this.#unsent = [...this.#unsent, prompt];
     this.#sending = this.#sending.then(async () => {
       try {
         if (prompt.startsWith("!")) await this.#runShell(prompt.slice(1).trim());
         else if (!(await runSlashCommand(this, prompt))) await this.#sendOrReturn(prompt, deliver);
       } catch (error) {
         this.fail(error);
+      } finally {
+        this.#unsent = this.#unsent.slice(1);
+        this.surface.refresh();
       }
     });
   }
@@ -360,11 +394,14 @@ export class Chat implements SurfaceOwner, ChatHost {
 
   #interrupt(): void {
     if (this.#shell !== undefined) return this.#shell.abort();
-    if (this.state.runningSince !== undefined) this.#inBackground(() => this.connection.cancel());
+    if (this.state.runningSince === undefined) return;
+    this.#isInterrupting = this.connection.session !== undefined;
+    this.#inBackground(() => this.connection.cancel());
   }
 
   #setNote(note: string | undefined): void {
     this.#note = note;
+    this.#noteSince = Date.now();
     this.surface.refresh();
   }
 
@@ -375,7 +412,7 @@ export class Chat implements SurfaceOwner, ChatHost {
 
   #spin(): void {
     this.#frame += 1;
-    if (this.state.runningSince !== undefined) this.surface.refresh();
+    if (this.state.runningSince !== undefined || this.#unsent.length > 0) this.surface.refresh();
   }
 
   /** Shows the error if the work fails. */

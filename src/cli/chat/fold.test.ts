@@ -141,9 +141,24 @@ it("leaves out facts of the status line that do not fit", () => {
   ]);
   const line = (width: number) => formatStatusLine(statusFacts(state), width);
   expect(line(80)).toBe("claude · a-model · /r · main · 1,234 tokens · $0.5000 · running 1m 3s");
-  expect(line(40)).toBe("claude · a-model · /r · running 1m 3s");
+  expect(line(40)).toBe("claude · a-model · /r · main · $0.5000");
   expect(line(20)).toBe("claude · a-model");
   expect(line(10)).toBe("claude");
+});
+
+it("keeps the end of a failed command's output", () => {
+  const output = Array.from({ length: 30 }, (_, index) => `out ${index + 1}`).join("\n");
+  const { lines, state } = fold([
+    STARTED,
+    tool,
+    { type: "tool.ended", toolId: "t1", outcome: "failed", text: `${output}\n[exit code: 3]` },
+  ]);
+  expect(lines.slice(-7)).toEqual([
+    "✗ npm test — exit code 3 · 1.0s",
+    "  … 25 earlier lines",
+    ...["out 26", "out 27", "out 28", "out 29", "out 30"].map((line) => `  ${line}`),
+  ]);
+  expect(state.lastOutput).toMatchObject({ title: "npm test", text: output });
 });
 
 it("says why a turn failed", () => {

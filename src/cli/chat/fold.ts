@@ -25,6 +25,8 @@ export type ChatBlock =
   | { readonly type: "command"; readonly text: string }
   | { readonly type: "markdown"; readonly blocks: readonly MarkdownBlock[] }
   | { readonly type: "thought"; readonly ms: number }
+  /** The output of a command that failed. */
+  | { readonly type: "output"; readonly text: string }
   /** Styled lines of the turn view: tools, notices, the summary of a turn. */
   | { readonly type: "lines"; readonly text: string };
 
@@ -47,12 +49,19 @@ export interface ChatState {
   /** Open requests, oldest first. */
   readonly requests: readonly PendingRequest[];
   readonly queue: readonly QueuedInput[];
+  /** The output of the last tool that printed something. */
+  readonly lastOutput: ToolOutput | undefined;
   readonly usage: Usage;
   readonly contextUsed: number | undefined;
   readonly contextSize: number | undefined;
   readonly closed: boolean;
   /** The `seq` of the last event. */
   readonly head: number;
+}
+
+export interface ToolOutput {
+  readonly title: string;
+  readonly text: string;
 }
 
 export interface ChatStep {
@@ -73,6 +82,7 @@ export const EMPTY_CHAT: ChatState = {
   thinking: undefined,
   requests: [],
   queue: [],
+  lastOutput: undefined,
   usage: NO_USAGE,
   contextUsed: undefined,
   contextSize: undefined,
@@ -93,7 +103,27 @@ export function foldChatEvent(before: ChatState, event: SessionEvent, paint: Pai
     : renderEvent({ ...before.view, atStart: true }, event, paint, { columns, folder: before.cwd });
   const { state, blocks } = stepBlocks({ ...before, view, head: event.seq }, event);
   const line = [formatCause(event, paint), text.trimEnd()].filter((part) => part !== "").join("\n");
-  return { state: stepFacts(state, event), blocks: line === "" ? blocks : [...blocks, { type: "lines", text: line }] };
+  const after: ChatBlock[] = line === "" ? [] : [{ type: "lines", text: line }];
+  const output = commandOutput(before, event);
+  if (output === undefined) return { state: stepFacts(state, event), blocks: [...blocks, ...after] };
+  const failed: ChatBlock[] = output.hasFailed ? [{ type: "output", text: output.text }] : [];
+  return {
+    state: { ...stepFacts(state, event), lastOutput: output },
+    blocks: [...blocks, ...after, ...failed],
+  };
+}
+
+/** The output of a command that ends with the event, without its exit code, which the turn view shows. */
+function commandOutput(
+  { view }: ChatState,
+  event: SessionEvent,
+): (ToolOutput & { readonly hasFailed: boolean }) | undefined {
+  if (event.type !== "tool.ended") return undefined;
+  const tool = view.tools.get(event.toolId);
+  if (tool?.kind !== "execute" || event.outcome === "denied") return undefined;
+  const text = event.text.replaceAll(/^\[?exit code:? \d+\]?$/gim, "").trim();
+  if (text === "") return undefined;
+  return { title: tool.title, text, hasFailed: event.outcome === "failed" || event.outcome === "timed_out" };
 }
 
 /** Why a turn failed, or what the person told the agent with a denial. The turn view has neither. */

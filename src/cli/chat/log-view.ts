@@ -38,7 +38,8 @@ export class ChatLogView {
   }
 
   get style(): ChatStyle {
-    return { width: this.#surface.size.columns, paint: this.#surface.paint, highlight: this.highlight };
+    const { size, paint } = this.#surface;
+    return { width: size.columns, paint, highlight: this.highlight, outputHint: "/output shows all" };
   }
 
   /** For settings of a session that does not exist yet. */

@@ -30,13 +30,10 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: "model",
-    argument: "<name>",
+    argument: "[name]",
     summary: "switch the model of the agent",
-    run: async (chat, model) => {
-      const current = chat.state.model ?? "the agent's default";
-      if (model === "") throw usageError(`the model is ${current}; switch with /model NAME`);
-      await chat.change({ model });
-    },
+    values: async (chat) => (await import("./commands/settings.ts")).listModelNames(chat),
+    run: async (chat, model) => (await import("./commands/settings.ts")).switchModel(chat, model),
   },
   {
     name: "permissions",
@@ -55,6 +52,11 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
     name: "diff",
     summary: "show the uncommitted changes of the repository",
     run: async (chat) => (await import("./commands/files.ts")).showDiff(chat),
+  },
+  {
+    name: "output",
+    summary: "show the whole output of the last command",
+    run: async (chat) => (await import("./commands/files.ts")).showOutput(chat),
   },
   {
     name: "undo",

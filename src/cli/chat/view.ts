@@ -17,6 +17,8 @@ export interface ChatStyle {
   readonly highlight?: Highlighter | undefined;
   /** What Esc does while the agent works. Default: it interrupts. */
   readonly escapeHint?: string;
+  /** How to see the lines of a failed command's output that are not shown. Default: no hint. */
+  readonly outputHint?: string;
 }
 
 /** Longer prompts are shown in part. */
@@ -29,7 +31,9 @@ const MAX_QUEUED_SHOWN = 3;
 /** `previous`: the block above it, which decides about an empty line between them. */
 export function renderChatBlock(block: ChatBlock, previous: ChatBlock["type"] | undefined, style: ChatStyle): string[] {
   const { width, paint } = style;
-  const isJoined = block.type === "lines" && (previous === "lines" || previous === "command");
+  const isJoined =
+    block.type === "output" ||
+    (block.type === "lines" && (previous === "lines" || previous === "command" || previous === "output"));
   const gap = previous === undefined || isJoined ? [] : [""];
   switch (block.type) {
     case "prompt":
@@ -46,9 +50,20 @@ export function renderChatBlock(block: ChatBlock, previous: ChatBlock["type"] | 
           clipStyled(block.ms < BRIEF_MS ? "thought briefly" : `thought for ${formatDuration(block.ms)}`, width),
         ),
       ];
+    case "output":
+      return renderOutputEnd(block.text, style);
     case "lines":
       return [...gap, ...block.text.split("\n").flatMap((line) => wrapStyled(line, width, "  "))];
   }
+}
+
+/** The last lines of a command's output. */
+function renderOutputEnd(text: string, { width, paint, outputHint }: ChatStyle): string[] {
+  const lines = formatTail(text, Math.max(1, width - 2));
+  const hidden = text.split("\n").filter((line) => line.trim() !== "").length - lines.length;
+  const hint = outputHint === undefined ? "" : ` · ${outputHint}`;
+  const more = hidden > 0 ? [clipStyled(`… ${formatCount(hidden)} earlier lines${hint}`, Math.max(1, width - 2))] : [];
+  return [...more, ...lines].map((line) => paint("dim", `  ${line}`));
 }
 
 function renderPrompt(text: string, { width, paint }: ChatStyle): string[] {
@@ -132,8 +147,8 @@ export function chatFacts(state: ChatState, { directory, home, branch, note, now
     { text: branch === undefined ? "" : branch, priority: 3 },
     { text: context, priority: 7 },
     { text: tokens === 0 ? "" : `${formatCount(tokens)} tokens`, priority: 1 },
-    { text: usage.costUsd === undefined || usage.costUsd === 0 ? "" : formatUsd(usage.costUsd), priority: 2 },
-    { text: formatTurnTime(state, now), priority: 5 },
+    { text: usage.costUsd === undefined || usage.costUsd === 0 ? "" : formatUsd(usage.costUsd), priority: 5 },
+    { text: formatTurnTime(state, now), priority: 2 },
   ];
 }
 

@@ -2,13 +2,18 @@
 import { fuzzyFilter } from "@mariozechner/pi-tui/dist/fuzzy.js";
 import { matchesKey } from "@mariozechner/pi-tui/dist/keys.js";
 import type { Paint } from "../paint.ts";
-import { clipStyled } from "./styled-text.ts";
+import { clipStyled, styledWidth } from "./styled-text.ts";
+
+/** Details start in the same column, unless a label is wider. */
+const MAX_LABEL_COLUMN = 60;
 
 export interface SelectItem {
   readonly value: string;
   readonly label: string;
   /** Shown dimmed after the label. */
   readonly detail?: string | undefined;
+  /** Shows the label dimmed too. Default: false. */
+  readonly isDim?: boolean | undefined;
 }
 
 export interface SelectState {
@@ -56,9 +61,13 @@ export function renderSelect(
   const items = matchingItems(state);
   const room = Math.max(1, rows - 2);
   const start = Math.max(0, Math.min(state.selected - Math.floor(room / 2), items.length - room));
-  const visible = items.slice(start, start + room).map(({ label, detail = "" }, index) => {
+  const shown = items.slice(start, start + room);
+  const labels = Math.min(MAX_LABEL_COLUMN, Math.max(0, ...shown.map(({ label }) => styledWidth(label))));
+  const visible = shown.map(({ label, detail = "", isDim = false }, index) => {
     const isSelected = start + index === state.selected;
-    const text = `${isSelected ? "❯" : " "} ${label}${detail === "" ? "" : paint("dim", `  ${detail}`)}`;
+    const padded = detail === "" ? label : label + " ".repeat(Math.max(0, labels - styledWidth(label)));
+    const name = isDim ? paint("dim", padded) : padded;
+    const text = `${isSelected ? "❯" : " "} ${name}${detail === "" ? "" : paint("dim", `  ${detail}`)}`;
     return clipStyled(isSelected ? paint("cyan", text) : text, width);
   });
   const count = items.length > room ? ` (${state.selected + 1} of ${items.length})` : "";

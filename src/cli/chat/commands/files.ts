@@ -1,19 +1,17 @@
-/** `/diff` and `/undo`. */
+/** `/diff`, `/output` and `/undo`. */
 import { RookeryError } from "../../../domain/errors.ts";
 import { git } from "../../../worktrees/git.ts";
 import { openPager } from "../../diff/pager.ts";
 import { hasColor } from "../../io.ts";
 import { escapeInvisible, stripControls } from "../../sanitize.ts";
 import { colorizePatch } from "../../task/diff.ts";
+import { wrapStyled } from "../../tui/styled-text.ts";
 import { readBranch } from "../branch.ts";
 import type { ChatHost } from "../host.ts";
 import { changesSince, chatGitOptions, restoreSnapshot } from "../snapshots.ts";
 
 /** Changes that are listed before they are taken back. */
 const MAX_LISTED = 20;
-
-/** Rows that stay for the input and the status line. */
-const ROWS_OF_PROMPT = 5;
 
 const MAX_DIFF_BYTES = 8 * 1024 * 1024;
 
@@ -30,9 +28,24 @@ export async function showDiff(chat: ChatHost): Promise<void> {
   const patch = await git(chat.cwd, args, options, { truncateAt: MAX_DIFF_BYTES });
   if (patch === "") return chat.notice("no file differs from the last commit", "dim");
   const clean = stripControls(patch);
-  const text = hasColor(chat.io) ? colorizePatch(clean) : clean;
-  const lines = text.trimEnd().split("\n");
-  if (lines.length < chat.surface.size.rows - ROWS_OF_PROMPT) return chat.print(lines);
+  await showText(chat, hasColor(chat.io) ? colorizePatch(clean) : clean);
+}
+
+/** Shows the whole output of the last command that the agent ran. */
+export async function showOutput(chat: ChatHost): Promise<void> {
+  const { lastOutput } = chat.state;
+  if (lastOutput === undefined) return chat.notice("no command has printed anything yet", "dim");
+  await showText(chat, `${lastOutput.title}\n${stripControls(lastOutput.text)}`);
+}
+
+/** Rows of the screen that stay free if a text is printed. */
+const FREE_ROWS = 6;
+
+/** Prints a text that fits the screen, and opens a longer one in the pager. */
+async function showText(chat: ChatHost, text: string): Promise<void> {
+  const { columns, rows } = chat.surface.size;
+  const lines = text.split("\n").flatMap((line) => wrapStyled(line.replaceAll("\t", "    "), columns));
+  if (lines.length <= rows - FREE_ROWS) return chat.print(lines);
   await chat.surface.lend(() => openPager(chat.io, `${text}\n`, new AbortController().signal));
 }
 
