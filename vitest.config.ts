@@ -9,7 +9,7 @@ const SLOW_VARIABLES = { ROOKERY_SLOW: "1", ROOKERY_LINEAR: "full" };
 const READS_SLOW_VARIABLE = new RegExp(`env\\["(${Object.keys(SLOW_VARIABLES).join("|")})"\\]`);
 
 /** Files and folders that are named on the command line run even if they are slow. */
-const isFiltered = process.argv.slice(2).some((argument) => /^(src|test)\//.test(argument));
+const isFiltered = process.argv.slice(2).some((argument) => /^(src|test|web)\//.test(argument));
 
 /**
  * A test file gets its own process if it starts processes, changes the state of its process, or measures something; also
@@ -31,7 +31,7 @@ interface TestFile {
 }
 
 function listTestFiles(): TestFile[] {
-  return ["src", "test"]
+  return ["src", "test", "web/src"]
     .flatMap((folder) => readdirSync(folder, { recursive: true, encoding: "utf8" }).map((path) => join(folder, path)))
     .filter((path) => path.endsWith(".test.ts"))
     .map((path) => {
@@ -46,7 +46,7 @@ const files = listTestFiles();
 const shared = isSlowRun ? [] : files.filter(({ ownsProcess }) => !ownsProcess).map(({ path }) => path);
 const include = isSlowRun
   ? files.filter(({ isSlow }) => isSlow).map(({ path }) => path)
-  : ["src/**/*.test.ts", "test/**/*.test.ts"];
+  : ["src/**/*.test.ts", "test/**/*.test.ts", "web/src/**/*.test.ts"];
 const exclude = isSlowRun || isFiltered ? ["node_modules/**"] : ["node_modules/**", "**/*.slow.test.ts"];
 
 /**

@@ -28,8 +28,8 @@ it("finds tests in every folder of src/", () => {
   expect(untested.map(({ name }) => name)).toEqual([]);
 });
 
-it("runs every test file of src/ and test/ in npm test, except the slow ones", () => {
-  expect(config.test?.include).toEqual(["src/**/*.test.ts", "test/**/*.test.ts"]);
+it("runs every test file of src/, test/ and web/ in npm test, except the slow ones", () => {
+  expect(config.test?.include).toEqual(["src/**/*.test.ts", "test/**/*.test.ts", "web/src/**/*.test.ts"]);
   expect(config.test?.exclude).toEqual(isFilteredRun ? NEVER_RUN : [...NEVER_RUN, "**/*.slow.test.ts"]);
   expect(scripts["test"]).toMatch(/&& vitest run$/); // a filter would leave files out
 });

@@ -14,6 +14,7 @@ import { Navigation } from "./navigation.tsx";
 const Board = lazy(async () => ({ default: (await import("../roster/board.tsx")).Board }));
 const Activity = lazy(async () => ({ default: (await import("../activity/activity.tsx")).Activity }));
 const Dispatch = lazy(async () => ({ default: (await import("../dispatch/dispatch.tsx")).Dispatch }));
+const TaskScreen = lazy(async () => ({ default: (await import("../task/task.tsx")).TaskScreen }));
 const KeyHelp = lazy(async () => ({ default: (await import("../keys/help.tsx")).KeyHelp }));
 const Session = lazy(async () => ({ default: (await import("../session/session.tsx")).Session }));
 
@@ -38,6 +39,10 @@ const sessionId = (): string | false => {
   return route.screen === "session" && route.id;
 };
 const isScreen = (screen: Route["screen"]): boolean => currentRoute().screen === screen;
+const taskRoute = (): Extract<Route, { screen: "task" }> | undefined => {
+  const route = currentRoute();
+  return route.screen === "task" ? route : undefined;
+};
 
 export function App(props: AppProps): JSX.Element {
   const client = connectClient(props.pageKey);
@@ -78,6 +83,7 @@ export function App(props: AppProps): JSX.Element {
                 <Activity />
               </Match>
               <Match when={sessionId()}>{(id) => <Session id={id()} />}</Match>
+              <Match when={taskRoute()}>{(route) => <TaskScreen id={route().id} tab={route().tab} />}</Match>
             </Switch>
           </Suspense>
         </ErrorBoundary>

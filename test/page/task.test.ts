@@ -1,0 +1,136 @@
+// own process: starts a browser
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findBrowser } from "./browser.ts";
+import { findViolations, openTaskScene, type TaskScene } from "./task-scene.ts";
+
+const found = await findBrowser();
+const TOML = `[pipelines.checked]
+stages = [{ agent = "robin" }, { name = "check", run = "echo all is well" }]
+`;
+const MAIN = "one\ntwo\nthree\n";
+
+describe.skipIf("missing" in found)(`the screen of a task${"missing" in found ? `: ${found.missing}` : ""}`, () => {
+  let scene: TaskScene;
+  beforeAll(async () => {
+    scene = await openTaskScene({ toml: TOML, files: { "src/main.txt": MAIN } });
+  });
+  afterAll(() => scene[Symbol.asyncDispose]());
+
+  async function startTask(id: string, command: string, pipeline?: string): Promise<void> {
+    await scene.tasks.start({ id, title: `Task ${id}`, prompt: `run: ${command}`, agent: "robin", pipeline });
+    await scene.until(id, "done");
+  }
+
+  it("sends comments on lines as one prompt, written with the keyboard and kept over a reload", async () => {
+    await startTask("review", "sed -i s/two/2/ src/main.txt", "checked");
+    const { page, problems } = await scene.openPage("/task/review/changes");
+    await page.getByRole("list", { name: "Stages" }).getByText("check").waitFor();
+    const diff = page.getByRole("grid", { name: "Changes" });
+    await diff.getByText("src/main.txt").waitFor();
+    await diff.focus();
+    for (let moves = 0; moves < 4; moves += 1) await page.keyboard.press("j"); // file, hunk, one, -two, +2
+    await page.keyboard.press("c");
+    await page.keyboard.type("Not as a digit.\nrun: sed -i s/2/TWO/ src/main.txt");
+    await page.keyboard.press("Control+Enter");
+    await page.getByRole("button", { name: "Send 1 comment" }).waitFor();
+    await page.reload();
+    await diff.getByText("Not as a digit.").waitFor();
+    await page.getByRole("button", { name: "Send 1 comment" }).press("Enter");
+    await page.getByText("Sent 1 comment: the task is resumed.").waitFor();
+    await page.getByText("The agent has worked since.").waitFor();
+    await page.getByRole("button", { name: "Reload" }).click();
+    await diff.getByText("TWO").waitFor();
+    const [queued] = await scene.eventsOf("review", "task.queued");
+    expect(queued).toMatchObject({
+      prompt: expect.stringContaining("src/main.txt:2\n> 2\nNot as a digit.\n") as string,
+    });
+    expect(problems).toEqual([]);
+  });
+
+  it("predicts a conflict, asks the agent to resolve it, and merges with a gate", async () => {
+    await startTask("conflict", "sed -i s/three/3/ src/main.txt");
+    await scene.repository.write("src/main.txt", "one\ntwo\ntres\n");
+    await scene.repository.git("commit", "--quiet", "--all", "--message=Translate");
+    const { page, problems } = await scene.openPage("/task/conflict");
+    await page.getByRole("button", { name: "Merge…" }).click();
+    const dialog = page.getByRole("dialog", { name: "Merge Task conflict" });
+    await dialog.getByText("It would conflict with main in this file").waitFor();
+    await dialog.getByText("src/main.txt").waitFor();
+    expect(await dialog.getByRole("button", { name: "Merge", exact: true }).isDisabled()).toBe(true);
+    await dialog.getByRole("button", { name: "Ask the agent to resolve them" }).click();
+    await dialog.waitFor({ state: "hidden" });
+    await scene.until("conflict", "done");
+    const [queued] = await scene.eventsOf("conflict", "task.queued");
+    expect(queued).toMatchObject({ prompt: expect.stringContaining("- src/main.txt") as string });
+    // the agent of this test only runs what it is told
+    await page.getByRole("button", { name: "Resume…" }).click();
+    await page.keyboard.type("run: git merge --quiet -X ours main");
+    await page.keyboard.press("Control+Enter");
+    await expect.poll(async () => (await scene.tasks.show("conflict")).runs).toBe(3);
+    await scene.until("conflict", "done");
+    await page.getByRole("button", { name: "Merge…" }).click();
+    await dialog.getByText("would merge into main without conflicts").waitFor();
+    await dialog.getByLabel("Squash into one commit").check();
+    await dialog.getByLabel("Gate").selectOption("A command…");
+    await dialog.getByLabel("Command that must pass").fill("cat src/main.txt; exit 3");
+    await dialog.getByRole("button", { name: "Merge", exact: true }).click();
+    await dialog.getByText("the gate did not pass").waitFor();
+    await dialog.getByRole("region", { name: "Output of gate" }).getByText("one two 3").waitFor();
+    await dialog.getByLabel("Command that must pass").fill("true");
+    await dialog.getByRole("button", { name: "Merge", exact: true }).click();
+    await dialog.getByText("Merged into main as").waitFor();
+    expect(await scene.repository.git("show", "main:src/main.txt")).toBe("one\ntwo\n3");
+    expect(problems).toEqual([]);
+  });
+
+  it("stops a task, and removes it after saying what would be lost", async () => {
+    const prompt = "run: echo unsaved > notes.txt; git add .; git commit -qm 'Take notes'; sleep 60";
+    await scene.tasks.start({ id: "lost", title: "Task lost", prompt, agent: "robin" });
+    await scene.until("lost", "running");
+    const { page, problems } = await scene.openPage("/task/lost");
+    await expect.poll(() => scene.repository.git("log", "--format=%s", "rookery/lost")).toContain("Take notes");
+    await page.getByRole("button", { name: "Stop" }).click();
+    await page.getByRole("button", { name: "Remove…" }).click();
+    const dialog = page.getByRole("dialog", { name: "Remove Task lost" });
+    await dialog.getByText("Take notes").waitFor();
+    await dialog.getByRole("button", { name: "Remove and lose this work" }).click();
+    await page.getByRole("heading", { name: "Roster" }).waitFor();
+    expect(await scene.tasks.show("lost")).toMatchObject({ removed: true });
+    await page.goto(`${scene.server.url}/task/lost`);
+    await page.getByText("There is no task lost").waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it.each(["light", "dark"] as const)(
+    "has no accessibility violations, and harmless names and output, %s",
+    async (colorScheme) => {
+      const name = "$(printf 'a\\342\\200\\256b<img src=x onerror=alert(1)>.txt')";
+      const command = `printf '\\033[31m<b>red</b>\\033[0m\\n'; echo '<script>alert(1)</script>' > "${name}"`;
+      await startTask(`hostile-${colorScheme}`, command, "checked");
+      const { page, problems } = await scene.openPage(`/task/hostile-${colorScheme}`, { colorScheme });
+      for (const [tab, text] of [
+        ["Conversation", "Task hostile"],
+        ["Changes", "+<script>alert(1)</script>"],
+        ["Checks", "all is well"],
+        ["Events", "run 1"],
+      ] as const) {
+        await page.getByRole("link", { name: tab, exact: true }).click();
+        if (tab === "Checks") await page.locator(".check summary").first().press("Enter");
+        await page.locator("main").getByText(text).last().waitFor();
+        expect(await findViolations(page), tab).toEqual([]);
+      }
+      expect(await page.locator("main img, main script").count()).toBe(0);
+      expect(problems).toEqual([]);
+    },
+  );
+
+  it("links to an event", async () => {
+    await startTask("linked", "true");
+    const { page } = await scene.openPage("/task/linked/events#seq-2");
+    await page.locator("#seq-2.target").getByText('"type": "task.started"').waitFor();
+    await page.getByLabel("Type").selectOption("task.ended");
+    await page.getByText("1 of ").waitFor();
+    await page.getByRole("link", { name: /Link to event/ }).click();
+    expect(new URL(page.url()).hash).toMatch(/^#seq-\d+$/);
+  });
+});

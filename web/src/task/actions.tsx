@@ -1,0 +1,108 @@
+/** What a person can do with a task: stop, resume, merge and remove it. */
+import { createSignal, Show, type JSX } from "solid-js";
+import { isEndedStatus } from "../../../src/domain/enums.ts";
+import { createAction } from "../action.ts";
+import { visible } from "../format.ts";
+import { useServer } from "../server.tsx";
+import { MergeDialog } from "./merge-dialog.tsx";
+import { RemoveDialog } from "./remove-dialog.tsx";
+import { resumeTask, stopTask } from "./task-calls.ts";
+import { useTask } from "./task-context.tsx";
+
+export function Actions(): JSX.Element {
+  const { client } = useServer();
+  const { id, task } = useTask();
+  const [open, setOpen] = createSignal<"resume" | "merge" | "remove">();
+  const stop = createAction(() => stopTask(client, id));
+  const isEnded = (): boolean => isEndedStatus(task().status);
+  const hasWorktree = (): boolean => task().worktree !== undefined && task().worktree?.removed !== true;
+  return (
+    <>
+      <div class="actions">
+        <Show when={!isEnded()}>
+          <button type="button" disabled={stop.isRunning()} onClick={() => void stop.run()}>
+            {stop.isRunning() ? "Stopping…" : "Stop"}
+          </button>
+        </Show>
+        <Show when={isEnded()}>
+          <button
+            type="button"
+            aria-expanded={open() === "resume"}
+            onClick={() => setOpen(open() === "resume" ? undefined : "resume")}
+          >
+            Resume…
+          </button>
+        </Show>
+        <Show when={hasWorktree()}>
+          <button type="button" class={isEnded() ? "primary" : undefined} onClick={() => setOpen("merge")}>
+            Merge…
+          </button>
+        </Show>
+        <Show when={isEnded()}>
+          <button type="button" onClick={() => setOpen("remove")}>
+            Remove…
+          </button>
+        </Show>
+      </div>
+      <Show when={stop.error()}>
+        {(error) => (
+          <p class="bad" role="alert">
+            Not stopped: {visible(error())}
+          </p>
+        )}
+      </Show>
+      <Show when={open() === "resume" && isEnded()}>
+        <ResumeForm onDone={() => setOpen(undefined)} />
+      </Show>
+      <Show when={open() === "merge"}>
+        <MergeDialog onClose={() => setOpen(undefined)} />
+      </Show>
+      <Show when={open() === "remove"}>
+        <RemoveDialog onClose={() => setOpen(undefined)} />
+      </Show>
+    </>
+  );
+}
+
+function ResumeForm(props: { onDone(): void }): JSX.Element {
+  const { client } = useServer();
+  const { id } = useTask();
+  const [prompt, setPrompt] = createSignal("");
+  const resume = createAction(() => resumeTask(client, id, prompt()));
+  const submit = async (event?: Event): Promise<void> => {
+    event?.preventDefault();
+    if (await resume.run()) props.onDone();
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void submit(event);
+    if (event.key === "Escape") props.onDone();
+  };
+  return (
+    <form class="resume" onSubmit={(event) => void submit(event)} onKeyDown={onKeyDown}>
+      <label for="resume-prompt">What the agent should do next (optional)</label>
+      <textarea
+        id="resume-prompt"
+        rows="3"
+        value={prompt()}
+        ref={(element) => queueMicrotask(() => element.focus())}
+        onInput={({ currentTarget }) => setPrompt(currentTarget.value)}
+      />
+      <div class="actions">
+        <button class="primary" disabled={resume.isRunning()}>
+          {resume.isRunning() ? "Resuming…" : "Resume"}
+        </button>
+        <button type="button" class="plain" onClick={() => props.onDone()}>
+          Cancel
+        </button>
+        <span class="muted small">It continues in the same worktree and conversation. Ctrl+Enter sends.</span>
+      </div>
+      <Show when={resume.error()}>
+        {(error) => (
+          <p class="bad" role="alert">
+            Not resumed: {visible(error())}
+          </p>
+        )}
+      </Show>
+    </form>
+  );
+}

@@ -1,0 +1,140 @@
+/** The changes of a task: a tree of files, the diff, and the comments on it. */
+import { createEffect, createMemo, createSignal, Match, on, onCleanup, Show, Switch, type JSX } from "solid-js";
+import type { TaskDiff } from "../../../../src/domain/task/view.ts";
+import { visible } from "../../format.ts";
+import { createReading } from "../../reading.ts";
+import { useServer } from "../../server.tsx";
+import "../../styles/changes.css";
+import { readTaskDiff } from "../task-calls.ts";
+import { useTask } from "../task-context.tsx";
+import { openCommentStore } from "./comment-store.ts";
+import { DiffView, type DiffHandle } from "./diff-view.tsx";
+import { Counts } from "./diff-line.tsx";
+import { FileList } from "./file-list.tsx";
+import { parsePatch } from "./parse-patch.ts";
+import { SendComments } from "./send-comments.tsx";
+
+const VIEW_NAME = "rookery-diff-view";
+/** What the agent writes while somebody reads is not shown until it asks for it. */
+const CHANGES_FILES = new Set(["stage.ended", "task.ended", "merge.ended", "turn.ended"]);
+
+export function Changes(): JSX.Element {
+  const { client, feed } = useServer();
+  const { id, task } = useTask();
+  const store = openCommentStore(id);
+  const [isSplit, setSplit] = createSignal(localStorage.getItem(VIEW_NAME) === "split");
+  const [isStale, setStale] = createSignal(false);
+  const [file, setFile] = createSignal<string>();
+  const diff = createReading(() => {
+    setStale(false);
+    return readTaskDiff(client, id, true);
+  });
+  const patch = createMemo(() => parsePatch(diff.value()?.patch ?? ""));
+  let view: DiffHandle | undefined;
+
+  const hasWorktree = (): boolean => task().worktree !== undefined && task().worktree?.removed !== true;
+  createEffect(on(hasWorktree, (has) => has && void diff.read()));
+  const isOwnSession = (session: string | undefined): boolean => task().sessions.some((each) => each.id === session);
+  onCleanup(
+    feed.listen((followed) => {
+      const changed = followed.some(({ event }) => {
+        const { taskId, sessionId } = event as { readonly taskId?: string; readonly sessionId?: string };
+        return CHANGES_FILES.has(event.type) && (taskId === id || isOwnSession(sessionId));
+      });
+      if (!changed || !hasWorktree()) return;
+      if (patch().rows.length === 0) void diff.read();
+      else setStale(true);
+    }),
+  );
+  const chooseView = (next: "unified" | "split"): void => {
+    localStorage.setItem(VIEW_NAME, next);
+    setSplit(next === "split");
+  };
+  return (
+    <section aria-label="Changes">
+      <div class="toolbar">
+        <Show when={diff.value()}>
+          {(known) => (
+            <span class="small" role="status">
+              {summarize(known())} <Counts additions={known().additions} deletions={known().deletions} />
+            </span>
+          )}
+        </Show>
+        <Show when={isStale()}>
+          <span class="small warn">The agent has worked since.</span>
+        </Show>
+        <span class="gap" />
+        <div class="segments" role="group" aria-label="View">
+          <button type="button" aria-pressed={!isSplit()} onClick={() => chooseView("unified")}>
+            Unified
+          </button>
+          <button type="button" aria-pressed={isSplit()} onClick={() => chooseView("split")}>
+            Split
+          </button>
+        </div>
+        <button type="button" disabled={diff.isRunning() || !hasWorktree()} onClick={() => void diff.read()}>
+          {diff.isRunning() ? "Reading…" : "Reload"}
+        </button>
+      </div>
+      <SendComments store={store} patch={patch()} />
+      <Show when={diff.error()}>
+        {(error) => (
+          <p class="bad" role="alert">
+            The changes could not be read: {visible(error())}
+          </p>
+        )}
+      </Show>
+      <Switch>
+        <Match when={!hasWorktree()}>
+          <p class="empty">
+            {task().worktree === undefined
+              ? "The task has no worktree yet. Its changes appear here when the agent works."
+              : "The worktree was removed, and its changes with it."}
+          </p>
+        </Match>
+        <Match when={diff.value()?.files.length === 0}>
+          <p class="empty">No changes against {visible(task().worktree?.base ?? "the base")}.</p>
+        </Match>
+        <Match when={diff.value()}>
+          {(known) => (
+            <>
+              <Show when={known().truncated}>
+                <p class="notice warn-surface">
+                  The diff is too long to be shown whole. The files without a link are missing: see{" "}
+                  <code>rookery task diff {id}</code>
+                </p>
+              </Show>
+              <div class="changes">
+                <FileList
+                  files={known().files}
+                  patch={patch()}
+                  current={file() ?? patch().files[0]?.path}
+                  onChoose={(path) => view?.showFile(path)}
+                />
+                <DiffView
+                  patch={patch()}
+                  isSplit={isSplit()}
+                  store={store}
+                  onFile={setFile}
+                  ref={(handle) => (view = handle)}
+                />
+              </div>
+            </>
+          )}
+        </Match>
+        <Match when={diff.isRunning()}>
+          <p class="muted">Reading the changes…</p>
+        </Match>
+      </Switch>
+    </section>
+  );
+}
+
+function summarize({ files, commits, uncommitted }: TaskDiff): string {
+  const parts = [
+    `${files.length} ${files.length === 1 ? "file" : "files"}`,
+    `${commits.length} ${commits.length === 1 ? "commit" : "commits"}`,
+    ...(uncommitted ? ["uncommitted changes"] : []),
+  ];
+  return parts.join(" · ");
+}
