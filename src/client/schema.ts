@@ -1595,6 +1595,14 @@ export interface components {
             toolKind?: "read" | "edit" | "delete" | "move" | "search" | "execute" | "fetch" | "think" | "ask" | "other";
             /** @description For permission requests: the input of the tool call. */
             input?: unknown;
+            /** @description For permission requests: the changes that the call would make to files. */
+            diffs?: {
+                path: string;
+                before: string | null;
+                after: string | null;
+                line?: number;
+                truncated?: boolean;
+            }[];
             /** @description For questions: who asks. */
             from?: string;
             /** @description For questions: a JSON schema of the expected answer. */

@@ -20,6 +20,8 @@ export interface WaitingRequest {
   readonly toolKind?: EventOf<"permission.requested">["kind"] | undefined;
   /** For permission requests: the input of the tool call. */
   readonly input?: unknown;
+  /** For permission requests: the changes that the call would make to files, if they are known. */
+  readonly diffs?: EventOf<"permission.requested">["diffs"] | undefined;
   /** For questions: who asks. */
   readonly from?: string | undefined;
   /** For questions: a JSON schema of the expected answer. */
@@ -83,8 +85,8 @@ function toWaitingRequest(
   const { sessionId, requestId, agent, at } = event;
   const common = { sessionId, requestId, agent, task, at };
   if (event.type === "permission.requested") {
-    const { title, tool, kind: toolKind, input } = event;
-    return { ...common, kind: "permission", title, tool, toolKind, input };
+    const { title, tool, kind: toolKind, input, diffs } = event;
+    return { ...common, kind: "permission", title, tool, toolKind, input, ...(diffs !== undefined && { diffs }) };
   }
   const { message: title, from, schema, url } = event;
   return { ...common, kind: "question", title, from, schema, url };

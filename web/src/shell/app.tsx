@@ -12,6 +12,7 @@ import { ConnectionBanner } from "./connection-banner.tsx";
 import { Navigation } from "./navigation.tsx";
 
 const Board = lazy(async () => ({ default: (await import("../roster/board.tsx")).Board }));
+const Inbox = lazy(async () => ({ default: (await import("../inbox/inbox.tsx")).Inbox }));
 const Activity = lazy(async () => ({ default: (await import("../activity/activity.tsx")).Activity }));
 const Dispatch = lazy(async () => ({ default: (await import("../dispatch/dispatch.tsx")).Dispatch }));
 const TaskScreen = lazy(async () => ({ default: (await import("../task/task.tsx")).TaskScreen }));
@@ -38,6 +39,9 @@ const sessionId = (): string | false => {
   const route = currentRoute();
   return route.screen === "session" && route.id;
 };
+/** What `j` and `k` move between: rows of lists, and the first button of requests. */
+const ROWS = "a.row, .request-card button.primary";
+
 const isScreen = (screen: Route["screen"]): boolean => currentRoute().screen === screen;
 const taskRoute = (): Extract<Route, { screen: "task" }> | undefined => {
   const route = currentRoute();
@@ -54,10 +58,11 @@ export function App(props: AppProps): JSX.Element {
   const shortcuts: readonly Shortcut[] = [
     { keys: "n", does: "New task", run: newTask },
     { keys: "/", does: "Search", run: () => document.getElementById("search")?.focus() },
-    { keys: "j", does: "Next row", run: () => moveFocus("a.row", 1) },
-    { keys: "k", does: "Previous row", run: () => moveFocus("a.row", -1) },
+    { keys: "j", does: "Next row", run: () => moveFocus(ROWS, 1) },
+    { keys: "k", does: "Previous row", run: () => moveFocus(ROWS, -1) },
     { keys: "g r", does: "Go to the roster", run: () => navigate({ screen: "roster" }) },
     { keys: "g b", does: "Go to the board", run: () => navigate({ screen: "board" }) },
+    { keys: "g i", does: "Go to the inbox", run: () => navigate({ screen: "inbox" }) },
     { keys: "g a", does: "Go to the activity", run: () => navigate({ screen: "activity" }) },
     { keys: "?", does: "Show the keys", run: () => void setHelping(true) },
   ];
@@ -78,6 +83,9 @@ export function App(props: AppProps): JSX.Element {
               </Match>
               <Match when={isScreen("board")}>
                 <Board onNewTask={newTask} />
+              </Match>
+              <Match when={isScreen("inbox")}>
+                <Inbox />
               </Match>
               <Match when={isScreen("activity")}>
                 <Activity />

@@ -8,6 +8,7 @@ import { ThemeButton } from "./theme-button.tsx";
 const SCREENS: readonly { readonly route: Route; readonly title: string }[] = [
   { route: { screen: "roster" }, title: "Roster" },
   { route: { screen: "board" }, title: "Board" },
+  { route: { screen: "inbox" }, title: "Inbox" },
   { route: { screen: "activity" }, title: "Activity" },
 ];
 

@@ -1,6 +1,7 @@
 /** Schemas of the session routes. */
 import { z } from "zod";
 import {
+  FileDiff,
   InputPart,
   PermissionPolicy,
   SESSION_STATUSES,
@@ -107,6 +108,10 @@ export const WaitingRequestSchema = z.object({
   tool: z.string().optional().describe("For permission requests."),
   toolKind: ToolKind.optional(),
   input: z.unknown().optional().describe("For permission requests: the input of the tool call."),
+  diffs: z
+    .array(FileDiff)
+    .optional()
+    .describe("For permission requests: the changes that the call would make to files."),
   from: z.string().optional().describe("For questions: who asks."),
   schema: z.unknown().optional().describe("For questions: a JSON schema of the expected answer."),
   url: z.string().optional(),

@@ -1,0 +1,76 @@
+// own process: starts a browser
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newId, type EventDraft } from "../../src/domain/index.ts";
+import { openHttp, type HttpScene } from "../../src/server/http/test-scene.ts";
+import { DisposeStack } from "../../src/stdx/index.ts";
+import { temporaryFolder } from "../../src/testing/index.ts";
+import { findBrowser, startBrowser } from "./browser.ts";
+
+const found = await findBrowser();
+const stamp = { at: new Date().toISOString(), agent: "claude" };
+const TURN = { turnId: "trn_1" };
+
+describe.skipIf("missing" in found)("the inbox", () => {
+  const owned = new DisposeStack();
+  let scene: HttpScene;
+  let browser: Browser;
+  beforeAll(async () => {
+    scene = owned.use(await openHttp());
+    browser = await startBrowser(owned.use(await temporaryFolder()).path);
+    owned.defer(() => browser.close());
+  });
+  afterAll(() => owned[Symbol.asyncDispose]());
+
+  async function openInbox(): Promise<Page> {
+    const page = await (await browser.newContext()).newPage();
+    await page.goto(scene.server.makeSignInLink().url);
+    await page.getByRole("link", { name: /Inbox/ }).click();
+    await page.getByRole("heading", { name: "Inbox" }).waitFor();
+    return page;
+  }
+
+  async function ask(title: string): Promise<string> {
+    const sessionId = newId("ses");
+    const events: EventDraft[] = [
+      { ...stamp, type: "session.opened", backend: "api", cwd: "/work", permissions: "ask", title: "Fix it" },
+      { ...stamp, ...TURN, type: "turn.started", input: [{ type: "text", text: "fix it" }] },
+      {
+        ...stamp,
+        ...TURN,
+        type: "permission.requested",
+        requestId: "req_1",
+        toolId: "tol_1",
+        tool: "bash",
+        title,
+        kind: "execute",
+        input: { command: title },
+      },
+    ];
+    await scene.rookery.store.append({ sessionId, id: newId("app"), expectedHead: 0, events });
+    return sessionId;
+  }
+
+  const answers = async (sessionId: string) =>
+    (await scene.rookery.store.read({ sessionId })).events.filter(({ type }) => type === "permission.resolved");
+
+  it("is answered by keys, and what is answered elsewhere disappears", async () => {
+    const first = await ask("npm test");
+    const [page, other] = [await openInbox(), await openInbox()];
+    await page.getByText("npm test").first().waitFor();
+    await other.getByText("npm test").first().waitFor();
+    const second = await ask("npm publish");
+    await page.getByText("npm publish").first().waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press("y");
+    await page.getByText("npm test").first().waitFor({ state: "detached" });
+    await other.getByText("npm test").first().waitFor({ state: "detached" });
+    expect(await answers(first)).toMatchObject([{ decision: "allow", scope: "once", by: "person" }]);
+    await page.keyboard.press("j");
+    await page.keyboard.press("e");
+    await page.keyboard.type("not from here");
+    await page.keyboard.press("Enter");
+    await page.getByText("Nothing waits for an answer.").waitFor();
+    expect(await answers(second)).toMatchObject([{ decision: "deny", message: "not from here", by: "person" }]);
+  });
+});

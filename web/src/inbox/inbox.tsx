@@ -1,0 +1,83 @@
+/** Everything that waits for an answer, in one list. */
+import { For, Show, type JSX } from "solid-js";
+import "../session/session.css";
+import "../styles/inbox.css";
+import { folderName, formatAge, visible } from "../format.ts";
+import { useServer } from "../server.tsx";
+import { RequestCard } from "../session/requests/request-card.tsx";
+import { Link } from "../shell/link.tsx";
+import { openInbox, type OpenRequest } from "./model.ts";
+
+export function Inbox(): JSX.Element {
+  const inbox = openInbox();
+  return (
+    <main class="inbox">
+      <header class="roster-head">
+        <h1>Inbox</h1>
+        <Show when={inbox.requests().length > 0}>
+          <p class="muted small">
+            <kbd>j</kbd> <kbd>k</kbd> move · <kbd>y</kbd> allow · <kbd>a</kbd> allow for the session · <kbd>n</kbd> deny
+            · <kbd>e</kbd> give a reason
+          </p>
+        </Show>
+      </header>
+      <Show when={inbox.problem()}>
+        {(text) => (
+          <p class="bad" role="alert">
+            {text()}
+          </p>
+        )}
+      </Show>
+      <Show when={inbox.isLoaded()} fallback={<p class="muted">Loading…</p>}>
+        <ul on:keydown={focusReason}>
+          <For each={inbox.requests()} fallback={<li class="empty">Nothing waits for an answer.</li>}>
+            {(request) => (
+              <li class="waiting">
+                <Place request={request} />
+                <RequestCard sessionId={request.sessionId} request={request} onAnswer={() => undefined} />
+              </li>
+            )}
+          </For>
+        </ul>
+      </Show>
+    </main>
+  );
+}
+
+/** `e` moves to the reason of the request that has the focus. */
+function focusReason(event: KeyboardEvent): void {
+  const target = event.target as Element;
+  if (event.key !== "e" || event.ctrlKey || event.metaKey || target.matches("input, textarea, select")) return;
+  event.preventDefault();
+  target.closest(".waiting")?.querySelector<HTMLInputElement>(".request-reason")?.focus();
+}
+
+function Place(props: { readonly request: OpenRequest }): JSX.Element {
+  const { roster } = useServer();
+  const session = () => roster.sessions[props.request.sessionId];
+  const task = () => {
+    const id = session()?.task;
+    return id === undefined ? undefined : roster.tasks[id];
+  };
+  return (
+    <p class="small muted place">
+      <Show
+        when={task()}
+        fallback={
+          <Link to={{ screen: "session", id: props.request.sessionId }}>
+            {visible((session()?.title ?? "Session").slice(0, 120))}
+          </Link>
+        }
+      >
+        {(known) => (
+          <Link to={{ screen: "task", id: known().id, tab: "conversation" }}>
+            {visible(known().title.slice(0, 120))}
+          </Link>
+        )}
+      </Show>
+      {" · "}
+      {visible(props.request.agent)} · {visible(folderName(task()?.repository ?? session()?.cwd ?? ""))} ·{" "}
+      {formatAge(props.request.at, roster.now())}
+    </p>
+  );
+}
