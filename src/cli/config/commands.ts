@@ -14,10 +14,10 @@ export const configCommands: readonly CommandSpec[] = [
   },
   {
     name: "get",
-    summary: "print a value: the repository's, or else yours",
-    arguments: [KEY],
+    summary: "print a value: the repository's, or else yours; without a key, all values",
+    arguments: [{ ...KEY, optional: true }],
     options: [JSON_OPTION],
-    examples: ["rookery config get defaults.agent"],
+    examples: ["rookery config get", "rookery config get defaults.agent"],
     load: async () => (await import("./config.ts")).getConfigCommand,
   },
   {

@@ -45,6 +45,22 @@ describe("rookery config", () => {
     );
   });
 
+  it("lists every value that is set, and says if the repository overrides one", async () => {
+    expect((await fixture.rookery(["config", "get"])).stdout).toContain("nothing is set");
+    await fixture.rookery(["config", "set", "defaults.agent", "openai", "--repository"]);
+    const set = await fixture.rookery(["config", "set", "defaults.agent", "google"]);
+    expect(set.stderr).toContain(
+      'defaults.agent = "openai", which wins in this repository; change that with --repository',
+    );
+    await fixture.rookery(["config", "set", "defaults.max_running", "2"]);
+    const { stdout } = await fixture.rookery(["config", "get"]);
+    expect(stdout.split("\n").map((line) => line.split(/ {2,}/))).toEqual([
+      ['defaults.agent = "openai"', repositoryFile()],
+      ["defaults.max_running = 2", user],
+      [""],
+    ]);
+  });
+
   it("does not trust a repository that was not trusted before", async () => {
     await writeFile(repositoryFile(), '[worktree]\nsetup = "evil"\n');
     const set = await fixture.rookery(["config", "set", "merge.gate", "npm test", "--repository"]);

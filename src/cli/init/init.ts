@@ -46,7 +46,8 @@ export function formatInitialConfig({ ready, project, copies }: InitialConfig): 
   const setting = (key: string, value: string | undefined, example: string): string =>
     value === undefined ? `# ${key} = ${formatTomlValue(example)}` : `${key} = ${formatTomlValue(value)}`;
   const lines = [
-    "# Configuration of Rookery for this repository. All keys: docs/reference/configuration.md",
+    "# Configuration of Rookery for this repository.",
+    "# All keys: docs/configuration.md of Rookery",
     "",
     "[defaults]",
     ...(others.length === 0 ? [] : [`# ready here too: ${others.join(", ")}`]),

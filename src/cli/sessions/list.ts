@@ -10,8 +10,9 @@ import type { CommandCall } from "../command.ts";
 import { displayWidth, truncateAtWord, truncateToWidth } from "../display-width.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { formatAge, formatColumns, formatLocalTime } from "../format.ts";
-import { print, printJson, printText, terminalWidth } from "../io.ts";
+import { hasColor, print, printJson, printText, terminalWidth } from "../io.ts";
 import { openLog } from "../log.ts";
+import { ansiPaint, type Color, type Paint, plainPaint } from "../paint.ts";
 import { choiceOption, countOption, isSet, textOption } from "../options.ts";
 import { toSingleLine } from "../sanitize.ts";
 import { SHOWN_SESSION_STATUSES, type ShownSessionStatus } from "./shown-status.ts";
@@ -43,7 +44,12 @@ export async function listSessionsCommand({ io, options }: CommandCall): Promise
     await printText(io, `no ${which}sessions; start one: rookery run "PROMPT", or try: rookery demo\n`);
     return EXIT.done;
   }
-  await print(io, formatSessionTable(sessions, { now: Date.now(), width: terminalWidth(io.stdout) }));
+  const paint = hasColor(io) ? ansiPaint : plainPaint;
+  const width = terminalWidth(io.stdout);
+  await print(io, formatSessionTable(sessions, { now: Date.now(), width, paint }));
+  if (width !== undefined && sessions.length === limit) {
+    await printText(io, `the newest ${limit}; more: rookery sessions list --limit ${limit * 5}\n`);
+  }
   return EXIT.done;
 }
 
@@ -87,19 +93,28 @@ const MIN_TITLE_WIDTH = 16;
 const MAX_TITLE_WIDTH = 60;
 const GAP = "  ";
 
-/** `width`: the columns of the terminal, or undefined for a pipe. */
+const HEAD = ["id", "status", "agent", "turns", "active", "about"];
+
+interface SessionTableFormat {
+  readonly now: number;
+  /** The columns of the terminal, or undefined for a pipe, which gets no heading. */
+  readonly width: number | undefined;
+  readonly paint: Paint;
+}
+
 export function formatSessionTable(
   sessions: readonly ListedSession[],
-  { now, width }: { readonly now: number; readonly width: number | undefined },
+  { now, width, paint }: SessionTableFormat,
 ): string {
-  const rows = sessions.map((session) => [
+  const listed = sessions.map((session) => [
     shortId(session.id),
     session.interrupted ? "interrupted" : formatStatus(session),
     truncateToWidth(toSingleLine(session.agent), 20),
     `${session.turns} ${session.turns === 1 ? "turn" : "turns"}`,
     formatAge(session.updatedAt, now),
-    `${session.depth === undefined ? "" : "↳ "}${toSingleLine(session.title ?? "")}`,
+    `${session.depth === undefined ? "" : "↳ "}${formatTask(session)}${toSingleLine(session.title ?? "")}`,
   ]);
+  const rows = width === undefined ? listed : [HEAD, ...listed];
   const columns = new Set([0, 1, 2, 3, 4]);
   const widthOf = (column: number) => Math.max(...rows.map((row) => displayWidth(row[column] ?? "")));
   const before = () => [...columns].reduce((sum, column) => sum + widthOf(column) + GAP.length, 0);
@@ -108,9 +123,36 @@ export function formatSessionTable(
     columns.delete(column);
   }
   const room = Math.min(MAX_TITLE_WIDTH, width === undefined ? Infinity : Math.max(1, width - before()));
-  return formatColumns(
+  const table = formatColumns(
     rows.map((row) => [...[...columns].map((column) => row[column] ?? ""), truncateAtWord(row.at(-1) ?? "", room)]),
   );
+  const lines = table.trimEnd().split("\n");
+  const start = widthOf(0) + GAP.length;
+  return lines
+    .map((line, index) =>
+      rows[index] === HEAD ? paint("dim", line) : paintStatus(line, start, rows[index]?.[1], paint),
+    )
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+/** Colors by the first word of a status. */
+const STATUS_COLORS: Readonly<Record<string, Color>> = {
+  running: "cyan",
+  waiting: "yellow",
+  parked: "yellow",
+  interrupted: "yellow",
+};
+
+function paintStatus(line: string, start: number, status = "", paint: Paint): string {
+  const color = Object.entries(STATUS_COLORS).find(([word]) => status.startsWith(word))?.[1];
+  if (color === undefined) return line;
+  return line.slice(0, start) + paint(color, status) + line.slice(start + status.length);
+}
+
+/** Sets the sessions of tasks apart from those that a person started. */
+function formatTask({ task }: SessionSummary): string {
+  return task === undefined ? "" : `task ${toSingleLine(task, 30)}: `;
 }
 
 function formatStatus({ status, parkedUntil }: SessionSummary): string {
