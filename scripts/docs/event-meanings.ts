@@ -46,7 +46,8 @@ export const SESSION_EVENT_MEANINGS: Readonly<Record<EventType, string>> = {
 
 export const TASK_EVENT_MEANINGS: Readonly<Record<TaskEventType, string>> = {
   "task.created": "The task and its specification.",
-  "task.queued": "The task waits for a process again: it was resumed, continued, interrupted or retried.",
+  "task.queued":
+    "The task waits for a process again: it was resumed, continued, interrupted or retried, or the process that took it cannot run its agent.",
   "task.started": "A process took the task.",
   "worktree.made": "The worktree and branch exist.",
   "worktree.ready": "Files are copied and the setup command has passed.",

@@ -15,14 +15,17 @@ export interface RecordedModel {
 
 type ProviderConfig = Parameters<typeof findMissingSetup>[1] & { readonly providers: ReadonlyMap<string, unknown> };
 
-/** Throws `provider_unknown`, `provider_mismatch` or `provider_unconfigured`. The message names both providers. */
+/** Throws `provider_unknown`, `provider_mismatch` or `provider_unconfigured`. The message names both providers if they differ. */
 export function assertRecordedProvider(
   { sessionId, agent, model, chosen, configured }: RecordedModel,
   means: ProviderConfig,
 ): void {
   const recorded = parseModelName(model).provider;
   const now = configured?.split("/")[0] ?? "none";
-  const whose = `session ${sessionId} was recorded with the provider ${recorded} (${model}), but agent ${agent} is configured for ${now}`;
+  const whose =
+    recorded === now
+      ? `session ${sessionId} uses ${model} (agent ${agent})`
+      : `session ${sessionId} was recorded with the provider ${recorded} (${model}), but agent ${agent} is configured for ${now}`;
   const other = now === recorded ? "provider/model" : (configured ?? "provider/model");
   if (!KNOWN_PROVIDERS.has(recorded) && !means.providers.has(recorded)) {
     const fix = `define it under [providers.${recorded}] in rookery.toml, or continue with another model: --model ${other}`;
@@ -35,6 +38,6 @@ export function assertRecordedProvider(
   if (lacks === undefined) return;
   throw new RookeryError(
     "provider_unconfigured",
-    `${whose}; ${lacks}, or continue with another model: --model ${other}`,
+    `${whose}${recorded === now ? ", but " : "; "}${lacks}, or continue with another model: --model ${other}`,
   );
 }

@@ -1698,7 +1698,7 @@ export interface components {
             /** @constant */
             type: "task.queued";
             /** @enum {string} */
-            why: "resumed" | "continued" | "interrupted" | "retried";
+            why: "resumed" | "continued" | "interrupted" | "retried" | "unavailable";
             message?: string;
             /** Format: date-time */
             notBefore?: string;

@@ -54,10 +54,10 @@ it.each([
     "openai/gpt-6.1-sol",
     {},
     "provider_unconfigured",
-    ["(openai/gpt-5.4)", "for openai", "OPENAI_API_KEY", "--model provider/model"],
+    ["uses openai/gpt-5.4 (agent a), but OPENAI_API_KEY is not set", "--model provider/model"],
   ],
 ])(
-  "rejects a session whose recorded provider is %s now, and names the session and both providers",
+  "rejects a session whose recorded provider is %s now, and names the session and what to do",
   async (_, before, after, keys, code, words) => {
     const { id, error } = await reopenSession(before, after, { keys });
     expect(error).toMatchObject({ code });

@@ -25,6 +25,11 @@ export function runInterrupted(message = "the process that ran the task ended"):
   return new RunEnd({ type: "task.queued", why: "interrupted", message });
 }
 
+/** This process cannot run the agent of a task whose turn another process started. That work must not be lost. */
+export function runUnavailable(message: string): RunEnd {
+  return new RunEnd({ type: "task.queued", why: "unavailable", message });
+}
+
 export function runParked(until: string, message: string): RunEnd {
   return new RunEnd({ type: "task.parked", until, message });
 }

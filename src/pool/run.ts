@@ -22,13 +22,13 @@ import { TimeLimit } from "./time-limit.ts";
 const FIRST_RETRY_MS = 2_000;
 const LAST_RETRY_MS = 5 * 60_000;
 
-/** Rejects only if the log cannot be written. The end of the run is then not recorded, and another process continues it. */
+/** Resolves with the event that ended the run. Rejects only if the log cannot be written. The end of the run is then not recorded, and another process continues it. */
 export async function runTask(
   parts: PoolParts,
   repositories: Repositories,
   { state, lease }: ClaimedTask,
   ending: AbortController,
-): Promise<void> {
+): Promise<TaskEventBody> {
   await using writer = holdTaskWriter({ ...parts, owner: lease.owner }, state, lease);
   const lost = () => ending.abort(writer.lost.reason);
   writer.lost.addEventListener("abort", lost, { once: true });
@@ -38,6 +38,7 @@ export async function runTask(
   const end = await runToEnd(parts, repositories, { writer, time }, ending.signal);
   if (end.type === "task.ended") await endTask({ parts, repositories, writer }, end);
   else await writer.write(end);
+  return end;
 }
 
 async function runToEnd(

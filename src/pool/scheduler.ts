@@ -1,6 +1,6 @@
 /** Claims tasks within the limits, runs them concurrently, and obeys stop requests of other processes. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { isEnded, isRookeryError, type ClaimedTask } from "../domain/index.ts";
+import { isEnded, isRookeryError, type ClaimedTask, type TaskEventBody } from "../domain/index.ts";
 import { DEFAULT_LEASE_TIMING, abandonLease } from "../session/index.ts";
 import { chooseNext } from "./choose.ts";
 import type { PoolParts, Repositories } from "./parts.ts";
@@ -21,6 +21,9 @@ const POLL_MS = 200;
 const RECOVER_MS = 2_000;
 /** How long to wait after a failure of the log or the configuration. */
 const PROBLEM_MS = 2_000;
+/** Each attempt to run an agent that is not available adds events to the log, so they become rare. */
+const FIRST_UNAVAILABLE_MS = 60_000;
+const LAST_UNAVAILABLE_MS = 60 * 60_000;
 
 interface RunningTask {
   readonly ending: AbortController;
@@ -29,12 +32,20 @@ interface RunningTask {
   readonly of: RunRequest;
 }
 
+/** Both in milliseconds; `at` is a time of the monotonic clock. */
+interface RetryTime {
+  readonly at: number;
+  readonly waitMs: number;
+}
+
 type RunRequest = RunTasks & { readonly onProblem: (error: unknown) => void };
 
 export class Scheduler {
   readonly #parts: PoolParts;
   readonly #repositories: Repositories;
   readonly #running = new Map<string, RunningTask>();
+  /** Tasks whose agent this process cannot run, and when to try again. */
+  readonly #unavailable = new Map<string, RetryTime>();
   #claims = 0;
   #recoverAt = 0;
   #merging: Promise<void> | undefined;
@@ -87,7 +98,7 @@ export class Scheduler {
   async #hasEnded(only: string | undefined): Promise<boolean> {
     if (only === undefined || this.#running.has(only)) return false;
     const state = await this.#parts.store.task(only);
-    return state === undefined || isEnded(state);
+    return state === undefined || isEnded(state) || this.#isUnavailable(only);
   }
 
   async #look(own: RunRequest): Promise<void> {
@@ -131,7 +142,12 @@ export class Scheduler {
         now: clock.now(),
         until: clock.now() + leaseTiming.ttlMs,
         only,
-        choose: (candidates, busy) => chooseNext(candidates, busy, maxRunning),
+        choose: (candidates, busy) =>
+          chooseNext(
+            candidates.filter(({ id }) => !this.#isUnavailable(id)),
+            busy,
+            maxRunning,
+          ),
       });
     } catch (error) {
       abandonLease(owner); // the store may have granted the lease
@@ -143,6 +159,7 @@ export class Scheduler {
     const { id } = claimed.state;
     const ending = new AbortController();
     const over = runTask(this.#parts, this.#repositories, claimed, ending)
+      .then((end) => this.#noteAvailability(id, end))
       .catch((error: unknown) => {
         if (!isRookeryError(error, "lease_lost")) own.onProblem(error);
       })
@@ -151,6 +168,17 @@ export class Scheduler {
         this.nudge();
       });
     this.#running.set(id, { ending, done: over, of: own });
+  }
+
+  #noteAvailability(id: string, end: TaskEventBody): void {
+    if (end.type !== "task.queued" || end.why !== "unavailable") return void this.#unavailable.delete(id);
+    const before = this.#unavailable.get(id)?.waitMs;
+    const waitMs = before === undefined ? FIRST_UNAVAILABLE_MS : Math.min(2 * before, LAST_UNAVAILABLE_MS);
+    this.#unavailable.set(id, { at: performance.now() + waitMs, waitMs });
+  }
+
+  #isUnavailable(id: string): boolean {
+    return performance.now() < (this.#unavailable.get(id)?.at ?? 0);
   }
 
   /** Returns immediately if something has changed since `seen`. */

@@ -20,6 +20,7 @@ function describeTaskEvent(event: LogEvent): string | undefined {
     case "task.started":
       return event.run === 1 ? "started" : `started again (run ${event.run})`;
     case "task.queued":
+      if (event.why === "unavailable") return `cannot continue: ${event.message ?? "its agent is not available"}`;
       return event.why === "interrupted" ? "was recovered: its process is gone, so it runs again" : undefined;
     case "task.parked":
       return `waits until ${formatLocalTime(event.until)}: ${event.message}`;

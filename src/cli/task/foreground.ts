@@ -123,6 +123,10 @@ async function reportOutcome({ io, json }: ForegroundRun, task: TaskView): Promi
       return EXIT.cancelled;
     case "queued":
     case "parked":
+      if (isUnavailableHere(task)) {
+        printNotice(io, `task ${id} waits: ${message}`);
+        return EXIT.failed;
+      }
       printNotice(io, `task ${id} ${describeWait(task)}; run it with: rookery serve`);
       return EXIT.done;
     case "preparing":
@@ -131,6 +135,11 @@ async function reportOutcome({ io, json }: ForegroundRun, task: TaskView): Promi
       printNotice(io, `another process runs task ${id}; see: rookery task show ${id}`);
       return EXIT.done;
   }
+}
+
+/** A task that has no reason to wait, and that this process has left again. */
+function isUnavailableHere({ needs, notBefore, message }: TaskView): boolean {
+  return needs.length === 0 && notBefore === undefined && message !== undefined;
 }
 
 function describeWait({ needs, status, notBefore }: TaskView): string {

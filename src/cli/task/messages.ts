@@ -69,6 +69,7 @@ const QUEUE_REASON_TEXT: Record<Extract<TaskEvent, { type: "task.queued" }>["why
   continued: "the limit was lifted",
   interrupted: "its process is gone",
   retried: "retried",
+  unavailable: "the process that took it cannot run its agent",
 };
 
 export const MERGE_OUTCOME_TEXT: Record<MergeOutcome, string> = {

@@ -14,9 +14,12 @@ export type MergeOutcome = z.infer<typeof MergeOutcome>;
 
 export const taskEventBodies = lazily(() => ({
   "task.created": z.strictObject({ spec: TaskSpec }),
-  /** The task is queued again: a person resumed it, a limit has reset, its process died, or it is retried. */
+  /**
+   * The task is queued again: a person resumed it, a limit has reset, its process died, it is retried, or the process
+   * that took it cannot run its agent, for example because it has no key.
+   */
   "task.queued": z.strictObject({
-    why: z.enum(["resumed", "continued", "interrupted", "retried"]),
+    why: z.enum(["resumed", "continued", "interrupted", "retried", "unavailable"]),
     message: z.string().optional(),
     /** The earliest time to start. */
     notBefore: z.iso.datetime().optional(),

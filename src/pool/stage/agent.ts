@@ -14,7 +14,7 @@ import {
 import { followWithRetry, isTransientFailure, type Session, type Turn } from "../../session/index.ts";
 import { taskBudgetFor, findExceededTaskBudget, secondsLeft, sumOtherUsage } from "../budget.ts";
 import { commitRemainingChanges } from "../commit.ts";
-import { runParked, runStopped, type RunEnd } from "../run-end.ts";
+import { runParked, runStopped, runUnavailable, type RunEnd } from "../run-end.ts";
 import type { StagePosition, TaskRun, StageResult } from "./task-run.ts";
 import { stagePrompt, resumePrompt } from "./prompts.ts";
 
@@ -137,11 +137,26 @@ async function openStageSession(run: TaskRun, stage: AgentStage): Promise<Sessio
   try {
     return await parts.openSession(usable === undefined ? budgeted : { ...budgeted, id: usable.id });
   } catch (error) {
+    if (usable !== undefined && usable.status !== "idle" && isMissingHere(error)) {
+      throw runUnavailable(formatMissingHere(stage.agent, error));
+    }
     if (isRookeryError(error) && /^(agent_(unavailable|exited|failed)|provider_)/.test(error.code)) {
       throw new AgentFailure(error.code, error.message, { cause: error });
     }
     throw error;
   }
+}
+
+/** True if this process lacks something that another one may have: a key, a login, or a program. */
+function isMissingHere(error: unknown): error is RookeryError {
+  return (
+    isRookeryError(error) && ["provider_unconfigured", "agent_unavailable", "agent_not_ready"].includes(error.code)
+  );
+}
+
+function formatMissingHere(agent: string, { message }: RookeryError): string {
+  const fix = "restart rookery serve with what it lacks";
+  return `process ${process.pid} cannot run the agent ${agent} to continue this task: ${message}; ${fix}`;
 }
 
 /** Waits until the turn ends. Leaves a parked turn parked, and throws so that the task is parked too. */
