@@ -60,6 +60,7 @@ import { isMerging, mergeTask, resolveMergeTarget, withdrawMerge } from "./merge
 import type { PoolParts } from "./parts.ts";
 import { requireTask, stampEvents, openTaskWriter, appendTaskEvent, type TaskWriter } from "./task-writer.ts";
 import { planTask } from "./plan.ts";
+import { readTaskQueue, type TaskQueue } from "./queue-reason.ts";
 import { removeTask } from "./remove.ts";
 import { Scheduler, type RunTasks } from "./scheduler.ts";
 import { toTaskView } from "./view.ts";
@@ -129,10 +130,12 @@ export class Pool implements Tasks {
     const repository = cwd === undefined ? undefined : (await this.#repository(this.#parts.folder(cwd))).root;
     const phases = status && [...new Set(status.map((each): TaskPhase => (each === "waiting" ? "running" : each)))];
     const found: TaskView[] = [];
+    let queue: Promise<TaskQueue> | undefined;
+    const readQueue = () => (queue ??= this.#readQueue());
     for (let { before } = query; ;) {
       const states = await this.#parts.store.tasks({ ...query, phases, repository, before, limit });
       for (const state of states) {
-        const view = await this.#view(state); // one by one: a thousand concurrent reads would delay all other callers
+        const view = await this.#view(state, readQueue); // one by one: a thousand concurrent reads would delay all other callers
         if (status?.includes(view.status) ?? true) found.push(view); // only its session knows whether a task waits
       }
       before = states.at(-1)?.id;
@@ -247,8 +250,12 @@ export class Pool implements Tasks {
     }
   }
 
-  #view(state: TaskState): Promise<TaskView> {
-    return toTaskView(this.#parts.store, this.#parts.clock, state);
+  #view(state: TaskState, readQueue = () => this.#readQueue()): Promise<TaskView> {
+    return toTaskView(this.#parts.store, this.#parts.clock, state, readQueue);
+  }
+
+  async #readQueue(): Promise<TaskQueue> {
+    return readTaskQueue(this.#parts.store, await this.#parts.maxRunning());
   }
 
   /** Finds the repository of a folder. Opens each repository only once. */

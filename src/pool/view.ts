@@ -1,18 +1,28 @@
 /** Reads what the view of a task depends on, and builds the view that callers get. */
 import { buildTaskView, listNeededTasks, type Store, type TaskState, type TaskView } from "../domain/index.ts";
 import type { Clock } from "../stdx/index.ts";
+import { formatQueueLimit, type TaskQueue } from "./queue-reason.ts";
 
-export async function toTaskView(store: Store, clock: Clock, state: TaskState): Promise<TaskView> {
+/** `readQueue`: called for a queued task, to say which limit holds it back. */
+export async function toTaskView(
+  store: Store,
+  clock: Clock,
+  state: TaskState,
+  readQueue: () => Promise<TaskQueue>,
+): Promise<TaskView> {
   const sessions = await readById(
     state.sessions.map(({ id }) => id),
     (id) => store.summary(id),
   );
   const needed = await readById(listNeededTasks(state), (id) => store.task(id));
-  return buildTaskView(state, {
+  const view = buildTaskView(state, {
     findSession: (id) => sessions.get(id),
     findTask: (id) => needed.get(id),
     now: clock.now(),
   });
+  const isReady = view.status === "queued" && view.message === undefined && view.notBefore === undefined;
+  const reason = isReady ? formatQueueLimit(state, await readQueue()) : undefined;
+  return reason === undefined ? view : { ...view, message: reason };
 }
 
 async function readById<Item>(

@@ -34,7 +34,7 @@ function doorThat(run: (id: string, signal: AbortSignal) => Promise<void>, view:
     answer: async (...given) => {
       answered.push(given);
     },
-    runner: { run, isAbandoned: async () => false },
+    runner: { run, isAbandoned: async () => false, lastEventAt: async () => undefined },
   });
 }
 

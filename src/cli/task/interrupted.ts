@@ -9,7 +9,12 @@ export interface ListedTask extends TaskView {
 
 /** A server continues interrupted tasks when it starts, so its tasks are never interrupted. */
 export async function markInterrupted<T extends TaskView>({ runner }: TaskService, task: T): Promise<T & ListedTask> {
-  return { ...task, interrupted: isActive(task) && (await runner?.isAbandoned(task.id)) === true };
+  if (runner === undefined || !isActive(task) || !(await runner.isAbandoned(task.id))) {
+    return { ...task, interrupted: false };
+  }
+  const now = Date.now();
+  const idleMs = Math.max(0, now - ((await runner.lastEventAt(task.id)) ?? now));
+  return { ...task, interrupted: true, ranMs: Math.max(0, task.ranMs - idleMs) }; // its clock stops with its process
 }
 
 export function isActive({ status }: Pick<TaskView, "status">): boolean {

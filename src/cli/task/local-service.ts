@@ -25,6 +25,15 @@ export async function openLocalTasks(io: Io): Promise<TaskService> {
       run: (id, signal) =>
         rookery.runTasks({ only: id, signal, onProblem: (error) => printNotice(io, formatError(error)) }),
       isAbandoned: async (id) => !(await isDriven(store, id, systemClock)),
+      lastEventAt: async (id) => {
+        const state = await store.task(id);
+        const { sessionId } = state?.current ?? {};
+        const session = sessionId === undefined ? undefined : await store.summary(sessionId);
+        const times = [state?.updatedAt, session?.updatedAt].flatMap((at) =>
+          at === undefined ? [] : [Date.parse(at)],
+        );
+        return times.length === 0 ? undefined : Math.max(...times);
+      },
     },
     head: async () => (await store.readFeed({ after: 0, limit: 0 })).head,
     async *history(task, start) {

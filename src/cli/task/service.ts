@@ -35,4 +35,6 @@ export interface TaskRunner {
   run(id: string, signal: AbortSignal): Promise<void>;
   /** True if the log says that the task runs, but its process is gone. */
   isAbandoned(id: string): Promise<boolean>;
+  /** Returns when the task or its current session recorded something last, in milliseconds since the epoch. */
+  lastEventAt(id: string): Promise<number | undefined>;
 }

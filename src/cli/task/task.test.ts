@@ -42,7 +42,7 @@ async function shown(
 
 /** `abandoned`: ids of tasks whose process is gone. */
 function runnerWith({ abandoned = [] as readonly string[], run = (_id: string) => Promise.resolve() }): TaskRunner {
-  return { run, isAbandoned: async (id) => abandoned.includes(id) };
+  return { run, isAbandoned: async (id) => abandoned.includes(id), lastEventAt: async () => undefined };
 }
 
 const lines = (text: string) => text.trimEnd().split("\n");
