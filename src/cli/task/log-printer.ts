@@ -1,10 +1,11 @@
 /** Prints the events of a task: as a transcript, as one line each, or as JSON. */
 import type { TaskEvent } from "../../domain/task/events.ts";
 import type { OptionValues } from "../command.ts";
-import { hasColor, type Io, print, printJson, terminalWidth } from "../io.ts";
+import { hasColor, type Io, print, printJson, terminalWidth, withCommandPrefix } from "../io.ts";
 import { isSet } from "../options.ts";
 import { ansiPaint, type Paint, plainPaint } from "../paint.ts";
 import { toSingleLine } from "../sanitize.ts";
+import { formatPendingRequest } from "../sessions/format-request.ts";
 import { loadMessageRenderer } from "../transcript/message-renderer.ts";
 import {
   EMPTY_TRANSCRIPT,
@@ -18,11 +19,14 @@ import {
 import { wrapText } from "../wrap.ts";
 import { formatLogLine } from "./log-line.ts";
 import { formatTaskEvent, isTaskEvent } from "./messages.ts";
+import type { TaskRequest } from "./requests.ts";
 import type { LoggedEvent } from "./service.ts";
 import { formatTaskEventLine } from "./task-event-screen.ts";
 
 export interface LogPrinter {
   show(logged: LoggedEvent): Promise<void>;
+  /** Shows a request that waits for an answer, and the commands that answer it. Only in a transcript. */
+  showRequest(request: TaskRequest): Promise<void>;
   /** Call it before events that are recorded now: messages are then printed while they stream. */
   startLive(): Promise<void>;
   end(): Promise<void>;
@@ -43,6 +47,7 @@ export async function chooseLogPrinter({ io, options, stages }: LogPrinterOption
       if (json) await printJson(io, { position: logged.position, ...logged.event });
       else await print(io, `${formatLogLine(logged, stages)}\n`);
     },
+    showRequest: async () => undefined,
     startLive: async () => undefined,
     end: async () => undefined,
   };
@@ -65,6 +70,10 @@ async function createTranscriptPrinter(io: Io, stages: readonly string[]): Promi
       if (!isTaskEvent(event)) return write(renderTranscriptEvent(view, event, now));
       const line = formatTaskLine(event, stages, paint);
       if (line !== undefined) await write(renderTranscriptLine(view, wrapText(line, { width: now.columns }), now));
+    },
+    async showRequest({ taskId, sessionId, asked }) {
+      const text = withCommandPrefix(io, formatPendingRequest(sessionId, asked, taskId).trim());
+      await write(renderTranscriptLine(view, text, optionsNow()));
     },
     async startLive() {
       live = true;

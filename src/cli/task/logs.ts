@@ -8,6 +8,7 @@ import type { LoggedEvent, TaskService } from "./service.ts";
 import { findTask } from "./find.ts";
 import { hasNoRunner } from "./interrupted.ts";
 import { chooseLogPrinter } from "./log-printer.ts";
+import { pendingTaskRequests } from "./requests.ts";
 
 export async function taskLogsCommand(
   { io, args: [named = ""], options }: CommandCall,
@@ -23,6 +24,15 @@ export async function taskLogsCommand(
   const head = at === 0 ? 0 : await service.head();
   if (at > head) throw usageError(`--after ${at} is past the end of the log (${head}); use a smaller value`);
   for await (const logged of service.history(id, at)) await show(logged);
+  const shownRequests = new Set<string>();
+  const showOpenRequests = async (): Promise<void> => {
+    for (const request of await pendingTaskRequests(service, await service.tasks.show(id))) {
+      const key = `${request.sessionId} ${request.asked.requestId}`;
+      if (!shownRequests.has(key)) await printer.showRequest(request);
+      shownRequests.add(key);
+    }
+  };
+  await showOpenRequests();
   const isFollowing = isSet(options, "follow") && !(await isFinished(service, id));
   if (isFollowing) {
     if (service.runner !== undefined && (await hasNoRunner(service, id))) {
@@ -31,6 +41,7 @@ export async function taskLogsCommand(
     await printer.startLive();
     for await (const logged of service.tasks.follow({ task: id, after: at })) {
       await show(logged);
+      if (ASKING_EVENTS.has(logged.event.type)) await showOpenRequests();
       if (FINAL_EVENTS.has(logged.event.type) && (await isFinished(service, id))) break;
     }
     for await (const logged of service.history(id, at)) await show(logged); // events recorded together with the end
@@ -40,6 +51,8 @@ export async function taskLogsCommand(
 }
 
 const FINAL_EVENTS: ReadonlySet<string> = new Set(["task.ended", "merge.ended", "task.removed"]);
+
+const ASKING_EVENTS: ReadonlySet<string> = new Set(["permission.requested", "question.asked"]);
 
 /** True if the task has ended and no merge is in progress. */
 async function isFinished({ tasks }: TaskService, id: string): Promise<boolean> {

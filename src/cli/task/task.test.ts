@@ -317,6 +317,28 @@ describe("logs", () => {
     );
   });
 
+  const asks = (requestId: string) => {
+    const input = { command: "make" };
+    const body = { type: "permission.requested", toolId: "t", tool: "bash", title: "x", kind: "execute" } as const;
+    const waitingFor = [{ sessionId: "ses_1", requestId }];
+    service.change("a", { status: "waiting", waitingFor });
+    service.emit("a", { ...body, sessionId: "ses_1", requestId, input });
+  };
+  const WAITS = "waiting for a decision on bash:\n  command: make\nanswer with: rookery answer a";
+
+  it("shows a request that waits, also one that is asked while it follows", async () => {
+    asks("r1");
+    expect((await shown(taskLogsCommand, ["a"]))[1]).toMatch(new RegExp(`made\\[31m it\\n${WAITS} r1 allow\\n`));
+    const following = shown(taskLogsCommand, ["a"], { follow: true });
+    await vi.waitFor(() => expect(service.followers).toBe(1));
+    asks("r2");
+    await vi.waitFor(() => expect(io.text()).toContain(`${WAITS} r2 allow`));
+    service.change("a", { status: "stopped", waitingFor: [] });
+    service.emit("a", { type: "task.ended", outcome: "stopped" });
+    const [, text] = await following;
+    expect(text.split("waiting for a decision")).toHaveLength(3);
+  });
+
   it("follows the log until the task has ended, including its last events", async () => {
     const following = shown(taskLogsCommand, ["a"], { follow: true });
     await vi.waitFor(() => expect(service.followers).toBe(1));
@@ -341,6 +363,8 @@ it("shows the last message of the agent at the end", async () => {
   service.emit("a", { type: "message.completed", sessionId: "ses_1", messageId: "m", text: "first" });
   service.emit("a", { type: "message.completed", sessionId: "ses_1", messageId: "m2", text: "All\u001b[1m\ndone.\n" });
   expect((await shown(showTaskCommand, ["a"]))[1]).toMatch(/\n\nthe last message of the agent:\nAll\[1m\ndone\.\n$/);
+  service.emit("a", { type: "message.completed", sessionId: "ses_2", messageId: "m", text: "Checked." });
+  expect((await shown(showTaskCommand, ["a"]))[1]).toMatch(/the last message of the agent:\nChecked\.\n$/);
 });
 
 describe("logs of a task that no process runs", () => {
