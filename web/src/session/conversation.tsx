@@ -19,7 +19,10 @@ export function Conversation(props: ConversationProps): JSX.Element {
   const { client, feed } = useServer();
   return (
     <Show when={props.sessionId} keyed>
-      {(id) => <ConversationView model={openSession(client, feed, id)} isReadOnly={props.isReadOnly ?? false} />}
+      {(id) => {
+        const model = openSession(client, feed, id); // not in the attribute, which is evaluated at each use
+        return <ConversationView model={model} isReadOnly={props.isReadOnly ?? false} />;
+      }}
     </Show>
   );
 }

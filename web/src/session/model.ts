@@ -167,11 +167,12 @@ export function openSession(client: RookeryClient, feed: Feed, id: string): Sess
       () => feed.status().log,
       (log, before) => {
         if (log === 0) return;
-        if (before === undefined || before === 0) void catchUp();
-        else if (log !== before) void load();
+        if (before !== undefined && before !== 0) void (log !== before && load());
+        else if (isLoaded()) void catchUp();
       },
     ),
   );
+  createEffect(on(isLoaded, (isReady) => void (isReady && feed.status().log > 0 && catchUp())));
   return { id, state, rows, isPrepending, isLoaded, hasOlder, context, plan, problem, loadOlder };
 }
 
