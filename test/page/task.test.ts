@@ -109,13 +109,13 @@ describe.skipIf("missing" in found)(`the screen of a task${"missing" in found ? 
       await startTask(`hostile-${colorScheme}`, command, "checked");
       const { page, problems } = await scene.openPage(`/task/hostile-${colorScheme}`, { colorScheme });
       for (const [tab, text] of [
-        ["Conversation", "Task hostile"],
+        ["Conversation", "<b>red</b>"],
         ["Changes", "+<script>alert(1)</script>"],
         ["Checks", "all is well"],
         ["Events", "run 1"],
       ] as const) {
         await page.getByRole("link", { name: tab, exact: true }).click();
-        if (tab === "Checks") await page.locator(".check summary").first().press("Enter");
+        if (tab === "Checks") await page.locator(".check-run summary").first().press("Enter");
         await page.locator("main").getByText(text).last().waitFor();
         expect(await findViolations(page), tab).toEqual([]);
       }

@@ -43,7 +43,7 @@ function Check(props: { readonly run: StageRun }): JSX.Element {
   };
   const startsOpen = props.run.status === "failed" || props.run.status === "running";
   return (
-    <details class="check" open={startsOpen}>
+    <details class="check-run" open={startsOpen}>
       <summary>
         <span class={`status ${STATUS_GROUPS[props.run.status]}`}>{props.run.status}</span>
         <strong>{visible(props.run.name)}</strong>
@@ -66,7 +66,7 @@ export function Output(props: { readonly run: StageRun }): JSX.Element {
       <Show when={props.run.omitted > 0}>
         <p class="muted small">The first {props.run.omitted.toLocaleString("en-US")} characters are in the events.</p>
       </Show>
-      <pre class="output" tabindex="0" role="region" aria-label={`Output of ${visible(props.run.name)}`}>
+      <pre class="run-output" tabindex="0" role="region" aria-label={`Output of ${visible(props.run.name)}`}>
         {text()}
       </pre>
     </Show>

@@ -118,7 +118,7 @@ function EventRow(props: EventRowProps): JSX.Element {
         </button>
       </div>
       <Show when={props.isOpen}>
-        <pre class="output small">{visible(JSON.stringify(props.event, undefined, 2))}</pre>
+        <pre class="run-output small">{visible(JSON.stringify(props.event, undefined, 2))}</pre>
       </Show>
     </div>
   );

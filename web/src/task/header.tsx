@@ -39,19 +39,21 @@ export function Header(): JSX.Element {
         </For>
       </dl>
       <Show when={task().status === "waiting"}>
-        <p class="notice warn-surface">
+        <p class="task-notice warn-surface">
           The agent waits for your answer.{" "}
           <Link to={{ screen: "task", id, tab: "conversation" }}>Go to the conversation</Link>
         </p>
       </Show>
       <Show when={reasonOf(task())}>
-        {(reason) => <p class={`notice ${task().status === "failed" ? "bad-surface" : ""}`}>{visible(reason())}</p>}
+        {(reason) => (
+          <p class={`task-notice ${task().status === "failed" ? "bad-surface" : ""}`}>{visible(reason())}</p>
+        )}
       </Show>
-      <Show when={mergeNotice(task())}>{(notice) => <p class="notice">{visible(notice())}</p>}</Show>
+      <Show when={mergeNotice(task())}>{(notice) => <p class="task-notice">{visible(notice())}</p>}</Show>
       <Show when={task().prompt.trim() !== task().title.trim()}>
-        <details class="prompt">
+        <details class="task-prompt">
           <summary class="muted small">Prompt</summary>
-          <p class="prompt-text">{visible(task().prompt)}</p>
+          <p class="task-prompt-text">{visible(task().prompt)}</p>
         </details>
       </Show>
       <Actions />

@@ -110,7 +110,7 @@ export function MergeDialog(props: { onClose(): void }): JSX.Element {
             </label>
           </div>
           <Show when={gate() === "command"}>
-            <label class="field">
+            <label class="merge-field">
               <span>Command that must pass on the merged result</span>
               <input
                 class="mono"

@@ -99,7 +99,7 @@ export function Changes(): JSX.Element {
           {(known) => (
             <>
               <Show when={known().truncated}>
-                <p class="notice warn-surface">
+                <p class="task-notice warn-surface">
                   The diff is too long to be shown whole. The files without a link are missing: see{" "}
                   <code>rookery task diff {id}</code>
                 </p>

@@ -1,4 +1,4 @@
-/** The rows of a diff. */
+/** The rows of a diff. A row never changes: scrolling makes many, so these components do without reactive parts. */
 import { Show, type JSX } from "solid-js";
 import { visible } from "../../format.ts";
 import type { PatchFile, PatchLine } from "./parse-patch.ts";
@@ -28,15 +28,13 @@ export function SplitLine(props: { readonly pair: LinePair }): JSX.Element {
 }
 
 function Half(props: { readonly line: PatchLine | undefined; readonly number: number | undefined }): JSX.Element {
+  const { line } = props;
+  if (line === undefined) return <div class="line nothing" role="gridcell" />;
   return (
-    <Show when={props.line} fallback={<div class="line nothing" role="gridcell" />}>
-      {(line) => (
-        <div class={`line ${line().change}`}>
-          <LineNumber line={line()} number={props.number} />
-          <LineText line={line()} />
-        </div>
-      )}
-    </Show>
+    <div class={`line ${line.change}`}>
+      <LineNumber line={line} number={props.number} />
+      <LineText line={line} />
+    </div>
   );
 }
 
@@ -53,9 +51,7 @@ function LineText(props: { readonly line: PatchLine }): JSX.Element {
     <span class="code" role="gridcell">
       <span class="sign">{SIGNS[props.line.change]}</span>
       {formatLine(props.line.text)}
-      <Show when={props.line.noNewline}>
-        <span class="end-note">no newline at the end</span>
-      </Show>
+      {props.line.noNewline ? <span class="end-note">no newline at the end</span> : undefined}
     </span>
   );
 }

@@ -1,5 +1,5 @@
 /** A diff as one virtual list. Only the rows in view are in the document, so its length does not matter. */
-import { createEffect, createMemo, createSignal, Match, on, Show, Switch, type JSX } from "solid-js";
+import { createEffect, createMemo, createSignal, on, Show, type JSX } from "solid-js";
 import { VList, type VListHandle } from "virtua/solid";
 import { visible } from "../../format.ts";
 import { findLinePlace, isAboutLine, lineKey, type LineComment } from "./comments.ts";
@@ -105,7 +105,7 @@ export function DiffView(props: DiffViewProps): JSX.Element {
   };
   return (
     <VList
-      class="diff"
+      class="task-diff"
       classList={{ split: props.isSplit }}
       data={rows()}
       itemSize={ROW_HEIGHT}
@@ -151,32 +151,31 @@ export function DiffView(props: DiffViewProps): JSX.Element {
   }
 }
 
+/** The kind of a row never changes, so this needs no `<Switch>`, which would cost a part of each frame. */
 function Row(props: { readonly row: DiffRow; readonly patch: Patch }): JSX.Element {
-  const as = <Kind extends DiffRow["kind"]>(kind: Kind): Extract<DiffRow, { kind: Kind }> | false =>
-    props.row.kind === kind && (props.row as Extract<DiffRow, { kind: Kind }>);
-  return (
-    <Switch>
-      <Match when={as("line")}>{(line) => <UnifiedLine line={line()} />}</Match>
-      <Match when={as("pair")}>{(pair) => <SplitLine pair={pair()} />}</Match>
-      <Match when={as("file")}>
-        {(row) => <Show when={props.patch.files[row().file]}>{(file) => <FileHead file={file()} />}</Show>}
-      </Match>
-      <Match when={as("hunk")}>
-        {(row) => (
-          <div class="hunk mono small muted" role="gridcell">
-            {visible(row().text)}
-          </div>
-        )}
-      </Match>
-      <Match when={as("note")}>
-        {(row) => (
-          <div class="diff-note small muted" role="gridcell">
-            {visible(row().text)}
-          </div>
-        )}
-      </Match>
-    </Switch>
-  );
+  const { row } = props;
+  switch (row.kind) {
+    case "line":
+      return <UnifiedLine line={row} />;
+    case "pair":
+      return <SplitLine pair={row} />;
+    case "file": {
+      const file = props.patch.files[row.file];
+      return file && <FileHead file={file} />;
+    }
+    case "hunk":
+      return (
+        <div class="hunk mono small muted" role="gridcell">
+          {visible(row.text)}
+        </div>
+      );
+    case "note":
+      return (
+        <div class="diff-note small muted" role="gridcell">
+          {visible(row.text)}
+        </div>
+      );
+  }
 }
 
 function linesOf(row: DiffRow): readonly PatchLine[] {
