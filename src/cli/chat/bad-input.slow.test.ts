@@ -13,7 +13,7 @@ it(
     screen.type("hello");
     await screen.waitFor("❯ hello");
     screen.press("enter");
-    await screen.waitFor("has to wrap", { scrollback: true });
+    await screen.waitFor(/has to wrap[^]*done ·/, { scrollback: true });
     screen.press("ctrl-d");
     expect(await screen.exited).toBe(0);
   },

@@ -142,7 +142,7 @@ it(
     screen.type("!"); // bash may still change the mode of the terminal, in which Enter would be another key
     await screen.waitFor("❯ draft!");
     screen.press("enter");
-    await screen.waitFor("back again");
+    await screen.waitFor(/back again[^]*done ·/);
     screen.press("ctrl-d");
     await screen.waitFor(/continue with[^]*shell\$/);
   },
