@@ -19,6 +19,7 @@ export async function chatCommand({ io, args: [named], options }: CommandCall): 
   if (input === undefined || !isPersonPresent(io)) {
     throw usageError('rookery chat needs a terminal; without one, use: rookery run "PROMPT"');
   }
+  if (named !== undefined) await requireSession(io, named);
   if (isSet(options, "plain") || !hasColor(io)) {
     const { runPlainChat } = await import("./plain.ts");
     return await runPlainChat({ io, cwd, start: await chooseStart(io, options, named), settings });
@@ -31,6 +32,13 @@ export async function chatCommand({ io, args: [named], options }: CommandCall): 
   const chat = new Chat({ io, surface, cwd, start, settings });
   using _signals = watchChatSignals(io, () => chat.quit(EXIT.cancelled));
   return await chat.run();
+}
+
+/** Rejects before anything is drawn, so that a wrong name does not start another conversation. */
+async function requireSession(io: Io, named: string): Promise<void> {
+  const [{ findSession }, { openLog }] = await Promise.all([import("../sessions/find.ts"), import("../log.ts")]);
+  await using rookery = await openLog(io);
+  await findSession(rookery.store, named, io);
 }
 
 async function chooseStart(io: Io, options: CommandCall["options"], named: string | undefined): Promise<ChatStart> {
