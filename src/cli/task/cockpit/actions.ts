@@ -106,7 +106,8 @@ async function askNextRequest(host: ActionHost, id: string): Promise<void> {
   if (request === undefined) return host.notice(`${id} does not ask anything now`);
   if (request.asked.question !== undefined) return host.openForm(request);
   const { surface } = host;
-  surface.print(["", ...renderRequest(request.asked, { width: surface.size.columns, paint: surface.paint })]);
+  const { columns: width, rows } = surface.size;
+  surface.print(["", ...renderRequest(request.asked, { width, rows, paint: surface.paint })]);
   host.enter({ type: "decide", request });
 }
 

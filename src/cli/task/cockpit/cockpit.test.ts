@@ -64,6 +64,24 @@ describe("the cockpit", () => {
     expect(await opened).toBe(EXIT.done);
   });
 
+  it("folds the diff of a request to the rows of the terminal, so that the name of the file stays visible", async () => {
+    service = createTestTaskService([
+      taskView({ id: "a", status: "waiting", waitingFor: [{ sessionId: "ses_1", requestId: "r1" }] }),
+    ]);
+    const diffs = [{ path: "long.txt", before: null, after: "line\n".repeat(30) }];
+    const request = { requestId: "r1", toolId: "t", tool: "write", title: "write", kind: "edit", input: {} } as const;
+    service.emit("a", { type: "permission.requested", sessionId: "ses_1", ...request, diffs });
+    const opened = open();
+    await shows("1 needs you");
+    io.terminalInput.write("a");
+    await shows("long.txt");
+    await shows("more lines; d opens all of them");
+    io.terminalInput.write("\u0003");
+    await shows("q quits");
+    io.terminalInput.write("q");
+    expect(await opened).toBe(EXIT.done);
+  });
+
   it("shows an error of an action and goes on", async () => {
     const stop = vi.spyOn(service.tasks, "stop").mockRejectedValue(new Error("it does not stop"));
     const opened = open();
