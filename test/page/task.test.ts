@@ -40,6 +40,8 @@ describe.skipIf("missing" in found)(`the screen of a task${"missing" in found ? 
     await page.getByText("The agent has worked since.").waitFor();
     await page.getByRole("button", { name: "Reload" }).click();
     await diff.getByText("TWO").waitFor();
+    await page.getByLabel("Which changes").selectOption("Session of robin");
+    await page.getByText("The log has no changes of files by tools here.").waitFor();
     const [queued] = await scene.eventsOf("review", "task.queued");
     expect(queued).toMatchObject({
       prompt: expect.stringContaining("src/main.txt:2\n> 2\nNot as a digit.\n") as string,

@@ -67,6 +67,16 @@ export async function removeTask(client: RookeryClient, id: string, force: boole
   );
 }
 
+/** What the tools of a session changed, or those of one of its turns. Files that commands changed are not in it. */
+export function readSessionDiff(
+  client: RookeryClient,
+  id: string,
+  turn: string | undefined,
+): Promise<TaskDiff & { readonly commands: number }> {
+  const query = { patch: true, ...(turn !== undefined && { turn }) };
+  return dataOf(client.GET("/v1/sessions/{id}/diff", { params: { path: { id }, query } }));
+}
+
 export function readTaskDiff(client: RookeryClient, id: string, patch: boolean): Promise<TaskDiff> {
   return dataOf(client.GET("/v1/tasks/{id}/diff", { params: { path: { id }, query: { patch } } }));
 }

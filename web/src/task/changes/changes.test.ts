@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { TaskEvent } from "../../../../src/domain/task/events.ts";
 import type { ChangedFile } from "../../../../src/domain/task/view.ts";
 import {
   findLinePlace,
@@ -11,6 +12,7 @@ import {
 import { buildFileTree } from "./file-tree.ts";
 import { findMove } from "./moves.ts";
 import { parsePatch, type PatchLine } from "./parse-patch.ts";
+import { listScopes } from "./scopes.ts";
 import { toSplitRows } from "./split-rows.ts";
 
 const hunk = (...lines: readonly string[]) => {
@@ -111,5 +113,27 @@ it("moves by line, page and file, and stays inside of the diff", () => {
     0,
     4,
     undefined,
+  ]);
+});
+
+it("offers the branch, each session, and the turns of a session that has more than one", () => {
+  const started = (seq: number, name: string, sessionId: string, turnId: string): TaskEvent => {
+    return { type: "stage.started", seq, taskId: "t", at: "", stage: 0, name, attempt: 1, sessionId, turnId };
+  };
+  const sessions = [
+    { id: "ses_1", stage: "code" },
+    { id: "ses_2", stage: "review" },
+  ];
+  const events = [
+    started(1, "code", "ses_1", "a"),
+    started(2, "review", "ses_2", "b"),
+    started(3, "code", "ses_1", "c"),
+  ];
+  expect(listScopes({ sessions }, events).map(({ title, session, turn }) => [title, session, turn])).toEqual([
+    ["Branch against its base", undefined, undefined],
+    ["Session of code", "ses_1", undefined],
+    ["Turn 1 of code", "ses_1", "a"],
+    ["Turn 2 of code", "ses_1", "c"],
+    ["Session of review", "ses_2", undefined],
   ]);
 });

@@ -1,17 +1,18 @@
 /** The changes of a task: a tree of files, the diff, and the comments on it. */
-import { createEffect, createMemo, createSignal, Match, on, onCleanup, Show, Switch, type JSX } from "solid-js";
+import { createEffect, createMemo, createSignal, For, Match, on, onCleanup, Show, Switch, type JSX } from "solid-js";
 import type { TaskDiff } from "../../../../src/domain/task/view.ts";
 import { visible } from "../../format.ts";
 import { createReading } from "../../reading.ts";
 import { useServer } from "../../server.tsx";
 import "../../styles/changes.css";
-import { readTaskDiff } from "../task-calls.ts";
+import { readSessionDiff, readTaskDiff } from "../task-calls.ts";
 import { useTask } from "../task-context.tsx";
 import { openCommentStore } from "./comment-store.ts";
 import { DiffView, type DiffHandle } from "./diff-view.tsx";
 import { Counts } from "./diff-line.tsx";
 import { FileList } from "./file-list.tsx";
 import { parsePatch } from "./parse-patch.ts";
+import { BRANCH_SCOPE, listScopes, type DiffScope } from "./scopes.ts";
 import { SendComments } from "./send-comments.tsx";
 
 const VIEW_NAME = "rookery-diff-view";
@@ -20,20 +21,26 @@ const CHANGES_FILES = new Set(["stage.ended", "task.ended", "merge.ended", "turn
 
 export function Changes(): JSX.Element {
   const { client, feed } = useServer();
-  const { id, task } = useTask();
+  const { id, task, log } = useTask();
   const store = openCommentStore(id);
   const [isSplit, setSplit] = createSignal(localStorage.getItem(VIEW_NAME) === "split");
   const [isStale, setStale] = createSignal(false);
   const [file, setFile] = createSignal<string>();
-  const diff = createReading(() => {
+  const [scopeKey, setScopeKey] = createSignal(BRANCH_SCOPE.key);
+  const scopes = createMemo(() => listScopes(task(), log.events()));
+  const scope = (): DiffScope => scopes().find(({ key }) => key === scopeKey()) ?? BRANCH_SCOPE;
+  const diff = createReading((): Promise<TaskDiff & { readonly commands?: number }> => {
     setStale(false);
-    return readTaskDiff(client, id, true);
+    const { session, turn } = scope();
+    return session === undefined ? readTaskDiff(client, id, true) : readSessionDiff(client, session, turn);
   });
   const patch = createMemo(() => parsePatch(diff.value()?.patch ?? ""));
   let view: DiffHandle | undefined;
 
   const hasWorktree = (): boolean => task().worktree !== undefined && task().worktree?.removed !== true;
-  createEffect(on(hasWorktree, (has) => has && void diff.read()));
+  /** The changes of a session are in the log, also without the worktree. */
+  const canRead = (): boolean => hasWorktree() || scope().session !== undefined;
+  createEffect(on([canRead, scopeKey], ([can]) => can && void diff.read()));
   const isOwnSession = (session: string | undefined): boolean => task().sessions.some((each) => each.id === session);
   onCleanup(
     feed.listen((followed) => {
@@ -41,7 +48,7 @@ export function Changes(): JSX.Element {
         const { taskId, sessionId } = event as { readonly taskId?: string; readonly sessionId?: string };
         return CHANGES_FILES.has(event.type) && (taskId === id || isOwnSession(sessionId));
       });
-      if (!changed || !hasWorktree()) return;
+      if (!changed || !canRead()) return;
       if (patch().rows.length === 0) void diff.read();
       else setStale(true);
     }),
@@ -56,7 +63,8 @@ export function Changes(): JSX.Element {
         <Show when={diff.value()}>
           {(known) => (
             <span class="small" role="status">
-              {summarize(known())} <Counts additions={known().additions} deletions={known().deletions} />
+              {scope().session === undefined ? summarize(known()) : summarizeSession(known())}{" "}
+              <Counts additions={known().additions} deletions={known().deletions} />
             </span>
           )}
         </Show>
@@ -64,6 +72,12 @@ export function Changes(): JSX.Element {
           <span class="small warn">The agent has worked since.</span>
         </Show>
         <span class="gap" />
+        <label>
+          <span class="visually-hidden">Which changes</span>
+          <select value={scope().key} onChange={({ currentTarget }) => setScopeKey(currentTarget.value)}>
+            <For each={scopes()}>{({ key, title }) => <option value={key}>{visible(title)}</option>}</For>
+          </select>
+        </label>
         <div class="segments" role="group" aria-label="View">
           <button type="button" aria-pressed={!isSplit()} onClick={() => chooseView("unified")}>
             Unified
@@ -72,7 +86,7 @@ export function Changes(): JSX.Element {
             Split
           </button>
         </div>
-        <button type="button" disabled={diff.isRunning() || !hasWorktree()} onClick={() => void diff.read()}>
+        <button type="button" disabled={diff.isRunning() || !canRead()} onClick={() => void diff.read()}>
           {diff.isRunning() ? "Reading…" : "Reload"}
         </button>
       </div>
@@ -85,7 +99,7 @@ export function Changes(): JSX.Element {
         )}
       </Show>
       <Switch>
-        <Match when={!hasWorktree()}>
+        <Match when={!canRead()}>
           <p class="empty">
             {task().worktree === undefined
               ? "The task has no worktree yet. Its changes appear here when the agent works."
@@ -93,7 +107,11 @@ export function Changes(): JSX.Element {
           </p>
         </Match>
         <Match when={diff.value()?.files.length === 0}>
-          <p class="empty">No changes against {visible(task().worktree?.base ?? "the base")}.</p>
+          <p class="empty">
+            {scope().session === undefined
+              ? `No changes against ${visible(task().worktree?.base ?? "the base")}.`
+              : "The log has no changes of files by tools here. Files that commands changed are in the branch."}
+          </p>
         </Match>
         <Match when={diff.value()}>
           {(known) => (
@@ -128,6 +146,11 @@ export function Changes(): JSX.Element {
       </Switch>
     </section>
   );
+}
+
+function summarizeSession({ files, commands = 0 }: TaskDiff & { readonly commands?: number }): string {
+  const without = commands === 0 ? "" : `, without what ${commands} ${commands === 1 ? "command" : "commands"} changed`;
+  return `${files.length} ${files.length === 1 ? "file" : "files"}${without}`;
 }
 
 function summarize({ files, commits, uncommitted }: TaskDiff): string {

@@ -53,7 +53,7 @@ export function SendComments(props: SendCommentsProps): JSX.Element {
           </span>
           <Show when={outdated().length > 0}>
             <details>
-              <summary class="small warn">{outdated().length} on lines that have changed since</summary>
+              <summary class="small warn">{outdated().length} on lines that this view does not have</summary>
               <ul>
                 <For each={outdated()}>
                   {(comment) => (
