@@ -1,7 +1,5 @@
 /** A server with tasks in a real repository, and a browser that is signed in to it. */
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import type { Browser, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import type { TaskEvent } from "../../src/domain/index.ts";
 import { openScene, type SceneOptions } from "../../src/pool/test-scene.ts";
 import { serveHttp } from "../../src/server/http/index.ts";
@@ -47,24 +45,4 @@ export async function openTaskScene(options: SceneOptions = {}) {
     },
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
-}
-
-const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
-
-/** Violations of WCAG 2.2 AA and of best practices, one line each. */
-export async function findViolations(page: Page): Promise<readonly string[]> {
-  await page.evaluate(await readFile(AXE, "utf8"));
-  return page.evaluate(async () => {
-    const { axe } = globalThis as unknown as {
-      axe: {
-        run(): Promise<{
-          violations: { id: string; help: string; nodes: { html: string; failureSummary: string }[] }[];
-        }>;
-      };
-    };
-    const { violations } = await axe.run();
-    return violations.flatMap(({ id, help, nodes }) =>
-      nodes.slice(0, 3).map(({ html, failureSummary }) => `${id}: ${help}: ${html.slice(0, 200)} ${failureSummary}`),
-    );
-  });
 }

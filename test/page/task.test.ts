@@ -1,7 +1,8 @@
 // own process: starts a browser
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findBrowser } from "./browser.ts";
-import { findViolations, openTaskScene, type TaskScene } from "./task-scene.ts";
+import { findViolations } from "./accessibility.ts";
+import { openTaskScene, type TaskScene } from "./task-scene.ts";
 
 const found = await findBrowser();
 const TOML = `[pipelines.checked]

@@ -13,6 +13,8 @@ import { Navigation } from "./navigation.tsx";
 
 const Board = lazy(async () => ({ default: (await import("../roster/board.tsx")).Board }));
 const Inbox = lazy(async () => ({ default: (await import("../inbox/inbox.tsx")).Inbox }));
+const Usage = lazy(async () => ({ default: (await import("../usage/usage.tsx")).Usage }));
+const Agents = lazy(async () => ({ default: (await import("../agents/agents.tsx")).Agents }));
 const Activity = lazy(async () => ({ default: (await import("../activity/activity.tsx")).Activity }));
 const Dispatch = lazy(async () => ({ default: (await import("../dispatch/dispatch.tsx")).Dispatch }));
 const TaskScreen = lazy(async () => ({ default: (await import("../task/task.tsx")).TaskScreen }));
@@ -86,6 +88,12 @@ export function App(props: AppProps): JSX.Element {
               </Match>
               <Match when={isScreen("inbox")}>
                 <Inbox />
+              </Match>
+              <Match when={isScreen("usage")}>
+                <Usage />
+              </Match>
+              <Match when={isScreen("agents")}>
+                <Agents />
               </Match>
               <Match when={isScreen("activity")}>
                 <Activity />

@@ -10,6 +10,8 @@ const SCREENS: readonly { readonly route: Route; readonly title: string }[] = [
   { route: { screen: "board" }, title: "Board" },
   { route: { screen: "inbox" }, title: "Inbox" },
   { route: { screen: "activity" }, title: "Activity" },
+  { route: { screen: "usage" }, title: "Usage" },
+  { route: { screen: "agents" }, title: "Agents" },
 ];
 
 export function Navigation(): JSX.Element {

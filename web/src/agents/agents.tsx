@@ -1,0 +1,195 @@
+/** The agents and MCP servers of a repository: ready, or what is missing. */
+import { createEffect, createMemo, createSignal, For, Show, type JSX } from "solid-js";
+import "../styles/usage.css";
+import "../styles/agents.css";
+import type { components } from "../../../src/client/index.ts";
+import { visible } from "../format.ts";
+import { dataOf, messageOf } from "../request.ts";
+import { useServer } from "../server.tsx";
+
+type Agent = components["schemas"]["Agent"];
+type ServerList = components["schemas"]["McpServerList"];
+
+export function Agents(): JSX.Element {
+  const { client, roster } = useServer();
+  const [folder, setFolder] = createSignal("");
+  const [agents, setAgents] = createSignal<readonly Agent[]>();
+  const [servers, setServers] = createSignal<ServerList>();
+  const [isConnecting, setConnecting] = createSignal(false);
+  const [problem, setProblem] = createSignal<string>();
+  const folders = createMemo(() =>
+    [...new Set(Object.values(roster.tasks).map(({ repository }) => repository))].sort(),
+  );
+
+  createEffect(() => void load(folder()));
+  async function load(cwd: string): Promise<void> {
+    const query = cwd === "" ? {} : { cwd };
+    try {
+      const [found, declared] = await Promise.all([
+        dataOf(client.GET("/v1/agents", { params: { query } })),
+        dataOf(client.GET("/v1/mcp", { params: { query } })),
+      ]);
+      if (cwd !== folder()) return;
+      setAgents(found.agents);
+      setServers(declared);
+      setProblem(undefined);
+    } catch (error) {
+      if (cwd === folder()) setProblem(messageOf(error));
+    }
+  }
+
+  async function connect(): Promise<void> {
+    const cwd = folder();
+    setConnecting(true);
+    try {
+      const query = { connect: true, ...(cwd !== "" && { cwd }) };
+      const found = await dataOf(client.GET("/v1/mcp", { params: { query } }));
+      if (cwd === folder()) setServers(found);
+    } catch (error) {
+      setProblem(messageOf(error));
+    } finally {
+      setConnecting(false);
+    }
+  }
+
+  return (
+    <main class="agents">
+      <header class="roster-head">
+        <h1>Agents and servers</h1>
+        <label>
+          <span class="visually-hidden">Repository</span>
+          <select value={folder()} onChange={({ currentTarget }) => setFolder(currentTarget.value)}>
+            <option value="">where the server was started</option>
+            <For each={folders()}>{(path) => <option value={path}>{path}</option>}</For>
+          </select>
+        </label>
+      </header>
+      <Show when={problem()}>
+        {(text) => (
+          <p class="bad" role="alert">
+            {text()}
+          </p>
+        )}
+      </Show>
+      <Show when={agents()} fallback={<p class="muted">Loading…</p>}>
+        {(known) => <AgentTable agents={known()} />}
+      </Show>
+      <Show when={servers()}>
+        {(known) => (
+          <section aria-labelledby="mcp-servers">
+            <div class="section-head">
+              <h2 id="mcp-servers">MCP servers</h2>
+              <button disabled={isConnecting() || known().servers.length === 0} onClick={() => void connect()}>
+                {isConnecting() ? "Connecting…" : "Connect and check"}
+              </button>
+            </div>
+            <Show when={known().trust === "untrusted"}>
+              <p class="warn small">
+                The files of this repository have no effect until somebody runs <code>rookery trust</code> in it.
+              </p>
+            </Show>
+            <Show when={known().servers.length > 0} fallback={<p class="empty">No MCP server is declared here.</p>}>
+              <ServerTable list={known()} />
+            </Show>
+          </section>
+        )}
+      </Show>
+    </main>
+  );
+}
+
+function AgentTable(props: { readonly agents: readonly Agent[] }): JSX.Element {
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Agent</th>
+          <th scope="col">Runs on</th>
+          <th scope="col">State</th>
+        </tr>
+      </thead>
+      <tbody>
+        <For each={props.agents}>
+          {(agent) => (
+            <tr>
+              <th scope="row">
+                {visible(agent.name)}
+                <Show when={agent.isDefault}>
+                  {" "}
+                  <span class="status">default</span>
+                </Show>
+              </th>
+              <td>
+                {visible([agent.backend, agent.model].filter(Boolean).join(" · "))}
+                <Show when={agent.program?.version}>
+                  {(version) => <span class="muted small"> · version {visible(version())}</span>}
+                </Show>
+              </td>
+              <td>
+                <Show when={!agent.ready} fallback={<span class="good">ready</span>}>
+                  <span class="warn">not ready</span>
+                  <span class="small muted"> {visible(agent.missing ?? "")}</span>
+                </Show>
+              </td>
+            </tr>
+          )}
+        </For>
+      </tbody>
+    </table>
+  );
+}
+
+const STATUS_TONES: Readonly<Record<string, string>> = {
+  ready: "good",
+  failed: "bad",
+  gone: "bad",
+  needs_login: "warn",
+};
+
+function ServerTable(props: { readonly list: ServerList }): JSX.Element {
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Server</th>
+          <th scope="col">Reached by</th>
+          <th scope="col">State</th>
+        </tr>
+      </thead>
+      <tbody>
+        <For each={props.list.servers}>
+          {(server) => (
+            <tr>
+              <th scope="row">
+                {visible(server.name)}
+                <span class="small muted"> {server.source}</span>
+              </th>
+              <td class="mono small">{visible(server.reached)}</td>
+              <td>
+                <span class={STATUS_TONES[server.status] ?? "muted"}>{server.status.replace("_", " ")}</span>
+                <Show when={server.reason}>{(reason) => <p class="small">{visible(reason())}</p>}</Show>
+                <Show when={server.fix}>{(fix) => <p class="small muted">{visible(fix())}</p>}</Show>
+                <Show when={server.tools.length > 0}>
+                  <details class="small">
+                    <summary>
+                      {server.tools.length} {server.tools.length === 1 ? "tool" : "tools"}
+                    </summary>
+                    <ul>
+                      <For each={server.tools}>
+                        {({ name, description }) => (
+                          <li>
+                            <code>{visible(name)}</code> <span class="muted">{visible(description.slice(0, 300))}</span>
+                          </li>
+                        )}
+                      </For>
+                    </ul>
+                  </details>
+                </Show>
+              </td>
+            </tr>
+          )}
+        </For>
+      </tbody>
+    </table>
+  );
+}
