@@ -1,15 +1,19 @@
 // own process: starts a browser
-import type { Browser, Page } from "playwright-core";
+import axe from "axe-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { SessionEvent } from "../../src/domain/index.ts";
 import { openHttp, type HttpScene } from "../../src/server/http/test-scene.ts";
 import { DisposeStack } from "../../src/stdx/index.ts";
 import { call, say, temporaryFolder } from "../../src/testing/index.ts";
 import { findBrowser, startBrowser } from "./browser.ts";
-import { DEMO_EVENTS, DEMO_QUESTION } from "./demo-events.ts";
+import { DEMO_EVENTS, DEMO_PERMISSION, DEMO_QUESTION } from "./demo-events.ts";
 import { SessionLog } from "./session-log.ts";
 
 const found = await findBrowser();
+const isSlowRun = process.env["ROOKERY_SLOW"] === "1";
+/** One pixel. */
+const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
 
 describe.skipIf("missing" in found)(`the session screen${"missing" in found ? `: ${found.missing}` : ""}`, () => {
   const owned = new DisposeStack();
@@ -28,8 +32,8 @@ describe.skipIf("missing" in found)(`the session screen${"missing" in found ? `:
   afterAll(() => owned[Symbol.asyncDispose]());
 
   /** A page of a new browser profile, signed in. */
-  async function openSession(id: string): Promise<Page> {
-    const page = await (await browser.newContext()).newPage();
+  async function openSession(id: string, options: BrowserContextOptions = {}): Promise<Page> {
+    const page = await (await browser.newContext(options)).newPage();
     await page.goto(scene.server.makeSignInLink().url);
     await page.getByRole("heading", { name: "Roster" }).waitFor();
     await page.goto(`${scene.server.url}/session/${id}`);
@@ -86,7 +90,7 @@ describe.skipIf("missing" in found)(`the session screen${"missing" in found ? `:
     await other.getByText("That is done.").waitFor();
   });
 
-  it("tells the second of two people that the first one's answer counts", async () => {
+  it.skipIf(!isSlowRun)("tells the second of two people that the first one's answer counts", async () => {
     const id = await newSession();
     const page = await openSession(id);
     await scene.post(`/v1/sessions/${id}/turns`, { input: "run it" });
@@ -100,7 +104,84 @@ describe.skipIf("missing" in found)(`the session screen${"missing" in found ? `:
     await page.getByText("allowed by a person elsewhere. Your answer came later").waitFor();
   });
 
-  it("answers a question with a form, and names the fields that are wrong", async () => {
+  it("steers a running turn, and cancels it with Escape", async () => {
+    const id = await newSession();
+    const page = await openSession(id);
+    await scene.post(`/v1/sessions/${id}/turns`, { input: "run it" });
+    await page.getByRole("button", { name: "Cancel turn" }).waitFor();
+    const box = page.getByRole("textbox", { name: "Message" });
+    await box.fill("and then stop");
+    await box.press("Alt+Enter");
+    await page.getByRole("list", { name: "Waiting to be delivered" }).getByText("and then stop").waitFor();
+    await box.press("Escape");
+    await page.getByText("cancelled", { exact: true }).first().waitFor();
+    const queued = (await readLog(id)).filter(({ type }) => type === "input.queued");
+    expect(queued.map((event) => "deliver" in event)).toEqual([false]); // after the turn is the default
+  });
+
+  it.skipIf(!isSlowRun)("sends files that are pasted or chosen, and shows images", async () => {
+    const id = await newSession();
+    const page = await openSession(id);
+    await page.locator("input[type=file]").setInputFiles([
+      { name: "dot.png", mimeType: "image/png", buffer: Buffer.from(PNG, "base64") },
+      { name: "empty.txt", mimeType: "text/plain", buffer: Buffer.alloc(0) },
+    ]);
+    const list = page.getByRole("list", { name: "Attachments" });
+    await list.getByText("the body is empty").waitFor();
+    await page.getByRole("button", { name: "Remove empty.txt" }).click();
+    await page.getByRole("textbox", { name: "Message" }).fill("look");
+    await page.getByRole("button", { name: "Send" }).click();
+    const image = page.getByRole("img", { name: "dot.png" });
+    await image.waitFor();
+    expect(await image.getAttribute("src")).toMatch(/^blob:/);
+    await expect.poll(() => image.evaluate((node: HTMLImageElement) => node.naturalWidth)).toBe(1);
+  });
+
+  it("keeps the text and says why if the server refuses it, and sends it once if the answer gets lost", async () => {
+    const id = await newSession();
+    const page = await openSession(id);
+    const box = page.getByRole("textbox", { name: "Message" });
+    await page.route("**/turns", (route) =>
+      route.fulfill({ status: 422, json: { code: "agent_unknown", detail: "no agent has this name" } }),
+    );
+    await box.fill("hello");
+    await box.press("Enter");
+    await page.getByRole("alert").getByText("no agent has this name").waitFor();
+    expect(await box.inputValue()).toBe("hello");
+    await page.unroute("**/turns");
+    await page.route("**/turns", async (route) => {
+      await route.fetch(); // the server gets it, the page no answer
+      await route.abort("connectionreset");
+      await page.unroute("**/turns");
+    });
+    await box.press("Enter");
+    await page.getByText("Hello from the model.").waitFor();
+    await expect.poll(() => box.inputValue()).toBe("");
+    expect((await readLog(id)).filter(({ type }) => type === "turn.started")).toHaveLength(1);
+  });
+
+  it.each<"light" | "dark">(isSlowRun ? ["light", "dark"] : ["light"])(
+    "has no accessibility violations, %s",
+    async (colorScheme) => {
+      const log = await new SessionLog(scene.store).open();
+      await log.add([...DEMO_EVENTS, DEMO_PERMISSION, DEMO_QUESTION]);
+      const page = await openSession(log.id, { colorScheme, viewport: { width: 1280, height: 2_400 } });
+      await page.getByRole("button", { name: "Answer" }).waitFor();
+      await page.getByRole("button", { name: "Edit src/queue.ts" }).click();
+      await page.getByRole("button", { name: "Thought" }).click();
+      await page.getByRole("button", { name: /Ask before changes/ }).click();
+      await page.getByRole("combobox", { name: "Agent" }).waitFor();
+      await page.evaluate(axe.source);
+      const violations = await page.evaluate(async () => {
+        const { axe: checker } = window as unknown as { readonly axe: typeof axe };
+        const results = await checker.run(document, { resultTypes: ["violations"] });
+        return results.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+      });
+      expect(violations).toEqual([]);
+    },
+  );
+
+  it.skipIf(!isSlowRun)("answers a question with a form, and names the fields that are wrong", async () => {
     const log = await new SessionLog(scene.store).open();
     await log.add([{ type: "turn.started", input: [{ type: "text", text: "x" }] }, DEMO_QUESTION]);
     const page = await openSession(log.id);

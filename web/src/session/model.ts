@@ -8,6 +8,7 @@ import type { EventOf, SessionEvent } from "../../../src/domain/events.ts";
 import { SessionFold } from "../../../src/domain/state-fold.ts";
 import { emptyState, type SessionState } from "../../../src/domain/state.ts";
 import type { Feed } from "../feed/feed.ts";
+import { messageOf } from "../request.ts";
 import { RowTable, type Row } from "./rows.ts";
 import { Transcript } from "./transcript/transcript.ts";
 
@@ -97,8 +98,8 @@ export function openSession(client: RookeryClient, feed: Feed, id: string): Sess
     const next = new LiveSession();
     const isCurrent = (): boolean => own === loading;
     live.next = next; // events that arrive from now on belong to both
-    await Promise.all([
-      retry(async () => {
+    try {
+      await retry(async () => {
         const page = await read({ order: "newest_first", ...FIRST_PAGE });
         if (!isCurrent()) return;
         next.start(page);
@@ -109,17 +110,18 @@ export function openSession(client: RookeryClient, feed: Feed, id: string): Sess
           setLoaded(true);
           setProblem(undefined);
         });
-      }, isCurrent),
-      retry(async () => {
+      }, isCurrent);
+      // After the page, because the server reads the whole log for the first state of a long session.
+      await retry(async () => {
         const { data, error, response } = await client.GET("/v1/sessions/{id}/state", { params: { path: { id } } });
         if (data === undefined) throw errorOf(error, response.status);
         if (!isCurrent()) return;
         next.startState({ ...emptyState(id), ...(data as Partial<SessionState>) });
-        if (live === next) showSoon();
-      }, isCurrent),
-    ]).catch((error: unknown) => {
-      if (isCurrent()) setProblem(error instanceof Error ? error.message : String(error));
-    });
+        showSoon();
+      }, isCurrent);
+    } catch (error) {
+      if (isCurrent()) setProblem(messageOf(error));
+    }
   };
 
   async function loadOlder(): Promise<void> {

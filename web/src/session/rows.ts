@@ -8,11 +8,13 @@ export interface Row {
   readonly item: Accessor<TranscriptItem>;
   /** Which part of the text of a message the row shows. */
   readonly part: number;
+  /** Whether the item is unfolded. It is kept here, because the list removes rows that are out of sight. */
+  readonly isOpen: Accessor<boolean>;
+  readonly setOpen: (isOpen: boolean) => void;
 }
 
-interface SlotRows {
+interface SlotRows extends Omit<Row, "part"> {
   readonly setItem: (item: TranscriptItem) => void;
-  readonly item: Accessor<TranscriptItem>;
   rows: readonly Row[];
 }
 
@@ -41,13 +43,16 @@ export class RowTable {
 
 function newRows(first: TranscriptItem): SlotRows {
   const [item, setItem] = createSignal(first);
-  return { item, setItem: (next) => setItem(() => next), rows: [] };
+  const [isOpen, setOpen] = createSignal(false);
+  return { item, setItem: (next) => setItem(() => next), isOpen, setOpen, rows: [] };
 }
 
 function resize(known: SlotRows, count: number): SlotRows {
-  const { rows, item } = known;
+  const { rows, item, isOpen, setOpen } = known;
   const more = Array.from({ length: Math.max(0, count - rows.length) }, (_, at): Row => ({
     item,
+    isOpen,
+    setOpen,
     part: rows.length + at,
   }));
   known.rows = [...rows.slice(0, count), ...more];

@@ -40,6 +40,7 @@ export function Composer(props: { readonly model: SessionModel }): JSX.Element {
 
   const send = async (delivery: Delivery): Promise<void> => {
     if (!canSend()) return;
+    const typed = text();
     const input: PromptInput = [
       ...(text().trim() === "" ? [] : [{ type: "text" as const, text: text() }]),
       ...attachments.parts(),
@@ -63,7 +64,7 @@ export function Composer(props: { readonly model: SessionModel }): JSX.Element {
         await post(delivery); // a turn started in the meantime
       }
       sent = undefined;
-      setText("");
+      if (text() === typed) setText(""); // otherwise the person went on typing
       attachments.clear();
     });
     box?.focus();

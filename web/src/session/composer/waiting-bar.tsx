@@ -17,10 +17,10 @@ export function WaitingBar(props: { readonly model: SessionModel }): JSX.Element
   );
   return (
     <Show when={open().length > 0 || children().length > 0}>
-      <ul class="waiting-bar" role="status">
+      <div class="waiting-bar" role="status">
         <For each={open().slice(0, 1)}>
           {(request) => (
-            <li>
+            <div>
               <span>
                 Waits for you: {visible(request.title.slice(0, 120))}
                 {open().length > 1 ? ` (and ${open().length - 1} more)` : ""}
@@ -28,18 +28,18 @@ export function WaitingBar(props: { readonly model: SessionModel }): JSX.Element
               <button type="button" class="small" onClick={() => showRequest(request.requestId)}>
                 Show
               </button>
-            </li>
+            </div>
           )}
         </For>
         <For each={children().slice(0, 3)}>
           {({ childSessionId }) => (
-            <li>
+            <div>
               An agent that it started waits for you.{" "}
               <Link to={{ screen: "session", id: childSessionId }}>Open its session</Link>
-            </li>
+            </div>
           )}
         </For>
-      </ul>
+      </div>
     </Show>
   );
 }

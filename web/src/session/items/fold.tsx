@@ -1,12 +1,15 @@
 /** A line that opens to more. The content exists only while it is open. */
 import { createUniqueId, Show, type JSX } from "solid-js";
 
-interface FoldProps {
-  readonly class?: string;
+export interface FoldState {
   readonly isOpen: boolean;
+  onToggle(isOpen: boolean): void;
+}
+
+interface FoldProps extends FoldState {
+  readonly class?: string;
   readonly summary: JSX.Element;
   readonly children: JSX.Element;
-  onToggle(isOpen: boolean): void;
 }
 
 export function Fold(props: FoldProps): JSX.Element {

@@ -2,6 +2,7 @@
 import { Match, Switch, type JSX } from "solid-js";
 import type { Row } from "../rows.ts";
 import type { TranscriptItem } from "../transcript/items.ts";
+import type { FoldState } from "./fold.tsx";
 import { MessageRow } from "./message-row.tsx";
 import { NoticeRow } from "./notice-row.tsx";
 import { OutputText } from "./output-text.tsx";
@@ -18,17 +19,23 @@ export function RowView(props: { readonly row: Row }): JSX.Element {
     const item = props.row.item();
     return item.kind === kind && (item as Extract<TranscriptItem, { kind: K }>);
   };
+  const fold: FoldState = {
+    get isOpen() {
+      return props.row.isOpen();
+    },
+    onToggle: (isOpen) => props.row.setOpen(isOpen),
+  };
   return (
     <div class="row-of-transcript" data-kind={props.row.item().kind}>
       <Switch>
         <Match when={of("message")}>{(item) => <MessageRow item={item()} part={props.row.part} />}</Match>
-        <Match when={of("tool")}>{(item) => <ToolRow item={item()} />}</Match>
+        <Match when={of("tool")}>{(item) => <ToolRow item={item()} {...fold} />}</Match>
         <Match when={of("prompt")}>{(item) => <PromptRow item={item()} />}</Match>
-        <Match when={of("thought")}>{(item) => <ThoughtRow item={item()} />}</Match>
+        <Match when={of("thought")}>{(item) => <ThoughtRow item={item()} {...fold} />}</Match>
         <Match when={of("request")}>{(item) => <RequestRow item={item()} />}</Match>
         <Match when={of("plan")}>{(item) => <PlanRow item={item()} />}</Match>
         <Match when={of("notice")}>{(item) => <NoticeRow item={item()} />}</Match>
-        <Match when={of("subagent")}>{(item) => <SubagentRow item={item()} />}</Match>
+        <Match when={of("subagent")}>{(item) => <SubagentRow item={item()} {...fold} />}</Match>
         <Match when={of("turn_end")}>{(item) => <TurnEndRow item={item()} />}</Match>
         <Match when={of("output")}>{(item) => <OutputText text={item().text} label="Output of the program" />}</Match>
       </Switch>

@@ -1,5 +1,5 @@
 /** A session that the agent started, folded. It opens to its own transcript. */
-import { createSignal, Show, type JSX } from "solid-js";
+import { Show, type JSX } from "solid-js";
 import { visible } from "../../format.ts";
 import { useServer } from "../../server.tsx";
 import { Link } from "../../shell/link.tsx";
@@ -7,11 +7,10 @@ import { openSession } from "../model.ts";
 import { createSessionContext, SessionContext } from "../session-context.ts";
 import { TranscriptList } from "../transcript-list.tsx";
 import type { SubagentItem } from "../transcript/items.ts";
-import { Fold } from "./fold.tsx";
+import { Fold, type FoldState } from "./fold.tsx";
 
-export function SubagentRow(props: { readonly item: SubagentItem }): JSX.Element {
+export function SubagentRow(props: FoldState & { readonly item: SubagentItem }): JSX.Element {
   const { roster } = useServer();
-  const [isOpen, setOpen] = createSignal(false);
   const status = (): string => {
     const { outcome } = props.item;
     if (outcome !== undefined) return typeof outcome === "object" ? outcome.status : outcome;
@@ -20,8 +19,8 @@ export function SubagentRow(props: { readonly item: SubagentItem }): JSX.Element
   return (
     <Fold
       class="subagent"
-      isOpen={isOpen()}
-      onToggle={setOpen}
+      isOpen={props.isOpen}
+      onToggle={(isOpen) => props.onToggle(isOpen)}
       summary={
         <>
           <span class="tool-kind">Agent</span>

@@ -1,5 +1,5 @@
 /** A call of a tool: one line, which opens to its diff, output or image. */
-import { createMemo, createSignal, For, Show, type JSX } from "solid-js";
+import { createMemo, For, Show, type JSX } from "solid-js";
 import type { ToolKind } from "../../../../src/domain/events.ts";
 import { formatDuration, visible } from "../../format.ts";
 import { useServer } from "../../server.tsx";
@@ -7,7 +7,7 @@ import { formatInputJson } from "../input-json.ts";
 import type { ToolItem } from "../transcript/items.ts";
 import { BlobView } from "./blob-view.tsx";
 import { DiffView } from "./diff-view.tsx";
-import { Fold } from "./fold.tsx";
+import { Fold, type FoldState } from "./fold.tsx";
 import { OutputText } from "./output-text.tsx";
 
 const KINDS: Readonly<Record<ToolKind, string>> = {
@@ -35,9 +35,8 @@ const OUTCOMES: Readonly<
   interrupted: { mark: "⊘", tone: "warn", word: "interrupted" },
 };
 
-export function ToolRow(props: { readonly item: ToolItem }): JSX.Element {
+export function ToolRow(props: FoldState & { readonly item: ToolItem }): JSX.Element {
   const { roster } = useServer();
-  const [isOpen, setOpen] = createSignal(false);
   const outcome = () => (props.item.outcome === undefined ? undefined : OUTCOMES[props.item.outcome]);
   const title = (): string => {
     const { title: text, name, toolId } = props.item;
@@ -49,12 +48,12 @@ export function ToolRow(props: { readonly item: ToolItem }): JSX.Element {
     const ms = end - Date.parse(props.item.at);
     return props.item.hasStart && props.item.endedAt !== undefined && ms >= 1_000 ? formatDuration(ms) : "";
   };
-  const input = createMemo(() => (isOpen() ? formatInputJson(props.item.input) : ""));
+  const input = createMemo(() => (props.isOpen ? formatInputJson(props.item.input) : ""));
   return (
     <Fold
       class={props.item.isNested ? "tool nested" : "tool"}
-      isOpen={isOpen()}
-      onToggle={setOpen}
+      isOpen={props.isOpen}
+      onToggle={(isOpen) => props.onToggle(isOpen)}
       summary={
         <>
           <span class={`tool-outcome ${outcome()?.tone ?? "muted"}`} aria-hidden="true">
