@@ -139,7 +139,7 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
       JSON_OPTION,
     ],
     notes:
-      "The agent's program reports a cost, or Rookery computes it from the configured prices (`computed`). If neither\n" +
+      "The agent's program reports a cost, or Rookery computes it from the configured prices (`~`). If neither\n" +
       "exists for a part of it, the known part is totaled, and the tokens without a cost are listed.",
     examples: ["rookery usage", "rookery usage --since 7d --json"],
     load: async () => (await import("./usage/usage.ts")).usageCommand,
