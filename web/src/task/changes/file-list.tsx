@@ -23,7 +23,12 @@ export function FileList(props: FileListProps): JSX.Element {
   const shown = createMemo(() => new Set(props.patch.files.map(({ path }) => path)));
   return (
     <nav class="files" aria-label="Changed files">
-      <VList class="file-rows" data={rows()} itemSize={ROW_HEIGHT}>
+      <VList
+        class="file-rows"
+        data={rows()}
+        itemSize={ROW_HEIGHT}
+        style={{ "--rows-height": `${rows().length * ROW_HEIGHT}px` }}
+      >
         {(row) => (
           <FileRow
             row={row}
