@@ -28,7 +28,10 @@ export async function answerCommand({ io, args, options }: CommandCall): Promise
   }
   const request = known ?? findOnly(requests, named);
   const answer = parseAnswerText(text, options, request);
-  if (requestId === undefined) printNotice(io, `${formatWaitingTitle(request)} (${formatWaitingPlace(request)})`);
+  if (requestId === undefined) {
+    const title = formatWaitingTitle(await source.shorten(request));
+    printNotice(io, `${title} (${formatWaitingPlace(request)})`);
+  }
   const { sessionId } = request;
   await source.answer(sessionId, request.requestId, answer);
   if (isSet(options, "json")) await printJson(io, { session: sessionId, request: request.requestId, answer: text });

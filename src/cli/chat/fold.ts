@@ -151,17 +151,25 @@ function stepBlocks(state: ChatState, event: SessionEvent): ChatStep {
       return { state: { ...state, thinking: { since, until: event.at } }, blocks: [] };
     }
     case "tool.started":
-    case "turn.ended": {
-      const ended = endThinking(state);
-      const { message } = ended.state;
-      if (message === undefined || event.type === "tool.started") return ended;
-      const rest = finishMarkdown(message.stream);
-      const left: ChatBlock[] = rest.length === 0 ? [] : [{ type: "markdown", blocks: rest }];
-      return { state: { ...ended.state, message: undefined }, blocks: [...ended.blocks, ...left] };
-    }
+      return endThinking(state);
+    case "turn.ended":
+      return abandonMessage(state);
+    case "notice": // the process that wrote the message is gone
+      return event.code === "turn_resumed" ? abandonMessage(state) : { state, blocks: [] };
     default: // the turn view renders the others
       return { state, blocks: [] };
   }
+}
+
+/** Prints what there is of the message that streams. */
+function abandonMessage(before: ChatState): ChatStep {
+  const { state, blocks } = endThinking(before);
+  const { message } = state;
+  if (message === undefined) return { state, blocks };
+  return {
+    state: { ...state, message: undefined },
+    blocks: [...blocks, ...toMarkdown(finishMarkdown(message.stream))],
+  };
 }
 
 /** A delta of another message means that the previous message was abandoned. */
@@ -197,7 +205,7 @@ function endThinking(state: ChatState): ChatStep {
 
 /** What the live region and the status line show. */
 function stepFacts(state: ChatState, event: SessionEvent): ChatState {
-  const asked = toPendingRequest(event);
+  const asked = toPendingRequest(event, state.cwd);
   if (asked !== undefined) return { ...state, requests: [...state.requests, asked] };
   switch (event.type) {
     case "session.opened": {
@@ -232,11 +240,18 @@ function stepFacts(state: ChatState, event: SessionEvent): ChatState {
       return { ...state, requests: state.requests.filter(({ requestId }) => requestId !== event.requestId) };
     case "usage.reported": {
       const { contextUsed = state.contextUsed, contextSize = state.contextSize } = event;
-      return { ...state, usage: addUsage(state.usage, event), contextUsed, contextSize };
+      const model = reportedModel(state, event);
+      return { ...state, usage: addUsage(state.usage, event), contextUsed, contextSize, model };
     }
     default: // the others do not change it
       return state;
   }
+}
+
+/** A program chooses its model itself, and reports it with the usage. The main model also reports its context. */
+function reportedModel({ backend, model }: ChatState, event: EventOf<"usage.reported">): string | undefined {
+  if (backend === "api" || event.childSessionId !== undefined) return model;
+  return event.contextUsed === undefined ? (model ?? event.model) : (event.model ?? model);
 }
 
 function isMessage({ type }: SessionEvent): boolean {

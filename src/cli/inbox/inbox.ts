@@ -25,7 +25,8 @@ export async function inboxCommand({ io, options }: CommandCall): Promise<ExitCo
   }
   const now = Date.now();
   const paint = hasColor(io) ? ansiPaint : plainPaint;
-  const shown = requests.slice(0, MAX_SHOWN).map((request) => formatWaiting(request, { now, paint, all: requests }));
+  const first = await Promise.all(requests.slice(0, MAX_SHOWN).map((request) => source.shorten(request)));
+  const shown = first.map((request) => formatWaiting(request, { now, paint, all: requests }));
   const left = requests.length - shown.length;
   const more = left === 0 ? "" : `\n… and ${formatCount(left)} more: rookery inbox --json\n`;
   const text = withCommandPrefix(io, `${shown.join("\n")}${more}`);

@@ -11,6 +11,7 @@ import type { OptionValues } from "../command.ts";
 import type { Io } from "../io.ts";
 import { openLog } from "../log.ts";
 import { textOption } from "../options.ts";
+import { shortenPaths } from "../relative-paths.ts";
 import { toSingleLine } from "../sanitize.ts";
 import { findSessionOrTask } from "../sessions/find-session-or-task.ts";
 import { canContinueTurn, resumeSessionCommand } from "../sessions/resume-command.ts";
@@ -20,6 +21,8 @@ import { readServerReply } from "../task/server-reply.ts";
 export interface WaitingSource extends AsyncDisposable {
   /** Oldest first. */
   list(): Promise<readonly WaitingRequest[]>;
+  /** Returns the request with the paths in its title relative to the working directory, to show it. */
+  shorten(request: WaitingRequest): Promise<WaitingRequest>;
   /** Finds the requests of a session or task. Rejects if there is none of that name. */
   select(all: readonly WaitingRequest[], named: string): Promise<NamedRequests>;
   answer(sessionId: string, requestId: string, answer: Answer): Promise<void>;
@@ -45,6 +48,10 @@ async function openLocalSource(io: Io): Promise<WaitingSource> {
   const { store } = rookery;
   return {
     list: () => listWaitingRequests(store),
+    async shorten(request) {
+      const { cwd } = (await store.summary(request.sessionId)) ?? {};
+      return { ...request, title: shortenPaths(request.title, cwd) };
+    },
     async select(all, named) {
       const found = await findSessionOrTask(rookery, named, io);
       if ("task" in found) return { requests: all.filter(({ task }) => task === found.task.id) };
@@ -72,6 +79,7 @@ function openRemoteSource(server: ServerAddress): WaitingSource {
       };
       return requests;
     },
+    shorten: async (request) => request, // the server does not say where its sessions work
     async select(all, named) {
       const isMeant = (id: string | undefined): boolean => id === named || id?.startsWith(named) === true;
       const found = all.filter(

@@ -38,7 +38,7 @@ export async function driveSession(options: DriveOptions): Promise<ExitCode> {
     await using prompter = createPrompter(options, screen);
     await using _watch = watchSessionLog(store, { sessionId: session.id, after }, async (event) => {
       await screen.show(event);
-      handleRequest(prompter, event, options.attended);
+      handleRequest(prompter, event, options);
     });
     await using _released = session; // released before the watch ends, so that the watch shows all remaining events
     for (const asked of left) prompter.ask(asked);
@@ -96,9 +96,9 @@ function createPrompter({ io, session, atTerminal }: DriveOptions, screen: Scree
 }
 
 /** Unattended sessions answer their requests themselves. */
-function handleRequest(prompter: RequestPrompter, event: SessionEvent, attended: boolean): void {
+function handleRequest(prompter: RequestPrompter, event: SessionEvent, { attended, session }: DriveOptions): void {
   if (event.type === "permission.resolved" || event.type === "question.answered") prompter.resolved(event.requestId);
-  const asked = attended ? toPendingRequest(event) : undefined;
+  const asked = attended ? toPendingRequest(event, session.state.cwd) : undefined;
   if (asked !== undefined) prompter.ask(asked);
 }
 

@@ -7,6 +7,7 @@ import { foldLines, MAX_FOLDED_LINES } from "../diff/fold.ts";
 import { formatDiffs, type DiffFormat } from "../diff/format-diff.ts";
 import { formatCount } from "../format.ts";
 import { plainPaint } from "../paint.ts";
+import { relativeDiffs, relativeInput, shortenPaths } from "../relative-paths.ts";
 import { toSingleLine, escapeInvisible } from "../sanitize.ts";
 import { readSessionEvents } from "../sessions/read-events.ts";
 
@@ -31,15 +32,16 @@ const FULL_TEXT_HINT = "full text: rookery sessions events SESSION --json …";
 const MAX_FIELDS = 20;
 const MAX_DEPTH = 4;
 
-export function toPendingRequest(event: SessionEvent): PendingRequest | undefined {
+/** `folder`: the working directory of the session. Paths in it are shown relative to it. */
+export function toPendingRequest(event: SessionEvent, folder?: string): PendingRequest | undefined {
   if (event.type === "permission.requested") {
     const { requestId, tool, title, input, diffs, from } = event;
     return {
       requestId,
       tool,
-      title,
-      input,
-      ...(diffs !== undefined && { diffs }),
+      title: shortenPaths(title, folder),
+      input: relativeInput(input, folder),
+      ...(diffs !== undefined && { diffs: relativeDiffs(diffs, folder) }),
       ...(from !== undefined && { from }),
     };
   }
@@ -58,7 +60,7 @@ export async function pendingSessionRequests(store: SessionStore, state: Session
   if (open.size === 0) return found;
   const isOlder = waiting.some(({ turnId }) => turnId === undefined); // asked between turns, possibly before the current one
   for await (const event of readSessionEvents(store, state.id, isOlder ? 0 : (state.turn?.startedSeq ?? 0))) {
-    const asked = toPendingRequest(event);
+    const asked = toPendingRequest(event, state.cwd);
     if (asked !== undefined && open.has(asked.requestId)) found.push(asked);
   }
   return found;

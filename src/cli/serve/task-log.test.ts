@@ -31,7 +31,7 @@ it("logs one line when a task is queued, starts, asks, is recovered and ends, an
   const sessionId = newId("ses");
   const own = { at, agent: "claude" };
   const events = [
-    { ...own, type: "session.opened", backend: "api", cwd: "/", permissions: "ask", task: "fix" },
+    { ...own, type: "session.opened", backend: "api", cwd: "/tmp/work", permissions: "ask", task: "fix" },
     { ...own, type: "message.delta", messageId: "m", text: '"type":"task.ended"' },
     {
       ...own,
@@ -39,7 +39,7 @@ it("logs one line when a task is queued, starts, asks, is recovered and ends, an
       requestId: "r",
       toolId: "t",
       tool: "bash",
-      title: "bash: rm\u001b[2J\nx",
+      title: "bash: rm\u001b[2J\n/tmp/work/x",
       kind: "execute",
       input: {},
     },

@@ -1,19 +1,26 @@
 /** Formats one line for the server's log when a task starts, asks, ends, or is recovered. */
 import type { LogEvent, Store } from "../../domain/task/store.ts";
 import { formatLocalTime } from "../format.ts";
+import { shortenPaths } from "../relative-paths.ts";
 import { toSingleLine } from "../sanitize.ts";
 
 const LINE_LENGTH = 300;
 
-/** Undefined for other events. `task`: the task of the session, for an event of a session. */
-export function formatTaskLogLine(event: LogEvent, task: string | undefined): string | undefined {
-  const id = "taskId" in event ? event.taskId : task;
-  const what = id === undefined ? undefined : describeTaskEvent(event);
+/** Of the session of an event. */
+export interface LoggedSession {
+  readonly task?: string | undefined;
+  readonly cwd?: string | undefined;
+}
+
+/** Undefined for other events. `session`: for an event of a session. */
+export function formatTaskLogLine(event: LogEvent, session?: LoggedSession): string | undefined {
+  const id = "taskId" in event ? event.taskId : session?.task;
+  const what = id === undefined ? undefined : describeTaskEvent(event, session?.cwd);
   if (what === undefined) return undefined;
   return toSingleLine(`${formatLocalTime(event.at)} task ${id ?? ""} ${what}`, LINE_LENGTH);
 }
 
-function describeTaskEvent(event: LogEvent): string | undefined {
+function describeTaskEvent(event: LogEvent, folder: string | undefined): string | undefined {
   switch (event.type) {
     case "task.created":
       return `was queued: ${event.spec.agent}, ${event.spec.title}`;
@@ -25,7 +32,7 @@ function describeTaskEvent(event: LogEvent): string | undefined {
     case "task.parked":
       return `waits until ${formatLocalTime(event.until)}: ${event.message}`;
     case "permission.requested":
-      return `asks for a permission: ${event.title || event.tool} (rookery inbox)`;
+      return `asks for a permission: ${shortenPaths(event.title, folder) || event.tool} (rookery inbox)`;
     case "question.asked":
       return `asks: ${event.message} (rookery inbox)`;
     case "task.ended":
@@ -51,8 +58,7 @@ export async function logTaskEvents(
     for (const { text } of page) {
       if (!LOGGED_TYPES.test(text)) continue;
       const event = JSON.parse(text) as LogEvent;
-      const task = "taskId" in event ? undefined : (await store.summary(event.sessionId))?.task;
-      const line = formatTaskLogLine(event, task);
+      const line = formatTaskLogLine(event, "taskId" in event ? undefined : await store.summary(event.sessionId));
       if (line !== undefined) log(line);
     }
   }

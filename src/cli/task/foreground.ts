@@ -70,6 +70,7 @@ interface SessionPrompters extends AsyncDisposable {
 /** Creates one prompter per session, because an answer belongs to a session. */
 function createSessionPrompters({ io, service }: ForegroundRun, screen: Screen): SessionPrompters {
   const askers = new Map<string, RequestPrompter>();
+  const folders = new Map<string, string>();
   const here = isPersonPresent(io);
   const askerOf = (sessionId: string): RequestPrompter => {
     const known = askers.get(sessionId);
@@ -87,7 +88,8 @@ function createSessionPrompters({ io, service }: ForegroundRun, screen: Screen):
   return {
     handleEvent({ event }) {
       if (isTaskEvent(event)) return;
-      const asked = toPendingRequest(event);
+      if (event.type === "session.opened") folders.set(event.sessionId, event.cwd);
+      const asked = toPendingRequest(event, folders.get(event.sessionId));
       if (asked !== undefined) askerOf(event.sessionId).ask(asked);
       if (event.type === "permission.resolved" || event.type === "question.answered") {
         askers.get(event.sessionId)?.resolved(event.requestId);

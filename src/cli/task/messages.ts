@@ -5,6 +5,7 @@ import type { MergeOutcome, TaskEvent } from "../../domain/task/events.ts";
 import type { TaskView } from "../../domain/task/view.ts";
 import { NO_USAGE } from "../../domain/usage.ts";
 import { formatLocalTime } from "../format.ts";
+import { shortenPaths } from "../relative-paths.ts";
 import { formatUsage } from "../transcript/turn-view.ts";
 import type { ListedTask } from "./interrupted.ts";
 
@@ -82,7 +83,8 @@ export const MERGE_OUTCOME_TEXT: Record<MergeOutcome, string> = {
 
 /** Explains the status of a task, or returns its last output line. */
 export function formatLastActivity(task: ListedTask): string {
-  const { status, merge, message, lastLine = "" } = task;
+  const { status, merge, message, worktree } = task;
+  const lastLine = shortenPaths(task.lastLine ?? "", worktree?.path);
   if (task.interrupted) return `its process is gone; continue it with: rookery task resume ${task.id}`;
   if (status === "waiting") return `needs an answer: rookery task show ${task.id}`;
   if (merge !== undefined && merge.outcome === undefined) return `merging into ${merge.into}`;

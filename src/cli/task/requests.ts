@@ -1,7 +1,6 @@
 /** Reads the open requests of a task with everything a person needs to decide. */
 import type { TaskView } from "../../domain/task/view.ts";
 import { type PendingRequest, toPendingRequest } from "../run/pending-request.ts";
-import { relativeDiffs, shortenPaths } from "../transcript/tool-line.ts";
 import type { TaskService } from "./service.ts";
 import { isTaskEvent } from "./messages.ts";
 
@@ -17,21 +16,12 @@ export async function pendingTaskRequests(service: TaskService, task: TaskView):
   if (open.size === 0) return found;
   for await (const { event } of service.history(task.id, 0)) {
     if (isTaskEvent(event)) continue;
-    const asked = toPendingRequest(event);
+    const asked = toPendingRequest(event, task.worktree?.path);
     if (asked === undefined || !open.delete(requestKey({ ...asked, sessionId: event.sessionId }))) continue;
-    found.push({ taskId: task.id, sessionId: event.sessionId, asked: withRelativePaths(asked, task.worktree?.path) });
+    found.push({ taskId: task.id, sessionId: event.sessionId, asked });
     if (open.size === 0) break;
   }
   return found;
-}
-
-function withRelativePaths(asked: PendingRequest, folder: string | undefined): PendingRequest {
-  const { title, diffs } = asked;
-  return {
-    ...asked,
-    ...(title !== undefined && { title: shortenPaths(title, folder) }),
-    ...(diffs !== undefined && { diffs: relativeDiffs(diffs, folder) }),
-  };
 }
 
 function requestKey({ sessionId, requestId }: { sessionId: string; requestId: string }): string {

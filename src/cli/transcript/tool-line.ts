@@ -1,5 +1,5 @@
 /** Formats what a tool did and what a person answered, one line each. */
-import type { EventOf, FileDiff, SessionEvent, ToolKind, ToolOutcome } from "../../domain/events.ts";
+import type { EventOf, SessionEvent, ToolKind, ToolOutcome } from "../../domain/events.ts";
 import { formatDuration } from "../format.ts";
 import type { Color, Paint } from "../paint.ts";
 import { toSingleLine } from "../sanitize.ts";
@@ -13,6 +13,7 @@ const TOOL_OUTCOMES: Record<ToolOutcome, { mark: string; colour: Color; word: st
   unknown: { mark: "?", colour: "yellow", word: "may or may not have run" },
 };
 const DETAIL_LENGTH = 120;
+const ALLOWED_WORDS = { once: "allowed by you", session: "always allowed by you" } as const;
 
 export interface StartedTool {
   readonly kind: ToolKind;
@@ -27,15 +28,20 @@ export interface EndedTool {
   readonly event: SessionEvent & EventOf<"tool.ended">;
   /** What the person said who denied it. */
   readonly reason: string | undefined;
+  /** How a person allowed it. Undefined if nobody was asked, or if the person who reads this just did. */
+  readonly allowed?: "once" | "session" | undefined;
 }
 
-export function formatToolLine({ title, tool, event, reason = "" }: EndedTool, paint: Paint): string {
+export function formatToolLine({ title, tool, event, reason = "", allowed }: EndedTool, paint: Paint): string {
   const { mark, colour, word } = TOOL_OUTCOMES[event.outcome];
   const exitCode = event.outcome === "failed" ? findExitCode(event.text) : undefined;
   const why = event.outcome === "failed" ? lastLine(event.text) : event.outcome === "denied" ? reason : "";
   const detail = toSingleLine(why, DETAIL_LENGTH);
-  const result =
+  const outcome =
     exitCode === undefined ? [word, detail].filter((part) => part !== "").join(": ") : `exit code ${exitCode}`;
+  const result = [allowed === undefined ? "" : ALLOWED_WORDS[allowed], outcome]
+    .filter((part) => part !== "")
+    .join(", ");
   const how = `${result === "" ? "" : ` — ${result}`}${formatToolTime(tool, event)}`;
   return `${paint(colour, mark)} ${title}${how === "" ? "" : paint("dim", how)}`;
 }
@@ -55,15 +61,6 @@ export function formatAnswerLine(
 
 function formatAnswerValue(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
-}
-
-/** Long paths of worktrees hide the part that matters. */
-export function shortenPaths(text: string, folder: string | undefined): string {
-  return folder === undefined || folder === "" || folder === "/" ? text : text.replaceAll(`${folder}/`, "");
-}
-
-export function relativeDiffs(diffs: readonly FileDiff[], folder: string | undefined): readonly FileDiff[] {
-  return diffs.map((diff) => ({ ...diff, path: shortenPaths(diff.path, folder) }));
 }
 
 /** The time of a command, unless it rounds to nothing. Other tools are fast, or their time says nothing. */

@@ -232,3 +232,45 @@ it.each([
 ])("keeps the source of messages with %s", async (_, env, isTTY) => {
   expect(await loadMessageRenderer({ env, stdout: Object.assign(new PassThrough(), { isTTY }) })).toBeUndefined();
 });
+
+describe("programs", () => {
+  const session = { folder: "/tmp/x/proj" };
+  const call = (title: string, kind: "edit" | "execute" | "read"): Body => ({
+    type: "tool.started",
+    toolId: "t1",
+    name: title,
+    title,
+    kind,
+    input: {},
+  });
+  const ended: Body = { type: "tool.ended", toolId: "t1", outcome: "ok", text: "" };
+
+  it("adds the path to a tool of opencode, whose title only names the tool", () => {
+    const locations = [{ path: "/tmp/x/proj/src/a.ts" }];
+    const update: Body = { type: "tool.updated", toolId: "t1", title: "read", locations };
+    expect(render([call("read", "read"), update, ended], { ...OPTIONS, ...session })[1]).toBe("✓ read src/a.ts\n");
+    const started = { ...call("read", "read"), locations } as Body;
+    expect(render([started, ended], { ...OPTIONS, ...session })[1]).toBe("✓ read src/a.ts\n");
+    const command: Body = { ...update, title: "touch '/tmp/x/proj/a'", locations: [{ path: "/tmp/x/proj" }] };
+    expect(render([call("bash", "execute"), command, ended], { ...OPTIONS, ...session })[1]).toBe("✓ touch 'a'\n");
+  });
+
+  it.each([
+    ["once", "✓ edit — allowed by you\n"],
+    ["session", "✓ edit — always allowed by you\n"],
+  ] as const)("says that a person allowed a tool: %s", (scope, text) => {
+    const asked = { requestId: "r1", toolId: "t1", tool: "edit", title: "edit", kind: "edit" as const, input: {} };
+    const events: Body[] = [
+      call("edit", "edit"),
+      { type: "permission.requested", ...asked },
+      { type: "permission.resolved", requestId: "r1", decision: "allow", scope, by: "person" },
+      ended,
+    ];
+    expect(render(events)[1]).toBe(text);
+  });
+
+  it("prints an unfinished message before the notice that the turn resumes", () => {
+    const notice: Body = { type: "notice", level: "info", code: "turn_resumed", message: "the turn resumes" };
+    expect(render([started("go"), delta("Two is cut"), notice])[1]).toBe("› go\nTwo is cut…\nthe turn resumes\n");
+  });
+});

@@ -53,6 +53,11 @@ export function renderTranscriptEvent(view: TranscriptView, event: SessionEvent,
       return joinSteps(abandonMessage(view, sessionId, options), (before) =>
         joinSteps(renderSessionEvent(before, event, options), (next) => renderFailure(next, event, options)),
       );
+    case "notice": {
+      const isResumed = event.code === "turn_resumed"; // the process that wrote the message is gone
+      const before: Step = isResumed ? abandonMessage(view, sessionId, options) : [view, ""];
+      return joinSteps(before, (next) => renderSessionEvent(next, event, options));
+    }
     default: // the view of the turn handles each type
       return renderSessionEvent(view, event, options);
   }

@@ -7,10 +7,11 @@ import { foldLines } from "../diff/fold.ts";
 import { formatDiffs } from "../diff/format-diff.ts";
 import { formatCount, formatDuration, formatLocalTime, formatUsd } from "../format.ts";
 import type { Paint } from "../paint.ts";
+import { addLocation, relativeDiffs, shortenPaths } from "../relative-paths.ts";
 import { toSingleLine, stripControls } from "../sanitize.ts";
 import { addOutput, formatTail } from "./output-tail.ts";
 import { formatPlan } from "./plan.ts";
-import { formatAnswerLine, formatToolLine, relativeDiffs, shortenPaths } from "./tool-line.ts";
+import { formatAnswerLine, formatToolLine } from "./tool-line.ts";
 
 export interface TurnView {
   /** True if the cursor is at the start of a line. */
@@ -29,6 +30,8 @@ export interface TurnView {
   readonly questions: ReadonlyMap<string, string>;
   /** What a person said when denying a tool, by the id of the tool. */
   readonly reasons: ReadonlyMap<string, string>;
+  /** How a person allowed a tool, by the id of the tool. */
+  readonly allowed: ReadonlyMap<string, "once" | "session">;
   /** Ids of the tools whose changes a person saw before deciding about them. */
   readonly previewed: ReadonlySet<string>;
   /** Titles of the tools that were denied in this turn. */
@@ -64,6 +67,7 @@ export const EMPTY_TURN_VIEW: TurnView = {
   requests: new Map(),
   questions: new Map(),
   reasons: new Map(),
+  allowed: new Map(),
   previewed: new Set(),
   refused: [],
   usage: undefined,
@@ -114,7 +118,7 @@ export function renderEvent(
       return renderLine(view, whole === "" ? undefined : whole, { message: undefined });
     }
     case "tool.started": {
-      const title = shortenPaths(toolTitle(event), options.folder ?? view.folder);
+      const title = toolTitle(event, options.folder ?? view.folder);
       return [setTool(view, event.toolId, { title, kind: event.kind, startedAt: event.at }), ""];
     }
     case "tool.updated":
@@ -134,7 +138,9 @@ export function renderEvent(
       const toolId = view.requests.get(event.requestId);
       if (toolId === undefined) return [view, ""];
       const next = view.tools.has(toolId) ? setTool(view, toolId, { startedAt: event.at }) : view;
-      if (event.decision !== "deny" || event.by !== "person" || event.message === undefined) return [next, ""];
+      if (event.by !== "person") return [next, ""];
+      if (event.decision === "allow") return [{ ...next, allowed: new Map(next.allowed).set(toolId, event.scope) }, ""];
+      if (event.message === undefined) return [next, ""];
       return [{ ...next, reasons: new Map(next.reasons).set(toolId, event.message) }, ""];
     }
     case "output.text":
@@ -205,11 +211,13 @@ function setTool(view: TurnView, toolId: string, change: Partial<TurnTool>): Tur
   return { ...view, tools: tools.set(toolId, { title, kind, startedAt, tail, ...change }) };
 }
 
-function updateTool(view: TurnView, { toolId, title, text }: EventOf<"tool.updated">, folder?: string): TurnView {
+function updateTool(view: TurnView, event: EventOf<"tool.updated">, folder?: string): TurnView {
+  const { toolId, title, text, locations } = event;
   const tool = view.tools.get(toolId);
   if (tool === undefined) return view;
+  const shown = title === undefined ? tool.title : shortenPaths(toSingleLine(title), folder);
   return setTool(view, toolId, {
-    ...(title !== undefined && { title: shortenPaths(toSingleLine(title), folder) }),
+    title: toSingleLine(addLocation(shown, locations?.[0]?.path, folder)),
     ...(text !== undefined && { tail: addOutput(tool.tail, text) }),
   });
 }
@@ -248,7 +256,9 @@ function renderToolEnd(
   const tools = new Map(view.tools);
   tools.delete(event.toolId);
   const refused = event.outcome === "denied" ? [...view.refused, title] : view.refused;
-  const text = formatToolLine({ title, tool, event, reason: view.reasons.get(event.toolId) }, paint);
+  const reason = view.reasons.get(event.toolId);
+  const allowed = repeatsDiffs ? view.allowed.get(event.toolId) : undefined; // who just allowed it has seen it
+  const text = formatToolLine({ title, tool, event, reason, allowed }, paint);
   const isShown = repeatsDiffs || !view.previewed.has(event.toolId);
   const diffs = isShown ? relativeDiffs(event.diffs ?? [], folder) : [];
   const diff = foldLines(formatDiffs(diffs, { paint, columns }));
@@ -328,6 +338,7 @@ function renderLine(
   return [{ ...view, ...change, atStart: true }, text === undefined ? before : `${before}${text}\n`];
 }
 
-function toolTitle({ name, title }: EventOf<"tool.started">): string {
-  return toSingleLine(title === "" ? name : title);
+function toolTitle({ name, title, locations }: EventOf<"tool.started">, folder: string | undefined): string {
+  const shown = shortenPaths(toSingleLine(title === "" ? name : title), folder);
+  return toSingleLine(addLocation(shown, locations?.[0]?.path, folder));
 }
