@@ -1347,6 +1347,8 @@ export interface components {
             lastOutcome?: "done" | "cancelled" | "failed" | "stalled";
             usage?: components["schemas"]["Usage"];
             lastLine?: string;
+            /** @description The first line of the latest prompt. */
+            lastPrompt?: string;
         };
         SessionState: {
             id: string;

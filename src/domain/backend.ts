@@ -91,6 +91,8 @@ export interface AgentConnection extends AsyncDisposable {
   readonly tools?: SessionTools | undefined;
   /** The commands that the agent's program last reported. Undefined if it reports none. */
   readonly commands?: readonly OfferedCommand[] | undefined;
+  /** The models that the agent's program offers. Undefined if it does not list them. */
+  readonly models?: readonly string[] | undefined;
 }
 
 /** A command of the agent's program. A prompt that starts with a slash and its name runs it. */

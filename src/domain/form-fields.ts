@@ -29,6 +29,8 @@ export interface NumberKind {
 export interface ChoiceKind {
   readonly type: "choice";
   readonly choices: readonly FieldChoice[];
+  /** Any other text is an answer too. Default: false. */
+  readonly isOpen?: boolean;
 }
 
 export interface ChoicesKind {
@@ -36,6 +38,7 @@ export interface ChoicesKind {
   readonly choices: readonly FieldChoice[];
   readonly least: number | undefined;
   readonly most: number | undefined;
+  readonly isOpen?: boolean;
 }
 
 export interface FieldChoice {
@@ -93,9 +96,9 @@ function parseKind(property: Readonly<Record<string, unknown>>): FieldKind | und
       return { type: "boolean" };
     case "array": {
       const { items } = property;
-      const choices = isTable(items) ? parseChoices(items) : undefined;
-      if (choices === undefined) return undefined;
-      return { type: "choices", choices, least: asNumber(property["minItems"]), most: asNumber(property["maxItems"]) };
+      const found = isTable(items) ? parseChoices(items) : undefined;
+      if (found === undefined) return undefined;
+      return { type: "choices", ...found, least: asNumber(property["minItems"]), most: asNumber(property["maxItems"]) };
     }
     default:
       return undefined;
@@ -104,8 +107,8 @@ function parseKind(property: Readonly<Record<string, unknown>>): FieldKind | und
 
 function parseStringKind(property: Readonly<Record<string, unknown>>): FieldKind | undefined {
   if (CHOICE_KEYWORDS.some((keyword) => keyword in property)) {
-    const choices = parseChoices(property);
-    return choices && { type: "choice", choices };
+    const found = parseChoices(property);
+    return found && { type: "choice", ...found };
   }
   return {
     type: "text",
@@ -117,19 +120,43 @@ function parseStringKind(property: Readonly<Record<string, unknown>>): FieldKind
 
 const CHOICE_KEYWORDS = ["enum", "oneOf", "anyOf"];
 
-/** Parses values with separate titles, as older servers send them, or values with their own titles. */
-function parseChoices(schema: Readonly<Record<string, unknown>>): readonly FieldChoice[] | undefined {
-  const { enum: values, enumNames } = schema;
-  const titled = schema["oneOf"] ?? schema["anyOf"];
+/**
+ * Parses values with separate titles, as older servers send them, or values with their own titles. A last alternative
+ * without a value allows any text, as in `anyOf: [{const: "a"}, {type: "string"}]`.
+ */
+function parseChoices(
+  schema: Readonly<Record<string, unknown>>,
+): { readonly choices: readonly FieldChoice[]; readonly isOpen?: true } | undefined {
+  const { enum: values, enumNames, anyOf } = schema;
   const titles = asList(enumNames);
+  const titled = asList(schema["oneOf"] ?? anyOf);
+  const isOpen = !Array.isArray(values) && Array.isArray(anyOf) && isAnyText(titled.at(-1));
   const found = Array.isArray(values)
     ? asList(values).map((value, index) => [value, titles[index]])
-    : asList(titled).map((one) => (isTable(one) ? [one["const"], one["title"]] : []));
+    : (isOpen ? titled.slice(0, -1) : titled).map((one) => (isTable(one) ? [one["const"], one["title"]] : []));
   if (found.length === 0 || found.length > MAX_CHOICES) return undefined;
   const choices = found.flatMap(([value, title]): FieldChoice[] =>
     typeof value === "string" ? [{ value, title: asText(title) ?? value }] : [],
   );
-  return choices.length === found.length ? choices : undefined;
+  return choices.length === found.length ? { choices, ...(isOpen && { isOpen }) } : undefined;
+}
+
+/** Leaves out answers in other words, which elicitation of MCP and ACP has no schema for. */
+export function closeOpenChoices(schema: unknown): unknown {
+  if (!isTable(schema) || !isTable(schema["properties"])) return schema;
+  const properties = Object.entries(schema["properties"]).map(([name, property]): [string, unknown] => {
+    if (!isTable(property)) return [name, property];
+    const { items } = property;
+    if (isTable(items) && isAnyText(asList(items["anyOf"]).at(-1)))
+      return [name, { ...property, items: { ...items, anyOf: asList(items["anyOf"]).slice(0, -1) } }];
+    const { anyOf, ...rest } = property;
+    return [name, isAnyText(asList(anyOf).at(-1)) ? { ...rest, oneOf: asList(anyOf).slice(0, -1) } : property];
+  });
+  return { ...schema, properties: Object.fromEntries(properties) };
+}
+
+function isAnyText(schema: unknown): boolean {
+  return isTable(schema) && schema["type"] === "string" && Object.keys(schema).length === 1;
 }
 
 function isOfKind(value: unknown, kind: FieldKind): boolean {

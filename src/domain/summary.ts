@@ -31,6 +31,8 @@ export interface SessionSummary {
   readonly usage?: Usage | undefined;
   /** The last line of the latest message, tool or output. */
   readonly lastLine?: string | undefined;
+  /** The first line of the latest prompt. Undefined before the first turn, and in sessions from before this field. */
+  readonly lastPrompt?: string | undefined;
 }
 
 export function emptySummary(id: string): SessionSummary {
@@ -85,7 +87,8 @@ function changeFor(summary: SessionSummary, event: SessionEvent): Partial<Sessio
         ?.text.trim()
         .split("\n")[0];
       const title = summary.title ?? text?.slice(0, TITLE_LENGTH).toWellFormed();
-      return { turns: summary.turns + 1, title, status: unlessFixed(summary, "running") };
+      const lastPrompt = text?.slice(0, LINE_LENGTH).toWellFormed() ?? summary.lastPrompt;
+      return { turns: summary.turns + 1, title, lastPrompt, status: unlessFixed(summary, "running") };
     }
     case "turn.parked":
       return {

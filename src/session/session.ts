@@ -104,6 +104,11 @@ export class Session implements AsyncDisposable {
     return this.#parts.driver.connection.commands ?? [];
   }
 
+  /** The models that the agent's program offers. Empty if it lists none. Throws `agent_unavailable` like `commands`. */
+  get models(): readonly string[] {
+    return this.#parts.driver.connection.models ?? [];
+  }
+
   /**
    * Adds tools and instructions to this session, from its next turn on. The overlay is not in the log: set it again
    * after opening the session again. Throws `tool_conflict` and changes nothing.

@@ -219,6 +219,11 @@ async function chooseModel(session: ClientSession, model: string, how: LiveAcpAg
   await session.setModel(model);
 }
 
+/** The models that the agent offers in its setup response. */
+export function listOfferedModels(session: ClientSession): readonly string[] {
+  return findSessionOption(session, "model")?.values ?? readOfferedModels(session.response);
+}
+
 const MAX_LISTED_MODELS = 10;
 
 /** Names only a few: opencode knows hundreds of models. */

@@ -11,7 +11,7 @@ import type { schema } from "../../acp/index.ts";
 import type { ReportedCall } from "../offered-tools.ts";
 import type { LiveProgram, NativeSessionOrigin, ProgramTurn } from "../program/index.ts";
 import { acceptsAttachment, toContentBlock } from "./blocks.ts";
-import { startLiveAcpAgent, type LiveAcpAgent, type LiveAcpOptions } from "./live-agent.ts";
+import { listOfferedModels, startLiveAcpAgent, type LiveAcpAgent, type LiveAcpOptions } from "./live-agent.ts";
 import type { AcpMessageRouter } from "./message-router.ts";
 import { AcpTurnDriver } from "./turn.ts";
 
@@ -74,6 +74,10 @@ class LiveAcpProgram implements LiveProgram {
 
   get commands(): readonly OfferedCommand[] {
     return this.#options.router.commands;
+  }
+
+  get models(): readonly string[] {
+    return listOfferedModels(this.#live.session);
   }
 
   get hasEnded(): boolean {

@@ -68,10 +68,10 @@ function toProperty({ text, isMultiple, options }: Field): JsonRecord {
   const description = described.map((option) => `${option.label}: ${option.description}`).join("\n");
   const words = { title: text, ...(description !== "" && { description }) };
   if (options.length === 0) return { type: "string", ...words };
-  const labels = options.map(({ label }) => label);
+  const anyOf = [...options.map(({ label }) => ({ const: label, title: label })), { type: "string" }]; // as in Claude Code
   return isMultiple
-    ? { type: "array", ...words, items: { type: "string", enum: labels }, minItems: 1 }
-    : { type: "string", ...words, enum: labels };
+    ? { type: "array", ...words, items: { type: "string", anyOf }, minItems: 1 }
+    : { type: "string", ...words, anyOf };
 }
 
 function toAnswers(fields: readonly Field[], content: JsonRecord): Record<string, string> {

@@ -71,6 +71,8 @@ export interface LiveProgram extends AsyncDisposable {
   readonly capabilities?: Capabilities | undefined;
   /** The commands that it last reported. */
   readonly commands?: readonly OfferedCommand[] | undefined;
+  /** The models that it offers. */
+  readonly models?: readonly string[] | undefined;
   /** Whether it was started for this policy. If not, the turn starts another one. Default: it fits every policy. */
   fitsPolicy?(permissions: PermissionPolicy): boolean;
   /** Whether a prompt may contain an attachment of this type. Default: images only. */

@@ -91,6 +91,10 @@ export class ProgramConnection<Server> implements AgentConnection {
     return this.#live?.commands;
   }
 
+  get models(): readonly string[] | undefined {
+    return this.#live?.models;
+  }
+
   get childMarker(): string | undefined {
     return this.#processes.current?.marker;
   }

@@ -19,7 +19,7 @@ import { composeLiveRegion, MIN_ROWS_FOR_STATUS } from "./compose.ts";
 import { ChatConnection, type ChatSettings } from "./connection.ts";
 import { listConversations } from "./find-conversation.ts";
 import type { ChatState } from "./fold.ts";
-import { openForm } from "./form-input.ts";
+import { FormInput } from "./form-input.ts";
 import { formatNotReady, renderGreeting } from "./greeting.ts";
 import type { ChatHost } from "./host.ts";
 import { ChatKeys } from "./keys.ts";
@@ -99,13 +99,10 @@ export class Chat implements SurfaceOwner, ChatHost {
       },
       openDiff: (request) => this.#inBackground(() => openRequestDiff(this, request, this.#stop.signal)),
       openForm: (request, signal) => {
-        const form = openForm(this.io, request.question ?? { message: "" }, {
-          print: (text) => this.notice(text.trimEnd()),
-          signal,
-        });
+        const form = new FormInput(request.question ?? { message: "" });
         this.#inBackground(async () => {
-          const answer = await form.answer.catch(() => undefined); // answered elsewhere, or the chat ends
-          if (answer !== undefined && !signal.aborted) await this.connection.answer(request.requestId, answer);
+          const answer = await form.answer;
+          if (!signal.aborted) await this.connection.answer(request.requestId, answer); // not answered elsewhere
         });
         return form;
       },
@@ -284,6 +281,7 @@ export class Chat implements SurfaceOwner, ChatHost {
       case "continue":
         return (await listConversations(rookery.store, this.cwd, 1))[0];
       case "pick":
+        this.#setNote(undefined);
         return this.pickConversation();
     }
   }

@@ -15,6 +15,7 @@ import {
 import type { Paint } from "../paint.ts";
 import { toSingleLine } from "../sanitize.ts";
 import { type PendingRequest, toPendingRequest } from "../run/pending-request.ts";
+import { formatAnsweredQuestion } from "./question-view.ts";
 import { EMPTY_TURN_VIEW, renderEvent, type TurnView } from "../transcript/turn-view.ts";
 import { SUMMARY_PROMPT } from "./summary-prompt.ts";
 
@@ -102,7 +103,9 @@ export function foldChatEvent(before: ChatState, event: SessionEvent, paint: Pai
     ? [before.view, ""]
     : renderEvent({ ...before.view, atStart: true }, event, paint, { columns, folder: before.cwd });
   const { state, blocks } = stepBlocks({ ...before, view, head: event.seq }, event);
-  const line = [formatCause(event, paint), text.trimEnd()].filter((part) => part !== "").join("\n");
+  const shown = isAnswered(before, event) ? "" : text.trimEnd();
+  const parts = [formatCause(event, paint), formatAnswer(before, event, paint), shown];
+  const line = parts.filter((part) => part !== "").join("\n");
   const after: ChatBlock[] = line === "" ? [] : [{ type: "lines", text: line }];
   const output = commandOutput(before, event);
   if (output === undefined) return { state: stepFacts(state, event), blocks: [...blocks, ...after] };
@@ -201,6 +204,18 @@ function endThinking(state: ChatState): ChatStep {
   if (thinking === undefined) return { state, blocks: [] };
   const ms = Date.parse(thinking.until) - Date.parse(thinking.since);
   return { state: { ...state, thinking: undefined }, blocks: [{ type: "thought", ms }] };
+}
+
+/** What the person answered to a question. The turn view does not show it. */
+function formatAnswer({ requests }: ChatState, event: SessionEvent, paint: Paint): string {
+  if (event.type !== "question.answered") return "";
+  const question = requests.find(({ requestId }) => requestId === event.requestId)?.question;
+  return question === undefined ? "" : formatAnsweredQuestion(question, event, paint).join("\n");
+}
+
+/** The tool that asked a question says no more than the line with the answer. */
+function isAnswered({ view }: ChatState, event: SessionEvent): boolean {
+  return event.type === "tool.ended" && event.outcome === "ok" && view.tools.get(event.toolId)?.kind === "ask";
 }
 
 /** What the live region and the status line show. */

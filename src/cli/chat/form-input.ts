@@ -1,41 +1,56 @@
-/** Asks the forms of `rookery run` in a chat: their text goes to the scrollback, and the editor gives the answers. */
-import { PassThrough, Writable } from "node:stream";
+/** Asks a question in the live region: keys go to its form, and the editor gives texts. */
 import type { Question, QuestionAnswer } from "../../domain/backend.ts";
-import type { Io } from "../io.ts";
-import { askQuestion } from "../run/form/ask.ts";
+import { deferred } from "../../stdx/deferred.ts";
+import type { LiveRegion } from "../tui/inline-screen.ts";
+import {
+  type FormStep,
+  handleFormKey,
+  handleFormText,
+  isTextPage,
+  openQuestionForm,
+  type QuestionForm,
+} from "./question-form.ts";
+import { type FormStyle, renderQuestionForm } from "./question-view.ts";
 
-export interface FormInput {
-  readonly answer: Promise<QuestionAnswer>;
-  submit(line: string): void;
-}
+export class FormInput {
+  #form: QuestionForm;
+  readonly #answer = deferred<QuestionAnswer>();
 
-export function openForm(
-  io: Io,
-  question: Question,
-  { print, signal }: { readonly print: (text: string) => void; readonly signal: AbortSignal },
-): FormInput {
-  const terminalInput = new PassThrough();
-  // A form drops what was typed before its question appeared, so a line waits for the next question.
-  const waiting: string[] = [];
-  let isAsking = false;
-  const deliver = (): void => {
-    const line = isAsking ? waiting.shift() : undefined;
-    if (line === undefined) return;
-    isAsking = false;
-    terminalInput.write(`${line}\n`);
-  };
-  const stderr = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      print(chunk.toString());
-      isAsking = true;
-      setImmediate(deliver);
-      done();
-    },
-  });
-  const answer = askQuestion({ ...io, terminalInput, stderr }, question, signal);
-  const submit = (line: string): void => {
-    waiting.push(line);
-    deliver();
-  };
-  return { answer, submit };
+  constructor(question: Question) {
+    this.#form = openQuestionForm(question);
+  }
+
+  get answer(): Promise<QuestionAnswer> {
+    return this.#answer.promise;
+  }
+
+  /** Whether the line editor is shown. */
+  get isTyping(): boolean {
+    return isTextPage(this.#form);
+  }
+
+  /** Whether Esc leaves the form, and not only a page of it. */
+  get isAtStart(): boolean {
+    return this.#form.at === 0 && !this.#form.isTyping;
+  }
+
+  /** Returns false if the key belongs to the line editor. */
+  handleKey(data: string): boolean {
+    return this.#take(handleFormKey(this.#form, data));
+  }
+
+  /** Takes the text of the line editor. */
+  submit(text: string): void {
+    this.#take(handleFormText(this.#form, text));
+  }
+
+  render(style: FormStyle): LiveRegion {
+    return renderQuestionForm(this.#form, style);
+  }
+
+  #take(step: FormStep): boolean {
+    if ("answer" in step) this.#answer.resolve(step.answer);
+    else this.#form = step.form;
+    return !("isEdit" in step);
+  }
 }

@@ -65,8 +65,13 @@ export class ChatKeys implements Disposable {
   }
 
   /** Asks the person to choose. Resolves with undefined if they cancel. */
-  select(title: string, items: readonly SelectItem[]): Promise<SelectItem | undefined> {
-    return new Promise((resolve) => this.#enter({ type: "select", select: openSelect(title, items), resolve }));
+  select(
+    title: string,
+    items: readonly SelectItem[],
+    { textLabel }: { readonly textLabel?: string } = {},
+  ): Promise<SelectItem | undefined> {
+    const select = openSelect(title, items, textLabel);
+    return new Promise((resolve) => this.#enter({ type: "select", select, resolve }));
   }
 
   confirm(question: string): Promise<boolean> {
@@ -111,9 +116,10 @@ export class ChatKeys implements Disposable {
       }
       case "confirm":
         return this.#confirmKey(mode, data);
+      case "form":
+        return this.#formKey(mode, data);
       case "prompt":
       case "reason":
-      case "form":
         this.#typedAt = performance.now();
         return this.#edit(data);
     }
@@ -152,7 +158,6 @@ export class ChatKeys implements Disposable {
   #escape(): void {
     const mode = this.#mode;
     if (mode.type === "reason") this.#mode = { type: "decide", request: mode.request };
-    else if (mode.type === "form") this.#actions.answer(mode.request.requestId, { action: "cancel" });
     else this.#actions.interrupt();
   }
 
@@ -212,6 +217,13 @@ export class ChatKeys implements Disposable {
     this.#surface.editor.insert(text);
   }
 
+  #formKey({ form }: Extract<ChatMode, { type: "form" }>, data: string): void {
+    const { editor } = this.#surface;
+    if (matchesKey(data, "ctrl+c") && (!form.isTyping || editor.isEmpty)) return this.#clearOrQuit();
+    if (!form.handleKey(data)) return this.#edit(data);
+    if (!form.isTyping) editor.setText("");
+  }
+
   /** Ignores the letters of a word. */
   #confirmKey({ resolve }: Extract<ChatMode, { type: "confirm" }>, data: string): void {
     const key = data.toLowerCase();
@@ -244,7 +256,8 @@ export class ChatKeys implements Disposable {
       this.#actions.warn(
         `the paste has ${formatBytes(size)}; the limit is ${limit}: save it in a file and name it with @`,
       );
-    } else if (["prompt", "reason", "form"].includes(this.#mode.type)) this.#surface.editor.paste(text);
+    } else if (["prompt", "reason"].includes(this.#mode.type)) this.#surface.editor.paste(text);
+    else if (this.#mode.type === "form" && this.#mode.form.isTyping) this.#surface.editor.paste(text);
   }
 
   #enter(mode: ChatMode): void {

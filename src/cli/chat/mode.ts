@@ -5,7 +5,7 @@ import type { LiveRegion } from "../tui/inline-screen.ts";
 import { promptMark } from "../tui/prompt-surface.ts";
 import type { PromptEditor } from "../tui/prompt-editor.ts";
 import { renderSelect, type SelectItem, type SelectState } from "../tui/select-list.ts";
-import { clipStyled, wrapStyled } from "../tui/styled-text.ts";
+import { clipStyled, styledWidth, wrapStyled } from "../tui/styled-text.ts";
 import type { FormInput } from "./form-input.ts";
 import { reasonLabel, renderDecision } from "./permission-keys.ts";
 
@@ -40,7 +40,12 @@ export function renderMode(mode: ChatMode, editor: PromptEditor, { width, rows, 
     case "reason":
       return renderReason(mode, editor, { width, paint });
     case "form":
-      return editor.render(width, { text: paint("yellow", "answer: "), width: 8 });
+      return mode.form.render({
+        width,
+        rows: Math.max(3, rows - 2),
+        paint,
+        renderInput: (text) => editor.render(width, { text, width: styledWidth(text) }),
+      });
     case "decide":
       return {
         lines: renderDecision(mode.request, { width, paint, isAlwaysAsked: mode.isAlwaysAsked }),

@@ -32,8 +32,8 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
     name: "model",
     argument: "[name]",
     summary: "switch the model of the agent",
-    values: async (chat) => (await import("./commands/settings.ts")).listModelNames(chat),
-    run: async (chat, model) => (await import("./commands/settings.ts")).switchModel(chat, model),
+    values: async (chat) => (await import("./commands/model.ts")).listModelNames(chat),
+    run: async (chat, model) => (await import("./commands/model.ts")).switchModel(chat, model),
   },
   {
     name: "permissions",

@@ -81,10 +81,12 @@ export function renderProgress(state: ChatState, now: number, frame: string, sty
   const { width, paint } = style;
   const open = state.message === undefined ? [] : renderMarkdown(openBlocks(state.message.stream), style);
   const { escapeHint = "Esc interrupts" } = style;
-  const tools = [...state.view.tools.values()].flatMap(({ title, startedAt, tail }) => [
-    renderRunningTool(`${paint("cyan", frame)} ${title}`, `${formatElapsed(startedAt, now)} · ${escapeHint}`, style),
-    ...formatTail(tail, Math.max(1, width - 2)).map((line) => paint("dim", `  ${line}`)),
-  ]);
+  const tools = [...state.view.tools.values()].flatMap(({ title, startedAt, tail }) => {
+    const output = formatTail(tail, Math.max(1, width - 2)).map((line) => paint("dim", `  ${line}`));
+    if (state.requests.length > 0 && output.length === 0) return []; // it waits for the person
+    const facts = `${formatElapsed(startedAt, now)} · ${escapeHint}`;
+    return [renderRunningTool(`${paint("cyan", frame)} ${title}`, facts, style), ...output];
+  });
   const queued = state.queue.slice(0, MAX_QUEUED_SHOWN).map(({ input, deliver }) => {
     const label = deliver === "steer" ? "for the next step" : "after this turn";
     return clipStyled(paint("dim", `⋯ ${label}: ${toSingleLine(formatInput(input), width)}`), width);

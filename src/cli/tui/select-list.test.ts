@@ -42,3 +42,43 @@ it("shows a window around the choice that fits the rows and the width", () => {
   expect(lines).toContain("❯ item 20");
   expect(lines.every((line) => line.length <= 24)).toBe(true);
 });
+
+const COLUMNS = openSelect("Conversations", [
+  {
+    value: "a",
+    label: "Explain the cache",
+    facts: ["just now", "1 turn", "k3v9x1aa"],
+    detail: "last: and the eviction",
+  },
+  { value: "b", label: "A title that is much longer than the others and goes on", facts: ["2h ago", "12 turns"] },
+  { value: "c", label: "hello", facts: ["3d ago", "failed", "p0p1p2p3"], isDim: true, isCurrent: true },
+]);
+
+it("aligns the columns, marks and selects the current item, and shows where text is cut", () => {
+  const lines = renderSelect(COLUMNS, { width: 80, rows: 20, paint: plainPaint });
+  expect(lines).toEqual([
+    "Conversations",
+    "    Explain the cache        just now  1 turn    k3v9x1aa  last: and the evicti…",
+    "    A title that is much l…  2h ago    12 turns",
+    "❯ ● hello                    3d ago    failed    p0p1p2p3",
+    "↑↓ choose · Enter accepts · type to filter · Esc cancels",
+  ]);
+});
+
+it.each([30, 60, 80, 120])("fits %d columns, and leaves out the last facts first", (width) => {
+  const lines = renderSelect(COLUMNS, { width, rows: 20, paint: plainPaint });
+  expect(lines.filter((line) => line.length > width)).toEqual([]);
+  expect(lines[1]).toContain(width < 60 ? "Explain the" : "just now");
+  expect(lines.join("\n").includes("k3v9x1aa")).toBe(width >= 80);
+});
+
+it("offers the typed text itself as the last choice", () => {
+  const state = { ...START, textLabel: "use" };
+  const typed = ["c", "-", "9"].reduce<ReturnType<typeof handleSelectKey>>(
+    (next, key) => ("items" in next ? handleSelectKey(next, key) : next),
+    state,
+  );
+  if (!("items" in typed)) throw new Error("nothing was chosen yet");
+  expect(renderSelect(typed, { width: 40, rows: 9, paint: plainPaint })).toContain("❯ use c-9");
+  expect(handleSelectKey(typed, "\r")).toMatchObject({ chosen: { value: "c-9" } });
+});

@@ -2,18 +2,20 @@
 import { fuzzyFilter } from "@mariozechner/pi-tui/dist/fuzzy.js";
 import { matchesKey } from "@mariozechner/pi-tui/dist/keys.js";
 import type { Paint } from "../paint.ts";
-import { clipStyled, styledWidth } from "./styled-text.ts";
-
-/** Details start in the same column, unless a label is wider. */
-const MAX_LABEL_COLUMN = 60;
+import { formatStatusLine } from "./status-line.ts";
+import { clipStyled, fitStyled, styledWidth } from "./styled-text.ts";
 
 export interface SelectItem {
   readonly value: string;
   readonly label: string;
-  /** Shown dimmed after the label. */
+  /** Short facts in dimmed columns after the label. On a narrow screen the last ones are left out. */
+  readonly facts?: readonly string[] | undefined;
+  /** Shown dimmed at the end, and truncated if it does not fit. */
   readonly detail?: string | undefined;
-  /** Shows the label dimmed too. Default: false. */
+  /** Dims the label too, for example of what cannot be used. */
   readonly isDim?: boolean | undefined;
+  /** What is used now. It has a mark and is selected first. */
+  readonly isCurrent?: boolean | undefined;
 }
 
 export interface SelectState {
@@ -21,16 +23,28 @@ export interface SelectState {
   readonly items: readonly SelectItem[];
   readonly filter: string;
   readonly selected: number;
+  /** Offers the typed text itself as a choice, with these words before it. Undefined: only items can be chosen. */
+  readonly textLabel?: string | undefined;
 }
 
 export type SelectOutcome = { readonly chosen: SelectItem } | { readonly cancelled: true };
 
-export function openSelect(title: string, items: readonly SelectItem[]): SelectState {
-  return { title, items, filter: "", selected: 0 };
+export function openSelect(title: string, items: readonly SelectItem[], textLabel?: string): SelectState {
+  const current = items.findIndex(({ isCurrent = false }) => isCurrent);
+  return { title, items, filter: "", selected: Math.max(0, current), textLabel };
 }
 
-export function matchingItems({ items, filter }: SelectState): readonly SelectItem[] {
-  return filter === "" ? items : fuzzyFilter([...items], filter, ({ label, detail = "" }) => `${label} ${detail}`);
+export function matchingItems({ items, filter, textLabel }: SelectState): readonly SelectItem[] {
+  if (filter === "") return items;
+  const value = filter.trim();
+  const isText = textLabel !== undefined && value !== "" && items.every((item) => item.value !== value);
+  const found = fuzzyFilter([...items], filter, ({ label, facts = [], detail = "" }) =>
+    textLabel === undefined ? [label, ...facts, detail].join(" ") : label,
+  );
+  if (!isText) return found;
+  const typed = { value, label: `${textLabel} ${value}` };
+  const isPart = found.some(({ label }) => label.toLowerCase().includes(value.toLowerCase()));
+  return isPart ? [...found, typed] : [typed, ...found]; // a name that is not in the list is meant as it is
 }
 
 /** Returns the outcome if the key ends the choice. */
@@ -54,28 +68,79 @@ export function handleSelectKey(state: SelectState, data: string): SelectState |
   return state;
 }
 
-export function renderSelect(
-  state: SelectState,
-  { width, rows, paint }: { readonly width: number; readonly rows: number; readonly paint: Paint },
-): string[] {
+export interface SelectStyle {
+  readonly width: number;
+  readonly rows: number;
+  readonly paint: Paint;
+}
+
+export function renderSelect(state: SelectState, { width, rows, paint }: SelectStyle): string[] {
   const items = matchingItems(state);
   const room = Math.max(1, rows - 2);
   const start = Math.max(0, Math.min(state.selected - Math.floor(room / 2), items.length - room));
-  const shown = items.slice(start, start + room);
-  const labels = Math.min(MAX_LABEL_COLUMN, Math.max(0, ...shown.map(({ label }) => styledWidth(label))));
-  const visible = shown.map(({ label, detail = "", isDim = false }, index) => {
-    const isSelected = start + index === state.selected;
-    const padded = detail === "" ? label : label + " ".repeat(Math.max(0, labels - styledWidth(label)));
-    const name = isDim ? paint("dim", padded) : padded;
-    const text = `${isSelected ? "❯" : " "} ${name}${detail === "" ? "" : paint("dim", `  ${detail}`)}`;
-    return clipStyled(isSelected ? paint("cyan", text) : text, width);
-  });
-  const count = items.length > room ? ` (${state.selected + 1} of ${items.length})` : "";
-  const filter = state.filter === "" ? "" : ` filter: ${state.filter}`;
-  const help = "↑↓ choose, Enter accepts, type to filter, Esc cancels";
+  const visible = renderItems(items.slice(start, start + room), { selected: state.selected - start, width, paint });
+  const count = items.length > room ? paint("dim", ` ${state.selected + 1} of ${items.length}`) : "";
+  const filter = state.filter === "" ? "" : `${paint("dim", " · filter:")} ${state.filter}`;
   return [
     clipStyled(`${paint("bold", state.title)}${count}${filter}`, width),
-    ...(visible.length === 0 ? [paint("dim", "  nothing matches")] : visible),
-    clipStyled(paint("dim", help), width),
+    ...(visible.length === 0
+      ? [paint("dim", state.filter === "" ? "  nothing is listed" : "  nothing matches")]
+      : visible),
+    paint("dim", formatStatusLine(selectHints(state), width)),
   ];
+}
+
+function selectHints({ textLabel }: SelectState) {
+  return [
+    { text: "↑↓ choose", priority: 7 },
+    { text: "Enter accepts", priority: 9 },
+    { text: textLabel === undefined ? "type to filter" : "type to filter or to enter another", priority: 6 },
+    { text: "Esc cancels", priority: 8 },
+  ];
+}
+
+const GAP = "  ";
+/** Facts leave at least this many columns for labels and details. */
+const MIN_TEXT_COLUMNS = 40;
+const MIN_DETAIL_COLUMNS = 6;
+
+/** One line for each item, in columns that fit the width. */
+export function renderItems(
+  items: readonly SelectItem[],
+  { selected, width, paint }: { readonly selected: number; readonly width: number; readonly paint: Paint },
+): string[] {
+  const hasMarks = items.some(({ isCurrent = false }) => isCurrent);
+  const left = width - (hasMarks ? 4 : 2);
+  const labels = widest(items.map((item) => item.label));
+  const details = widest(items.map(({ detail = "" }) => detail));
+  const wanted = labels + (details === 0 ? 0 : GAP.length + details);
+  const facts = fitFacts(items, left - Math.min(wanted, MIN_TEXT_COLUMNS));
+  const room = left - facts.reduce((total, columns) => total + GAP.length + columns, 0);
+  const half = details === 0 ? room : Math.max(Math.floor(room / 2), room - GAP.length - details);
+  const label = Math.max(1, Math.min(labels, half)); // long labels leave half of the room to the details
+  return items.map((item, index) => {
+    const { isDim = false, isCurrent = false, detail = "" } = item;
+    const isSelected = index === selected;
+    const cells = facts.map((columns, at) => fitStyled(item.facts?.[at] ?? "", columns));
+    const last = clipStyled(detail, room - label - GAP.length);
+    const rest = [...cells, ...(detail !== "" && room - label > MIN_DETAIL_COLUMNS ? [last] : [])].join(GAP).trimEnd();
+    const name = rest === "" ? clipStyled(item.label, room) : fitStyled(item.label, label);
+    const mark = hasMarks ? (isCurrent ? paint("green", "● ") : "  ") : "";
+    const shown = isSelected ? paint("cyan", name) : isDim ? paint("dim", name) : name;
+    const text = `${isSelected ? paint("cyan", "❯") : " "} ${mark}${shown}${rest === "" ? "" : paint("dim", GAP + rest)}`;
+    return clipStyled(text, width).trimEnd();
+  });
+}
+
+/** The widths of the columns of facts that fit. */
+function fitFacts(items: readonly SelectItem[], room: number): number[] {
+  const count = Math.max(0, ...items.map(({ facts = [] }) => facts.length));
+  const widths = Array.from({ length: count }, (_, at) => widest(items.map(({ facts = [] }) => facts[at] ?? "")));
+  let used = 0;
+  const end = widths.findIndex((columns) => (used += GAP.length + columns) > room);
+  return end === -1 ? widths : widths.slice(0, end);
+}
+
+function widest(texts: readonly string[]): number {
+  return Math.max(0, ...texts.map((text) => styledWidth(text)));
 }

@@ -4,6 +4,7 @@ import { ConnectionClosed } from "../../acp/errors.ts";
 import type * as acp from "../../acp/schema.ts";
 import { isRookeryError, messageOf } from "../../domain/errors.ts";
 import type { EventOf } from "../../domain/events.ts";
+import { closeOpenChoices } from "../../domain/form-fields.ts";
 import type { Answer } from "../../session/index.ts";
 import type { AcpPendingRequest } from "./log-view.ts";
 import { toAcpToolKind, toDiffLocations, toLocations, toReviewContent } from "./tools.ts";
@@ -129,7 +130,7 @@ export class RequestForwarder {
     }
     const how = byUrl
       ? { mode: "url" as const, url, elicitationId: `${sessionId}/${requestId}` }
-      : { mode: "form" as const, requestedSchema: schema as acp.ElicitationSchema };
+      : { mode: "form" as const, requestedSchema: closeOpenChoices(schema) as acp.ElicitationSchema };
     const response = await client.elicit({ sessionId, message, ...how }, { signal });
     switch (response.action) {
       case "accept":

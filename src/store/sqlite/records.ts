@@ -47,7 +47,7 @@ export async function readDecodableRows<T>(limit: number, { read, decode, readPi
 type Fields = Readonly<Record<string, unknown>>;
 
 const SUMMARY_STRINGS = ["id", "agent", "backend", "cwd", "createdAt", "updatedAt", "status"];
-const SUMMARY_OPTIONAL = ["model", "title", "parent", "task", "parkedUntil", "lastOutcome", "lastLine"];
+const SUMMARY_OPTIONAL = ["model", "title", "parent", "task", "parkedUntil", "lastOutcome", "lastLine", "lastPrompt"];
 
 /** A cheap check, because it runs for every row of a list. */
 export function isSummary(value: unknown): value is SessionSummary {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type FormField, parseFormFields } from "../../../domain/form-fields.ts";
+import { closeOpenChoices, type FormField, parseFormFields } from "../../../domain/form-fields.ts";
 import { parseFieldInput } from "./parse-input.ts";
 import { formatFieldPrompt, formatField, formatHeading } from "./format-form.ts";
 import { formatAddress } from "./ask.ts";
@@ -148,5 +148,20 @@ describe("formatAddress", () => {
     const [warning, shown] = formatAddress(url);
     expect(warning).toContain("do not open it");
     expect(shown).not.toMatch(/\p{Cc}/u);
+  });
+});
+
+it("takes any text for choices that are open, and closes them for clients that cannot", () => {
+  const anyOf = [{ const: "a", title: "A" }, { const: "b" }, { type: "string" }];
+  const open = { type: "object", properties: { x: { type: "string", anyOf }, y: { type: "array", items: { anyOf } } } };
+  const [one, several] = parseFormFields(open) ?? [];
+  if (one === undefined || several === undefined) throw new Error("no fields");
+  expect(parseFieldInput(one, "A")).toEqual({ value: "a" });
+  expect(parseFieldInput(one, "my own")).toEqual({ value: "my own" });
+  expect(parseFieldInput(several, "2, own")).toEqual({ value: ["b", "own"] });
+  const closed = anyOf.slice(0, 2);
+  expect(closeOpenChoices(open)).toEqual({
+    type: "object",
+    properties: { x: { type: "string", oneOf: closed }, y: { type: "array", items: { anyOf: closed } } },
   });
 });

@@ -66,9 +66,9 @@ function describeKind(kind: FieldKind): string {
     case "boolean":
       return "yes or no";
     case "choice":
-      return "one of these";
+      return kind.isOpen === true ? "one of these, or your own answer" : "one of these";
     case "choices":
-      return `${formatRange(kind) || "any"} of these, separated by commas`;
+      return `${formatRange(kind) || "any"} of these${kind.isOpen === true ? " or your own" : ""}, separated by commas`;
   }
 }
 

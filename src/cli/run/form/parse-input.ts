@@ -31,14 +31,15 @@ function parseByKind(kind: FieldKind, typed: string): ParsedInput {
       return parseBoolean(typed);
     case "choice": {
       const found = findChoice(kind.choices, typed);
-      return found === undefined ? { problem: unknownChoice(kind.choices, typed) } : { value: found.value };
+      if (found !== undefined) return { value: found.value };
+      return kind.isOpen === true ? { value: typed } : { problem: unknownChoice(kind.choices, typed) };
     }
     case "choices": {
       const words = typed.split(",").map((word) => word.trim());
       const chosen = words.filter((word) => word !== "");
       const unknown = chosen.find((word) => findChoice(kind.choices, word) === undefined);
-      if (unknown !== undefined) return { problem: unknownChoice(kind.choices, unknown) };
-      const values = new Set(chosen.map((word) => findChoice(kind.choices, word)?.value));
+      if (unknown !== undefined && kind.isOpen !== true) return { problem: unknownChoice(kind.choices, unknown) };
+      const values = new Set(chosen.map((word) => findChoice(kind.choices, word)?.value ?? word));
       const wrong = checkRange(values.size, kind, "choose");
       return wrong === undefined ? { value: [...values] } : { problem: wrong };
     }

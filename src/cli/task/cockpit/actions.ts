@@ -3,6 +3,7 @@ import type { QuestionAnswer } from "../../../domain/backend.ts";
 import type { MergeReport } from "../../../domain/task/view.ts";
 import { isRookeryError } from "../../../domain/errors.ts";
 import { renderRequest } from "../../chat/permission-keys.ts";
+import { formatAnsweredQuestion } from "../../chat/question-view.ts";
 import { withTrustQuestion } from "../../chat/trust-question.ts";
 import { formatCount } from "../../format.ts";
 import { formatDiffs } from "../../diff/format-diff.ts";
@@ -115,15 +116,23 @@ async function answerRequest(
   host: ActionHost,
   { request, answer }: Extract<TaskActionCommand, { type: "answer" }>,
 ): Promise<void> {
-  const word = "decision" in answer ? (answer.decision === "allow" ? "allowed" : "denied") : ANSWERED[answer.action];
-  const what = toSingleLine(request.asked.tool ?? `the question of ${request.taskId}`, 80);
+  const { requestId, tool = "", question } = request.asked;
   try {
-    await host.service.answer(request.sessionId, request.asked.requestId, answer);
-    host.notice(`${word}: ${what}`, "green");
+    await host.service.answer(request.sessionId, requestId, answer);
+    if ("decision" in answer) {
+      const word = answer.decision === "allow" ? "allowed" : "denied";
+      return host.notice(`${word}: ${toSingleLine(tool, 80)}`, "green");
+    }
+    if (question !== undefined) printAnswer(host, formatAnsweredQuestion(question, answer, host.surface.paint));
+    host.notice(`${ANSWERED[answer.action]} the question of ${request.taskId}`, "green");
   } catch (error) {
     if (!isRookeryError(error, "request_not_found")) throw error;
     host.notice("the request was answered elsewhere", "yellow");
   }
+}
+
+function printAnswer({ surface }: ActionHost, lines: readonly string[]): void {
+  surface.print(["", ...lines.flatMap((line) => wrapStyled(line, surface.size.columns, "  "))]);
 }
 
 const ANSWERED: Record<QuestionAnswer["action"], string> = {

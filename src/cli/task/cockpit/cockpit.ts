@@ -1,11 +1,10 @@
 /** `rookery task` on a terminal: selects, opens, answers, merges and starts tasks. */
 import { deferred } from "../../../stdx/deferred.ts";
-import { type FormInput, openForm } from "../../chat/form-input.ts";
+import { FormInput } from "../../chat/form-input.ts";
 import { watchChatSignals } from "../../chat/signals.ts";
 import { EXIT, type ExitCode, formatError } from "../../exit.ts";
 import { hasColor, type Io, withCommandPrefix } from "../../io.ts";
 import { ansiPaint, type Color, plainPaint } from "../../paint.ts";
-import { stripControls } from "../../sanitize.ts";
 import type { LiveRegion } from "../../tui/inline-screen.ts";
 import { PromptSurface, type SurfaceOwner } from "../../tui/prompt-surface.ts";
 import { styledWidth, wrapStyled } from "../../tui/styled-text.ts";
@@ -59,7 +58,6 @@ class Cockpit implements SurfaceOwner, ActionHost {
   #state: CockpitState = EMPTY_COCKPIT;
   #transcript = EMPTY_TASK_TRANSCRIPT;
   #closeTranscript = new AbortController();
-  #form: { readonly form: FormInput; readonly stop: AbortController } | undefined;
   #trustAnswer = deferred<boolean>();
   #frame = 0;
 
@@ -86,7 +84,6 @@ class Cockpit implements SurfaceOwner, ActionHost {
     } finally {
       clearInterval(tick);
       this.#stop.abort();
-      this.#form?.stop.abort();
       this.#closeTranscript.abort();
       await feeding.catch(() => undefined); // rejected above
     }
@@ -119,18 +116,13 @@ class Cockpit implements SurfaceOwner, ActionHost {
 
   openForm(request: TaskRequest): void {
     if (this.#state.mode.type !== "browse") return;
-    const stop = new AbortController();
-    const form = openForm(this.io, request.asked.question ?? { message: "" }, {
-      print: (text) => this.#print(stripControls(text).trimEnd()),
-      signal: stop.signal,
-    });
-    this.#form = { form, stop };
+    const form = new FormInput(request.asked.question ?? { message: "" });
     this.surface.editor.setText("");
-    this.#change({ mode: { type: "form", request } });
+    this.#change({ mode: { type: "form", request, form } });
     this.#inBackground(async () => {
-      const answer = await form.answer.catch(() => undefined); // the person decides later
-      this.#form = undefined;
-      if (answer === undefined || stop.signal.aborted) return;
+      const answer = await form.answer;
+      const { mode } = this.#state;
+      if (mode.type !== "form" || mode.form !== form) return; // the person decides later
       this.#change({ mode: BROWSE_MODE });
       await this.#act({ type: "answer", request, answer });
     });
@@ -151,7 +143,8 @@ class Cockpit implements SurfaceOwner, ActionHost {
   handleInput(input: TerminalInput): void {
     if (input.type === "key") return this.#step(handleCockpitKey(this.#state, input.data));
     const { type } = this.#state.mode;
-    if (type === "input" || type === "reason" || type === "form") this.surface.editor.paste(input.text);
+    const isFormText = this.#state.mode.type === "form" && this.#state.mode.form.isTyping;
+    if (type === "input" || type === "reason" || isFormText) this.surface.editor.paste(input.text);
   }
 
   handleSubmit(text: string): void {
@@ -191,12 +184,12 @@ class Cockpit implements SurfaceOwner, ActionHost {
         return this.surface.editor.handleKey(command.data);
       case "setInput":
         return this.surface.editor.setText(command.text);
+      case "formKey":
+        if (!command.form.handleKey(command.data)) this.surface.editor.handleKey(command.data);
+        else if (!command.form.isTyping) this.surface.editor.setText("");
+        return;
       case "submitForm":
-        this.#print(`${this.surface.paint("yellow", "❯")} ${stripControls(command.text)}`);
-        return this.#form?.form.submit(command.text);
-      case "leaveForm":
-        this.#form?.stop.abort();
-        return this.surface.editor.setText("");
+        return command.form.submit(command.text);
       case "openTranscript":
         return this.#openTranscript(command.id);
       case "closeTranscript":

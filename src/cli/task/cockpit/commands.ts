@@ -1,5 +1,6 @@
 /** What the cockpit does outside of its state. */
 import type { Answer } from "../../../session/method-types.ts";
+import type { FormInput } from "../../chat/form-input.ts";
 import type { TaskRequest } from "../requests.ts";
 
 export type CockpitCommand =
@@ -8,8 +9,8 @@ export type CockpitCommand =
   /** A key for the line editor. */
   | { readonly type: "edit"; readonly data: string }
   | { readonly type: "setInput"; readonly text: string }
-  | { readonly type: "submitForm"; readonly text: string }
-  | { readonly type: "leaveForm" }
+  | { readonly type: "formKey"; readonly form: FormInput; readonly data: string }
+  | { readonly type: "submitForm"; readonly form: FormInput; readonly text: string }
   | { readonly type: "openTranscript"; readonly id: string }
   | { readonly type: "closeTranscript" }
   /** Reads the oldest open request of the task, and asks for an answer. */

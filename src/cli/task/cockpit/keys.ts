@@ -44,8 +44,8 @@ export function handleCockpitKey(before: CockpitState, data: string): CockpitSte
       if (isCancelKey(data)) return enter(state, { type: "decide", request: mode.request });
       return { state, command: { type: "edit", data } };
     case "form":
-      if (isCancelKey(data)) return { state: { ...state, mode: BROWSE_MODE }, command: { type: "leaveForm" } };
-      return { state, command: { type: "edit", data } };
+      if (matchesKey(data, "ctrl+c") || (matchesKey(data, "escape") && mode.form.isAtStart)) return leaveInput(state);
+      return { state, command: { type: "formKey", form: mode.form, data } };
   }
 }
 
@@ -53,7 +53,7 @@ export function handleCockpitKey(before: CockpitState, data: string): CockpitSte
 export function handleCockpitSubmit(state: CockpitState, text: string): CockpitStep {
   const { mode } = state;
   const typed = text.trim();
-  if (mode.type === "form") return { state, command: { type: "submitForm", text } };
+  if (mode.type === "form") return { state, command: { type: "submitForm", form: mode.form, text } };
   if (mode.type === "reason") {
     const answer = denyWithReason(mode.request.asked, typed);
     return { state: { ...state, mode: BROWSE_MODE }, command: { type: "answer", request: mode.request, answer } };

@@ -1,4 +1,5 @@
 /** The state of the cockpit: the tasks, which one is selected or open, and what the keys do. Pure. */
+import type { FormInput } from "../../chat/form-input.ts";
 import type { Color } from "../../paint.ts";
 import { toSingleLine } from "../../sanitize.ts";
 import { type ListedTask, isActive } from "../interrupted.ts";
@@ -20,7 +21,7 @@ export type CockpitMode =
   | { readonly type: "input"; readonly label: string; readonly purpose: InputPurpose }
   | { readonly type: "decide"; readonly request: TaskRequest }
   | { readonly type: "reason"; readonly request: TaskRequest }
-  | { readonly type: "form"; readonly request: TaskRequest };
+  | { readonly type: "form"; readonly request: TaskRequest; readonly form: FormInput };
 
 export type InputPurpose =
   { readonly type: "start" } | { readonly type: "resume"; readonly id: string; readonly isPromptRequired: boolean };

@@ -49,11 +49,13 @@ describe.skipIf(!hasPseudoTerminals)("the cockpit", { timeout: 90_000 }, () => {
     screen.type("a");
     await screen.waitFor("color?");
     for (const word of screen.all().split(/\s+/)) expect(` ${QUESTION} `).not.toContain(` ${word}ery`);
-    expect(screen.all()).toMatch(/very\n\s+(│ )?very/);
+    expect(screen.all()).toMatch(/very\n\s+very/);
+    expect(screen.visible()).toContain("asks · Question asks\n? Which very");
     screen.type("blue");
     screen.press("enter");
-    await screen.waitFor("answered: the question of asks");
-    expect(screen.all()).toContain("❯ blue");
+    await screen.waitFor("answered the question of asks");
+    expect(screen.all()).toMatch(/color\? blue$/m);
+    expect(screen.all().match(/color\?/g)).toHaveLength(1);
     await screen.waitFor(/✓ done +Question/);
   });
 

@@ -145,7 +145,13 @@ function renderBottom(state: CockpitState, frame: CockpitFrame): LiveRegion {
     case "reason":
       return renderInput(paint("yellow", reasonLabel(mode.request.asked)));
     case "form":
-      return renderInput(paint("yellow", "answer: "));
+      return mode.form.render({
+        width,
+        rows: Math.max(3, rows - 3),
+        paint,
+        renderInput,
+        escapeHint: "Esc answers later",
+      });
     case "decide": {
       const { asked } = mode.request;
       const lines = renderDecision(asked, { width, paint, escapeHint: "Esc decides later" });

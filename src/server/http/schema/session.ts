@@ -33,6 +33,7 @@ export const SummarySchema: z.ZodType<SessionSummary> = z.object({
   lastOutcome: z.enum(["done", "cancelled", "failed", "stalled"]).optional(),
   usage: UsageSchema.optional() as unknown as z.ZodType<SessionSummary["usage"]>,
   lastLine: z.string().optional(),
+  lastPrompt: z.string().optional().describe("The first line of the latest prompt."),
 });
 
 export const SessionListSchema = z.object({
