@@ -4,7 +4,7 @@ import { shortId } from "../domain/ids.ts";
 import type { WaitingRequest } from "../session/waiting-requests.ts";
 import type { CommandCall } from "./command.ts";
 import { EXIT, type ExitCode, usageError } from "./exit.ts";
-import { parseAnswerText } from "./inbox/answer-text.ts";
+import { checkContentOption, parseAnswerText } from "./inbox/answer-text.ts";
 import { formatWaitingPlace, formatWaitingTitle } from "./inbox/format-waiting.ts";
 import { openWaitingSource } from "./inbox/waiting-source.ts";
 import { print, printJson, printNotice } from "./io.ts";
@@ -16,6 +16,7 @@ export async function answerCommand({ io, args, options }: CommandCall): Promise
   const words = args.filter((arg) => arg !== undefined);
   const text = words.at(-1);
   const [named, requestId] = words.slice(0, -1);
+  checkContentOption(options);
   await using source = await openWaitingSource(io, options);
   const waiting = await source.list();
   if (text === undefined) throw missingAnswer(waiting);

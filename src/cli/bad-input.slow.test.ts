@@ -93,7 +93,6 @@ it.each([
     ["missing argument <session>", "rookery sessions show --help"],
   ],
   [["sessions", "list", "--limit", "many"], ["--limit must be a whole number of at least 1"]],
-  [["answer", "last", "r1", "perhaps"], ["<answer> must be one of allow, always, deny"]],
   [["answer", "last", "r1", "accept", "--content", "{"], ["--content must be JSON"]],
   [["completion", "tcsh"], ['one of bash, zsh, fish, not "tcsh"']],
   [["run", "  "], ["the prompt is empty"]],

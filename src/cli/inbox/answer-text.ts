@@ -77,6 +77,12 @@ function parseFieldText(text: string, { schema, url }: AnswerableRequest): Recor
   return "value" in parsed ? Object.fromEntries([[field.name, parsed.value]]) : {};
 }
 
+/** Throws `usage` for a `--content` that is not JSON, before a request is looked up. */
+export function checkContentOption(options: OptionValues): void {
+  const content = textOption(options, "content");
+  if (content !== undefined) parseContent(content);
+}
+
 function parseContent(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
