@@ -51,6 +51,13 @@ async function logged(...sessions: (readonly EventDraft[])[]): Promise<string[]>
   return ids;
 }
 
+it("shows paths inside the directory of the session relative to it, but not as JSON", async () => {
+  await logged([OPENED, TURN, asks("r1", "bash: cat /w/src/a.ts /wide")]);
+  expect((await fixture.rookery(["inbox"])).stdout).toContain("? bash: cat src/a.ts /wide\n");
+  expect((await fixture.rookery(["inbox", "--json"])).stdout).toContain("cat /w/src/a.ts");
+  expect((await fixture.rookery(["answer", "allow"])).stderr).toContain("bash: cat src/a.ts /wide (");
+});
+
 it("lists what waits in all sessions, with age, place and the command that answers it", async () => {
   const [first, second] = await logged(
     [OPENED, TURN, asks("r1", "bash: rm -rf x\u001b[2J")],
