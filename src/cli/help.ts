@@ -18,7 +18,7 @@ export function formatHelp(path: readonly CommandSpec[], format: HelpFormat = {}
   const { summary, arguments: args = [], notes, examples = [] } = command;
   const sections = [
     wrapText(`${summary.replace(/^\w/, (letter) => letter.toUpperCase())}.\n`, { width, indent: "" }),
-    formatUsage(path),
+    formatSynopsis(path),
     path.length === 1 ? formatGroups(command, format) : section("Commands", subcommandRows(command), format),
     section(
       "Arguments",
@@ -36,7 +36,7 @@ export function formatHelp(path: readonly CommandSpec[], format: HelpFormat = {}
   return sections.filter((text) => text !== "").join("\n");
 }
 
-function formatUsage(path: readonly CommandSpec[]): string {
+function formatSynopsis(path: readonly CommandSpec[]): string {
   const { arguments: args = [], commands = [] } = path.at(-1) as CommandSpec;
   const name = formatPath(path);
   if (path.length === 1) return `Usage: ${name} [options]    talk with an agent here\n       ${name} <command>\n`;

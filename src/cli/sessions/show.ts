@@ -14,7 +14,7 @@ import { openLog } from "../log.ts";
 import { countOption, isSet } from "../options.ts";
 import { toSingleLine } from "../sanitize.ts";
 import { pendingSessionRequests } from "../run/pending-request.ts";
-import { formatUsage } from "../transcript/turn-view.ts";
+import { formatUsageFacts } from "../transcript/turn-view.ts";
 import { findSession } from "./find.ts";
 import { resumeSessionCommand, canContinueTurn } from "./resume-command.ts";
 import { formatPendingRequest } from "./format-request.ts";
@@ -92,7 +92,7 @@ function formatSessionFacts(state: SessionState, { left, children, isFolded, wid
     ["turns", String(state.turns)],
     ["last outcome", lastOutcome === undefined ? undefined : `${lastOutcome.status}${why}`],
     ["queued inputs", state.queue.length === 0 ? undefined : String(state.queue.length)],
-    ["used", state.usage === NO_USAGE ? undefined : formatUsage(state.usage).join(" · ")],
+    ["used", state.usage === NO_USAGE ? undefined : formatUsageFacts(state.usage).join(" · ")],
     ...usageByAgentRows(state),
     ...children.toReversed().map((child): [string, string] => ["child", formatChild(child)]),
   ];
@@ -119,5 +119,5 @@ function formatSessionStatus(state: SessionState, left: boolean): string {
 function usageByAgentRows({ usageByAgent }: SessionState): [string, string][] {
   const agents = Object.entries(usageByAgent);
   if (agents.length < 2) return [];
-  return agents.map(([agent, usage]) => [`used by ${toSingleLine(agent)}`, formatUsage(usage).join(" · ")]);
+  return agents.map(([agent, usage]) => [`used by ${toSingleLine(agent)}`, formatUsageFacts(usage).join(" · ")]);
 }

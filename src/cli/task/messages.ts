@@ -6,7 +6,7 @@ import type { TaskView } from "../../domain/task/view.ts";
 import { NO_USAGE } from "../../domain/usage.ts";
 import { formatLocalTime } from "../format.ts";
 import { shortenPaths } from "../relative-paths.ts";
-import { formatUsage } from "../transcript/turn-view.ts";
+import { formatUsageFacts } from "../transcript/turn-view.ts";
 import type { ListedTask } from "./interrupted.ts";
 
 export function isTaskEvent(event: LogEvent): event is TaskEvent {
@@ -121,7 +121,7 @@ function formatQueueReason({ notBefore, message, needs }: TaskView): string {
 /** Empty if the agent does not report its usage. */
 export function formatTaskUsage({ usage }: Pick<TaskView, "usage">): string[] {
   const isUnused = usage.inputTokens + usage.outputTokens === 0 && usage.costUsd === NO_USAGE.costUsd;
-  return isUnused ? [] : formatUsage(usage);
+  return isUnused ? [] : formatUsageFacts(usage);
 }
 
 export function shortCommit(commit: string): string {

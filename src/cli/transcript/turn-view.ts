@@ -281,7 +281,7 @@ function renderAnswer(
 function formatTurnSummary(view: TurnView, event: EventOf<"turn.ended">, paint: Paint): string {
   const colour = event.outcome.status === "done" ? "green" : "red";
   const time = formatDuration(Date.parse(event.at) - Date.parse(view.startedAt || event.at));
-  const facts = [...formatUsage(view.usage), time].join(" · ");
+  const facts = [...formatUsageFacts(view.usage), time].join(" · ");
   return `${paint(colour, OUTCOMES[event.outcome.status])} ${paint("dim", `· ${facts}`)}`;
 }
 
@@ -292,7 +292,7 @@ const OUTCOMES: Record<TurnOutcome["status"], string> = {
   stalled: "stalled",
 };
 
-export function formatUsage(usage: Usage | undefined): string[] {
+export function formatUsageFacts(usage: Usage | undefined): string[] {
   if (usage === undefined) return [];
   const { inputTokens, outputTokens, cacheReadTokens } = usage;
   const cached = cacheReadTokens === 0 ? "" : ` (${formatCount(cacheReadTokens)} from cache)`;

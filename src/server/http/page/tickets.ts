@@ -1,4 +1,4 @@
-/** One-time tickets: whoever opens a link with one is signed in to the page. */
+/** One-time tickets: a browser that opens a link with one is signed in to the page. */
 import { randomBytes } from "node:crypto";
 
 const LIFETIME_MS = 60_000;
