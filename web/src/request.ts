@@ -1,10 +1,5 @@
-/** Sends requests that change something: once, also if the answer is lost, and with errors in words. */
+/** Reads responses of the server, with errors for people. `send.ts` sends what changes something. */
 import { errorOf } from "../../src/client/index.ts";
-
-/** A header for one action of a person. Repeat the request with the same header, and it takes effect once. */
-export function idempotencyKey(): { readonly "Idempotency-Key": string } {
-  return { "Idempotency-Key": crypto.randomUUID() };
-}
 
 interface Answered<T> {
   readonly data?: T | undefined;

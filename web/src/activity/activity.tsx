@@ -3,6 +3,7 @@ import { createMemo, createSignal, For, onCleanup, onMount, Show, type JSX } fro
 import "../styles/activity.css";
 import { formatAge, visible } from "../format.ts";
 import { dataOf, messageOf } from "../request.ts";
+import { Problem } from "../shell/problem.tsx";
 import { useServer } from "../server.tsx";
 import { Link } from "../shell/link.tsx";
 import { describeEvent, type ActivityEntry } from "./describe.ts";
@@ -67,13 +68,7 @@ export function Activity(): JSX.Element {
           />
         </label>
       </header>
-      <Show when={problem()}>
-        {(text) => (
-          <p class="bad" role="alert">
-            {text()}
-          </p>
-        )}
-      </Show>
+      <Problem text={problem()} />
       <ol class="activity">
         <For each={shown()}>
           {(entry) => (

@@ -5,6 +5,7 @@ import "../styles/agents.css";
 import type { components } from "../../../src/client/index.ts";
 import { visible } from "../format.ts";
 import { dataOf, messageOf } from "../request.ts";
+import { Problem } from "../shell/problem.tsx";
 import { useServer } from "../server.tsx";
 
 type Agent = components["schemas"]["Agent"];
@@ -64,13 +65,7 @@ export function Agents(): JSX.Element {
           </select>
         </label>
       </header>
-      <Show when={problem()}>
-        {(text) => (
-          <p class="bad" role="alert">
-            {text()}
-          </p>
-        )}
-      </Show>
+      <Problem text={problem()} />
       <Show when={agents()} fallback={<p class="muted">Loading…</p>}>
         {(known) => <AgentTable agents={known()} />}
       </Show>

@@ -2,8 +2,10 @@
 import { createEffect, createMemo, createSignal, For, onCleanup, onMount, Show, type JSX } from "solid-js";
 import "../styles/dispatch.css";
 import type { components } from "../../../src/client/index.ts";
-import { dataOf, idempotencyKey, messageOf } from "../request.ts";
+import { dataOf, messageOf } from "../request.ts";
 import { navigate } from "../routes.ts";
+import { newIdempotencyKey, sendOnce } from "../send.ts";
+import { Problem } from "../shell/problem.tsx";
 import { useServer } from "../server.tsx";
 
 const PERMISSIONS = { ask: "ask me", read: "read only", all: "allow everything", none: "refuse everything" } as const;
@@ -23,7 +25,6 @@ export function Dispatch(props: { onClose(): void }): JSX.Element {
   const [isSending, setSending] = createSignal(false);
   const [problem, setProblem] = createSignal<string>();
   let dialog: HTMLDialogElement | undefined;
-  let headers = idempotencyKey();
 
   const repositories = createMemo(() => [...new Set(Object.values(roster.tasks).map((task) => task.repository))]);
   const [agents, setAgents] = createSignal<readonly Agent[]>([]);
@@ -66,11 +67,13 @@ export function Dispatch(props: { onClose(): void }): JSX.Element {
       ...(pipeline() !== "" && { pipeline: pipeline() }),
     };
     try {
-      const task = await dataOf(client.POST("/v1/tasks", { body, headers }));
+      const task = await sendOnce(newIdempotencyKey(), (header) =>
+        client.POST("/v1/tasks", { params: { header: { ...header } }, body }),
+      );
+      if (!("id" in task)) return; // `sendOnce` waits until the task is started
       props.onClose();
       navigate({ screen: "task", id: task.id, tab: "conversation" });
     } catch (error) {
-      headers = idempotencyKey(); // the next attempt may have other fields
       setProblem(messageOf(error));
     } finally {
       setSending(false);
@@ -161,13 +164,7 @@ export function Dispatch(props: { onClose(): void }): JSX.Element {
           <p class="wide warn small">{chosen()?.missing ?? "This agent is not ready."}</p>
         </Show>
         <Show when={agentsProblem()}>{(text) => <p class="wide bad small">{text()}</p>}</Show>
-        <Show when={problem()}>
-          {(text) => (
-            <p class="wide bad" role="alert">
-              {text()}
-            </p>
-          )}
-        </Show>
+        <Problem text={problem()} />
         <div class="wide buttons">
           <button type="button" onClick={() => props.onClose()}>
             Cancel

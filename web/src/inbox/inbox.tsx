@@ -6,6 +6,7 @@ import { folderName, formatAge, visible } from "../format.ts";
 import { useServer } from "../server.tsx";
 import { RequestCard } from "../session/requests/request-card.tsx";
 import { Link } from "../shell/link.tsx";
+import { Problem } from "../shell/problem.tsx";
 import { openInbox, type OpenRequest } from "./model.ts";
 
 export function Inbox(): JSX.Element {
@@ -21,13 +22,7 @@ export function Inbox(): JSX.Element {
           </p>
         </Show>
       </header>
-      <Show when={inbox.problem()}>
-        {(text) => (
-          <p class="bad" role="alert">
-            {text()}
-          </p>
-        )}
-      </Show>
+      <Problem text={inbox.problem()} />
       <Show when={inbox.isLoaded()} fallback={<p class="muted">Loading…</p>}>
         <ul on:keydown={focusReason}>
           <For each={inbox.requests()} fallback={<li class="empty">Nothing waits for an answer.</li>}>

@@ -4,7 +4,7 @@ import { isEndedStatus } from "../../../src/domain/enums.ts";
 import type { MergeHow } from "../../../src/domain/task/spec.ts";
 import type { MergeReport, TaskDiff, TaskView } from "../../../src/domain/task/view.ts";
 import { dataOf } from "../request.ts";
-import { newIdempotencyKey, sendOnce, type IdempotencyHeader, type SendResult } from "../session/send.ts";
+import { newIdempotencyKey, sendOnce, type IdempotencyHeader, type SendResult } from "../send.ts";
 
 export interface MergeChoice {
   /** Default: the configured method. */

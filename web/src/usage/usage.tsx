@@ -4,6 +4,7 @@ import "../styles/usage.css";
 import type { components } from "../../../src/client/index.ts";
 import { folderName, formatTokens, formatUsd, visible } from "../format.ts";
 import { dataOf, messageOf } from "../request.ts";
+import { Problem } from "../shell/problem.tsx";
 import { useServer } from "../server.tsx";
 import { sumUsageBy, type UsageDimension, type UsageSum } from "./sums.ts";
 
@@ -47,13 +48,7 @@ export function Usage(): JSX.Element {
           </select>
         </label>
       </header>
-      <Show when={problem()}>
-        {(text) => (
-          <p class="bad" role="alert">
-            {text()}
-          </p>
-        )}
-      </Show>
+      <Problem text={problem()} />
       <Show when={report()} fallback={<p class="muted">Loading…</p>}>
         {(known) => (
           <Show when={known().rows.length > 0} fallback={<p class="empty">No usage in this period.</p>}>

@@ -6,7 +6,7 @@ import { createEffect, createSignal, on, Show, type JSX } from "solid-js";
 import { isRookeryError, type components } from "../../../../src/client/index.ts";
 import { useServer } from "../../server.tsx";
 import type { SessionModel } from "../model.ts";
-import { newIdempotencyKey, sendOnce } from "../send.ts";
+import { newIdempotencyKey, sendOnce } from "../../send.ts";
 import { AttachmentList } from "./attachment-list.tsx";
 import { createAttachments } from "./attachments.ts";
 import { loadDraft, saveDraft } from "./drafts.ts";

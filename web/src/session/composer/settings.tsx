@@ -5,7 +5,7 @@ import { errorOf } from "../../../../src/client/index.ts";
 import { visible } from "../../format.ts";
 import { useServer } from "../../server.tsx";
 import type { SessionModel } from "../model.ts";
-import { newIdempotencyKey, sendOnce } from "../send.ts";
+import { newIdempotencyKey, sendOnce } from "../../send.ts";
 
 type Policy = (typeof PERMISSION_POLICIES)[number];
 interface Change {

@@ -2,7 +2,7 @@
 import { createSignal, Show, type JSX } from "solid-js";
 import { navigate } from "../../routes.ts";
 import { useServer } from "../../server.tsx";
-import { newIdempotencyKey, sendOnce } from "../send.ts";
+import { newIdempotencyKey, sendOnce } from "../../send.ts";
 import { useSession } from "../session-context.ts";
 
 export function ForkButton(props: { readonly turnId: string | undefined }): JSX.Element {

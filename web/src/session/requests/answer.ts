@@ -1,7 +1,7 @@
 /** Answers a permission request or a question. */
 import type { RookeryClient, components } from "../../../../src/client/index.ts";
 import { isRookeryError } from "../../../../src/client/index.ts";
-import { sendOnce } from "../send.ts";
+import { sendOnce } from "../../send.ts";
 
 export type AnswerBody = components["schemas"]["Answer"];
 

@@ -7,7 +7,7 @@ import { formatInputJson } from "../input-json.ts";
 import { DiffView } from "../items/diff-view.tsx";
 import { OutputText } from "../items/output-text.tsx";
 import { toSafeUrl } from "../markdown/links.ts";
-import { newIdempotencyKey } from "../send.ts";
+import { newIdempotencyKey } from "../../send.ts";
 import type { AnswerHere } from "../session-context.ts";
 import { answerRequest, type AnswerBody } from "./answer.ts";
 import { QuestionForm } from "./question-form.tsx";

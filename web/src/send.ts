@@ -1,5 +1,5 @@
 /** Sends requests that change something, each once, although the server may die or restart in between. */
-import { errorOf, RookeryError } from "../../../src/client/index.ts";
+import { errorOf, RookeryError } from "../../src/client/index.ts";
 
 const FIRST_RETRY_MS = 300;
 const MAX_RETRY_MS = 5_000;
