@@ -134,6 +134,7 @@ export const ROOKERY: Methods = {
     ({ rookery }, query) => rookery.declaredServers(query),
     object({ cwd: text(), agent: text(), untrusted: word("refuse") }),
   ],
+  describeConfig: [({ rookery }, cwd) => rookery.describeConfig(cwd), text()],
   connectServers: [
     ({ rookery }, ...args) => rookery.connectServers(...(args as [never, never])),
     servers,
