@@ -1,4 +1,4 @@
-// Writes dist/cli/THIRD-PARTY-LICENSES.txt, because the bundled command contains its dependencies.
+// Writes dist/cli/THIRD-PARTY-LICENSES.txt, because the bundled command and the page contain their dependencies.
 import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,8 +7,9 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
 const wanted = new Set();
 for (const name of Object.keys(lock.packages[""].dependencies)) collect(name);
-/** Development dependencies of which the command contains a part, without their own dependencies. */
-for (const name of ["@mariozechner/pi-tui", "get-east-asian-width", "highlight.js", "marked"]) wanted.add(name);
+/** Development dependencies of which the command or the page contains a part, without their own dependencies. */
+const BUNDLED = ["@mariozechner/pi-tui", "get-east-asian-width", "highlight.js", "marked", "solid-js", "virtua"];
+for (const name of BUNDLED) wanted.add(name);
 
 /** Notices of packages that have none in their archive, from their repositories. */
 const NOTICES = { "@mariozechner/pi-tui": mitLicense("Copyright (c) 2025 Mario Zechner") };
