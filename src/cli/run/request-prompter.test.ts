@@ -1,7 +1,7 @@
 import { expect, it, vi } from "vitest";
 import type { Answer } from "../../session/method-types.ts";
 import { terminalIo } from "../task/test-service.ts";
-import { RequestPrompter } from "./request-prompter.ts";
+import { parseDecision, RequestPrompter } from "./request-prompter.ts";
 
 it("says what the choices are after a wrong answer, and asks again", async () => {
   const io = terminalIo();
@@ -19,11 +19,22 @@ it("says what the choices are after a wrong answer, and asks again", async () =>
   io.terminalInput.write("maybe\u001b[2J\n");
   await vi.waitFor(() => expect(asked()).toBe(2));
   expect(io.text()).toContain(
-    '"maybe[2J" is not an answer: type y (yes, once), a (always in this session) or n (no)\n',
+    '"maybe[2J" is not an answer: type y (yes, once), a (always in this session), n (no) or n and a reason\n',
   );
+  expect(io.text().match(/command: ls/g)).toHaveLength(1);
   io.terminalInput.write("\n");
   await vi.waitFor(() => expect(asked()).toBe(3));
   expect(io.text()).toContain("no answer: type y");
   io.terminalInput.write("y\n");
   await vi.waitFor(() => expect(answers).toEqual([{ decision: "allow", scope: "once" }]));
+});
+
+it.each<[string, Answer | undefined]>([
+  ["n use npm test", { decision: "deny", message: "use npm test" }],
+  ["No, not here", { decision: "deny", message: "not here" }],
+  ["no", { decision: "deny" }],
+  ["nothing", undefined],
+  ["wait, stop", undefined],
+])("reads %s as an answer", (typed, answer) => {
+  expect(parseDecision(typed)).toEqual(answer);
 });

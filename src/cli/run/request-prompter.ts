@@ -84,7 +84,7 @@ export class RequestPrompter implements AsyncDisposable {
     return question === undefined ? this.#decision(asked, signal) : askQuestion(this.#options.io, question, signal);
   }
 
-  /** Prints all details each time, because earlier output may have scrolled away. */
+  /** Prints all details again after the pager, because they may have scrolled away, but not after a wrong answer. */
   async #decision(asked: PendingRequest, signal: AbortSignal): Promise<Answer> {
     const { io } = this.#options;
     const { diffs = [] } = asked;
@@ -99,8 +99,10 @@ export class RequestPrompter implements AsyncDisposable {
     const whose = formatRequester(asked.from);
     const choices = ["[y]es", `[a]lways ${tool} in this session`, "[n]o", ...(isFolded ? ["[d]iff"] : [])];
     const ask = `Allow ${tool}${whose}${many}? ${choices.join(", ")} `;
-    for (;;) {
-      const typed = await askLine(io, [`${tool}${whose}:`, ...lines, ask].join("\n"), signal);
+    const whole = [`${tool}${whose}:`, ...lines, ask].join("\n");
+    for (let shown = whole; ;) {
+      const typed = await askLine(io, shown, signal);
+      shown = whole;
       if (diffs.length > 0 && ["d", "diff"].includes(typed?.trim().toLowerCase() ?? "")) {
         await openPager(io, `${formatDiffs(diffs, { paint }).join("\n")}\n`, signal);
         continue;
@@ -108,17 +110,18 @@ export class RequestPrompter implements AsyncDisposable {
       const answer = parseDecision(typed);
       if (answer !== undefined) return answer;
       const unknown = toSingleLine(typed ?? "", 40);
-      const choices = "type y (yes, once), a (always in this session) or n (no)";
-      this.#options.io.stderr.write(
-        `${unknown === "" ? "no answer" : `"${unknown}" is not an answer`}: ${choices}\n\n`,
-      );
+      const choices = "type y (yes, once), a (always in this session), n (no) or n and a reason";
+      io.stderr.write(`${unknown === "" ? "no answer" : `"${unknown}" is not an answer`}: ${choices}\n`);
+      shown = ask;
     }
   }
 }
 
-/** Returns undefined for an unknown answer. A closed input means no. */
+/** Returns undefined for an unknown answer. A closed input means no. A reason may follow a no: `n use npm test`. */
 export function parseDecision(typed: string | undefined): Answer | undefined {
   const word = typed?.trim().toLowerCase() ?? "no";
+  const [, message] = /^no?[\s,:]+(.+)$/i.exec(typed?.trim() ?? "") ?? [];
+  if (message !== undefined) return { decision: "deny", message };
   if (["y", "yes"].includes(word)) return { decision: "allow", scope: "once" };
   if (["a", "always"].includes(word)) return { decision: "allow", scope: "session" };
   return ["n", "no"].includes(word) ? { decision: "deny" } : undefined;
