@@ -73,15 +73,18 @@ export class ChatConnection implements AsyncDisposable {
     this.#attachments = [...this.#attachments, part];
   }
 
-  /** Sends an input: starts a turn, or queues it if a turn runs. */
-  async send(input: string, deliver: Deliver, signal: AbortSignal): Promise<void> {
+  /** Sends an input: starts a turn, or queues it if a turn runs. `context`: texts that follow it. */
+  async send(
+    input: string,
+    { deliver, context, signal }: { deliver: Deliver; context: readonly string[]; signal: AbortSignal },
+  ): Promise<void> {
     await this.open();
     const { session } = this;
     if (session === undefined) {
-      await this.rookery.tell(this.#requireId(), input, { deliver });
+      await this.rookery.tell(this.#requireId(), withTexts(input, context), { deliver });
       return;
     }
-    const expanded = this.#withAttachments(await session.expand(input, { signal }));
+    const expanded = this.#withAttachments(withTexts(await session.expand(input, { signal }), context));
     if (session.state.turn === undefined && session.state.queue.length === 0) {
       this.#snapshot = await takeSnapshot(this.#options.cwd, this.#options.env);
       if (this.#start(session, expanded)) return;
@@ -148,16 +151,15 @@ export class ChatConnection implements AsyncDisposable {
     }
   }
 
-  #withAttachments(input: string | readonly InputPart[]): string | readonly InputPart[] {
+  #withAttachments(input: Input): Input {
     if (this.#attachments.length === 0) return input;
-    const parts = typeof input === "string" ? [{ type: "text" as const, text: input }] : input;
-    const all = [...parts, ...this.#attachments];
+    const all = [...toParts(input), ...this.#attachments];
     this.#attachments = [];
     return all;
   }
 
   /** Returns false if a turn has started meanwhile. */
-  #start(session: Session, input: string | readonly InputPart[]): boolean {
+  #start(session: Session, input: Input): boolean {
     try {
       const turn = session.prompt(input);
       turn.outcome.catch(() => undefined); // the log shows the outcome
@@ -172,4 +174,14 @@ export class ChatConnection implements AsyncDisposable {
     if (this.#sessionId === undefined) throw new RookeryError("session_not_found", "the conversation has not started");
     return this.#sessionId;
   }
+}
+
+type Input = string | readonly InputPart[];
+
+function withTexts(input: Input, texts: readonly string[]): Input {
+  return texts.length === 0 ? input : [...toParts(input), ...texts.map((text) => ({ type: "text" as const, text }))];
+}
+
+function toParts(input: Input): readonly InputPart[] {
+  return typeof input === "string" ? [{ type: "text", text: input }] : input;
 }

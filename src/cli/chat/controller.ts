@@ -18,10 +18,11 @@ import { readBranch } from "./branch.ts";
 import { composeLiveRegion, MIN_ROWS_FOR_STATUS } from "./compose.ts";
 import { ChatConnection, type ChatSettings } from "./connection.ts";
 import { listConversations } from "./find-conversation.ts";
-import type { ChatState } from "./fold.ts";
+import type { ChatState, CommandMark } from "./fold.ts";
 import { FormInput } from "./form-input.ts";
 import { formatNotReady, renderGreeting } from "./greeting.ts";
 import type { ChatHost } from "./host.ts";
+import { formatShellOutput, KeptOutputs, type ShellOutput } from "./kept-outputs.ts";
 import { ChatKeys } from "./keys.ts";
 import { ChatLogView } from "./log-view.ts";
 import { renderMode } from "./mode.ts";
@@ -70,6 +71,7 @@ export class Chat implements SurfaceOwner, ChatHost {
   #history: PromptHistory | undefined;
   /** A command that the person runs with `!`. */
   #shell: AbortController | undefined;
+  readonly #outputs = new KeptOutputs();
   #frame = 0;
 
   constructor(options: ChatOptions) {
@@ -90,6 +92,7 @@ export class Chat implements SurfaceOwner, ChatHost {
     this.keys = new ChatKeys(this.surface, {
       submit: (text, deliver) => this.#submit(text, deliver),
       interrupt: () => this.#interrupt(),
+      dropLastOutput: () => this.#outputs.dropLast(),
       isBusy: () => this.#shell !== undefined || this.state.runningSince !== undefined,
       quit: () => this.quit(),
       answer: (requestId, answer) => this.#inBackground(async () => this.connection.answer(requestId, answer)),
@@ -160,8 +163,8 @@ export class Chat implements SurfaceOwner, ChatHost {
     this.#view.print(lines);
   }
 
-  echo(command: string): void {
-    this.#view.echo(command);
+  echo(command: string, mark?: CommandMark): void {
+    this.#view.echo(command, mark);
   }
 
   fail(error: unknown): void {
@@ -198,12 +201,13 @@ export class Chat implements SurfaceOwner, ChatHost {
   }
 
   /** Sends a prompt. It starts a turn, or is queued if one runs. */
-  async send(text: string, deliver: Deliver = this.keys.deliver): Promise<void> {
+  async send(text: string, deliver: Deliver = this.keys.deliver, outputs: readonly ShellOutput[] = []): Promise<void> {
     const isNew = this.connection.sessionId === undefined;
     await this.#openAgent();
     const { rookery, sessionId } = this.connection;
     if (isNew && sessionId !== undefined) this.#view.follow(rookery.store, sessionId, 0);
-    await this.connection.send(text, deliver, this.#stop.signal);
+    const context = outputs.map((output) => formatShellOutput(output));
+    await this.connection.send(text, { deliver, context, signal: this.#stop.signal });
   }
 
   handleInput(input: TerminalInput): void {
@@ -229,6 +233,7 @@ export class Chat implements SurfaceOwner, ChatHost {
     return composeLiveRegion({
       rows,
       progress: [...renderProgress(this.state, Date.now(), frame, style), ...this.#renderUnsent(frame)],
+      attached: this.keys.mode.type === "prompt" ? this.#outputs.render(style) : [],
       mode: renderMode(this.keys.mode, this.surface.editor, { width: style.width, rows, paint }),
       status: paint("dim", formatStatusLine([...this.#hints(), ...facts], style.width)),
     });
@@ -353,9 +358,11 @@ export class Chat implements SurfaceOwner, ChatHost {
 
   /** Puts the prompt back into the input if it cannot be sent. */
   async #sendOrReturn(prompt: string, deliver: Deliver): Promise<void> {
+    const outputs = this.#outputs.take();
     try {
-      await this.send(prompt, deliver);
+      await this.send(prompt, deliver, outputs);
     } catch (error) {
+      this.#outputs.add(...outputs);
       this.keys.returnText(prompt);
       throw error;
     }
@@ -366,7 +373,8 @@ export class Chat implements SurfaceOwner, ChatHost {
     this.#shell = new AbortController();
     this.#setNote(`running ${toSingleLine(command, 40)} · Esc ends it`);
     try {
-      await runShellCommand(this, command, this.#shell.signal);
+      const output = await runShellCommand(this, command, this.#shell.signal);
+      if (output !== undefined) this.#outputs.add(output);
     } catch (error) {
       if (!this.#shell.signal.aborted) throw error;
       this.notice("ended the command", "dim");
@@ -392,7 +400,7 @@ export class Chat implements SurfaceOwner, ChatHost {
 
   #interrupt(): void {
     if (this.#shell !== undefined) return this.#shell.abort();
-    if (this.state.runningSince === undefined) return;
+    if (this.state.runningSince === undefined) return void this.#outputs.take();
     this.#isInterrupting = this.connection.session !== undefined;
     this.#inBackground(() => this.connection.cancel());
   }

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { startOnScreen } from "../../../test/support/screen.ts";
 import { call, say } from "../../testing/index.ts";
+import { submitLine } from "./test-chat.ts";
 import { BUILT_COMMAND, type CommandFixture, openCommandFixture } from "../test-command.ts";
 
 const PATIENCE_MS = 90_000;
@@ -68,17 +69,20 @@ it(
 );
 
 it(
-  "runs a command with !, offers its output, and completes files and commands",
+  "runs commands with !, sends their output with the next prompt, and completes files and commands",
   async () => {
     await using fixture = await openCommandFixture([say("thanks")], { files: { "notes/plan.md": "x\n" } });
     const screen = await openChat(fixture);
-    screen.type("!echo from-the-shell");
-    screen.press("enter");
-    await screen.waitFor("Add the output to your next prompt?");
-    expect(screen.all()).toContain("$ echo from-the-shell\nfrom-the-shell\nexit code 0");
-    screen.type("y");
-    await screen.waitFor("Output of `echo from-the-shell`");
-    screen.press("ctrl-c");
+    submitLine(screen, "!echo no; exit 3");
+    await screen.waitFor("[output of echo no; exit 3, 1 line] for your next prompt · Backspace drops it\n❯");
+    expect(screen.all()).toContain("\n\n$ echo no; exit 3\nno\nexit code 3\n");
+    screen.press("backspace");
+    await screen.waitFor("exit code 3\n\n❯");
+    submitLine(screen, "!echo from-the-shell");
+    await screen.waitFor("[output of echo from-the-shell, 1 line]\n❯");
+    expect(screen.all()).toContain("\n\n$ echo from-the-shell\nfrom-the-shell\n");
+    expect(screen.all()).not.toContain("exit code 0");
+    expect(screen.visible()).not.toContain("running");
     screen.type("/exp");
     await screen.waitFor("/export [file]");
     screen.press("ctrl-c");
@@ -89,6 +93,10 @@ it(
     await screen.waitFor("❯ see @notes/plan.md");
     screen.press("enter");
     await screen.waitFor("thanks");
+    const sent = JSON.stringify(fixture.server.requests.at(-1)?.messages);
+    expect(sent).toContain("Output of `echo from-the-shell` (exit code 0):\\n\\nfrom-the-shell");
+    expect(sent).not.toContain("echo no");
+    expect(screen.visible()).not.toContain("[output of");
     const next = await openChat(fixture);
     next.press("up");
     await next.waitFor("❯ see @notes/plan.md");

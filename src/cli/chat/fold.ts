@@ -20,10 +20,12 @@ import { EMPTY_TURN_VIEW, renderEvent, type TurnView } from "../transcript/turn-
 import { SUMMARY_PROMPT } from "./summary-prompt.ts";
 
 /** A finished part of the conversation. It is printed once and never changes. */
+export type CommandMark = "❯" | "$";
+
 export type ChatBlock =
   | { readonly type: "prompt"; readonly text: string }
-  /** A command of the chat. What it prints follows. */
-  | { readonly type: "command"; readonly text: string }
+  /** A command of the chat, or with the mark `$` one of the shell. What it prints follows. */
+  | { readonly type: "command"; readonly text: string; readonly mark: CommandMark }
   | { readonly type: "markdown"; readonly blocks: readonly MarkdownBlock[] }
   | { readonly type: "thought"; readonly ms: number }
   /** The output of a command that failed. */

@@ -6,7 +6,7 @@ import type { Io } from "../io.ts";
 import type { Color } from "../paint.ts";
 import type { PromptSurface } from "../tui/prompt-surface.ts";
 import type { ChatConnection, ChatSettings } from "./connection.ts";
-import type { ChatState } from "./fold.ts";
+import type { ChatState, CommandMark } from "./fold.ts";
 import type { ChatKeys } from "./keys.ts";
 
 export interface ChatHost {
@@ -20,8 +20,8 @@ export interface ChatHost {
   notice(text: string, color?: Color): void;
   /** Prints styled lines that already fit the width. */
   print(lines: readonly string[]): void;
-  /** Shows a command of the chat above what it prints. */
-  echo(command: string): void;
+  /** Shows a command above what it prints. */
+  echo(command: string, mark?: CommandMark): void;
   fail(error: unknown): void;
   /** Changes the agent, the model or the permissions. */
   change(settings: ChatSettings): Promise<void>;

@@ -16,6 +16,8 @@ import { commandOf, type DecisionKey, denyWithReason, parseDecisionKey } from ".
 export interface KeyActions {
   submit(text: string, deliver: Deliver): void;
   interrupt(): void;
+  /** Backspace on an empty input. */
+  dropLastOutput(): void;
   /** Whether a turn or a command runs. */
   isBusy(): boolean;
   quit(): void;
@@ -150,6 +152,8 @@ export class ChatKeys implements Disposable {
       editor.setText("");
       return this.#actions.submit(text, "follow_up");
     }
+    if (matchesKey(data, "backspace") && editor.isEmpty && this.#mode.type === "prompt")
+      return this.#actions.dropLastOutput();
     editor.handleKey(data);
     const mode = this.#mode;
     if (mode.type === "reason" && mode.isCommand && editor.isEmpty) this.#mode = { ...mode, isCommand: false };

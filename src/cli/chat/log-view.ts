@@ -9,7 +9,14 @@ import type { Color } from "../paint.ts";
 import { stripControls, toSingleLine } from "../sanitize.ts";
 import { readSessionEvents } from "../sessions/read-events.ts";
 import type { PromptSurface } from "../tui/prompt-surface.ts";
-import { type ChatBlock, chatFromSummary, type ChatState, EMPTY_CHAT, foldChatEvent } from "./fold.ts";
+import {
+  type ChatBlock,
+  chatFromSummary,
+  type ChatState,
+  type CommandMark,
+  EMPTY_CHAT,
+  foldChatEvent,
+} from "./fold.ts";
 import { readLogTail } from "./tail.ts";
 import { type ChatStyle, renderChatBlock } from "./view.ts";
 
@@ -59,8 +66,8 @@ export class ChatLogView {
   }
 
   /** Shows a command of the chat above what it prints. */
-  echo(command: string): void {
-    this.#printBlock({ type: "command", text: command });
+  echo(command: string, mark: CommandMark = "❯"): void {
+    this.#printBlock({ type: "command", text: command, mark });
   }
 
   fail(error: unknown): void {

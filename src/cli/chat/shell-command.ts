@@ -1,16 +1,20 @@
-/** Runs a command that the person typed after `!`, shows its output, and offers it as context. */
+/** Runs a command that the person typed after `!`, and shows its output. */
 import { formatCount } from "../format.ts";
 import { stripControls } from "../sanitize.ts";
 import { runCommand } from "../../worktrees/run-command.ts";
 import type { ChatHost } from "./host.ts";
+import type { ShellOutput } from "./kept-outputs.ts";
 
 const SHELL_TIMEOUT_MS = 10 * 60_000;
 /** Lines of output that are printed. */
 const MAX_SHOWN_LINES = 200;
-/** Characters of output that are offered as context. */
-const MAX_CONTEXT_LENGTH = 30_000;
 
-export async function runShellCommand(chat: ChatHost, command: string, signal: AbortSignal): Promise<void> {
+/** Resolves with the output, or with undefined if there is none. */
+export async function runShellCommand(
+  chat: ChatHost,
+  command: string,
+  signal: AbortSignal,
+): Promise<ShellOutput | undefined> {
   let output = "";
   const { exitCode, timedOut } = await runCommand({
     command,
@@ -22,12 +26,17 @@ export async function runShellCommand(chat: ChatHost, command: string, signal: A
     signal,
   });
   const text = stripControls(output).trimEnd();
-  const lines = text.split("\n");
+  const lines = text === "" ? [] : text.split("\n");
   const shown = lines.slice(-MAX_SHOWN_LINES);
   const omitted = lines.length - shown.length;
   const end = timedOut ? "timed out" : `exit code ${exitCode ?? "unknown"}`;
-  const head = [`$ ${command}`, ...(omitted > 0 ? [`… ${formatCount(omitted)} earlier lines`] : [])];
-  chat.notice([...head, ...(text === "" ? [] : shown), end].join("\n"), "dim");
-  if (text === "" || !(await chat.keys.confirm("Add the output to your next prompt?"))) return;
-  chat.surface.editor.paste(`Output of \`${command}\` (${end}):\n\n${text.slice(-MAX_CONTEXT_LENGTH)}\n`);
+  const hasFailed = timedOut || exitCode !== 0;
+  chat.echo(command, "$");
+  const printed = [
+    ...(omitted > 0 ? [`… ${formatCount(omitted)} earlier lines`] : []),
+    ...shown,
+    ...(hasFailed ? [end] : []),
+  ];
+  chat.notice(printed.length === 0 ? "no output" : printed.join("\n"), "dim");
+  return text === "" ? undefined : { command, text, end };
 }

@@ -39,7 +39,7 @@ export function renderChatBlock(block: ChatBlock, previous: ChatBlock["type"] | 
     case "prompt":
       return [...gap, ...renderPrompt(block.text, style)];
     case "command":
-      return [...gap, paint("dim", clipStyled(`❯ ${toSingleLine(block.text)}`, width))];
+      return [...gap, paint("dim", clipStyled(`${block.mark} ${toSingleLine(block.text)}`, width))];
     case "markdown":
       return [...gap, ...renderMarkdown(block.blocks, style)];
     case "thought":

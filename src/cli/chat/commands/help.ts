@@ -45,7 +45,8 @@ function renderHelpRows(
 
 const KEY_HELP = [
   ["@", "complete the name of a file or a directory"],
-  ["!command", "run a command, and offer its output to the agent"],
+  ["!command", "run a command; its output goes with your next prompt"],
+  ["Backspace", "on an empty input: drop that output"],
   ["Enter", "send; while the agent works, for its next step"],
   ["Alt-Enter", "send; while the agent works, after its turn"],
   ["Ctrl-J or \\ Enter", "a new line"],
