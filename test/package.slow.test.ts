@@ -78,12 +78,15 @@ beforeAll(async () => {
 afterAll(() => folder[Symbol.asyncDispose]());
 
 it("contains only the build and the documents, without sources, tests or benchmarks", () => {
-  const other = files.filter(
-    (path) => !/^(dist\/.+\.(js|cjs|d\.ts|txt)|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/.test(path),
-  );
+  const code = /^dist\/.+\.(js|cjs|d\.ts|txt)$/;
+  const page =
+    /^dist\/web\/(index\.html|icon\.svg|manifest\.webmanifest|assets\/[^/]+\.(js|css)|\.vite\/manifest\.json)$/;
+  const documents = /^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/;
+  const other = files.filter((path) => ![code, page, documents].some((pattern) => pattern.test(path)));
   expect(other).toEqual([]);
   expect(files.filter((path) => /\.test\.|^(src|bench|examples|scripts|test)\//.test(path))).toEqual([]);
   expect(files).toContain("dist/cli/main.cjs");
+  expect(files).toContain("dist/web/.vite/manifest.json"); // the server finds the page by it
 });
 
 describe.runIf(IS_SLOW_RUN)("an installation of the package", () => {
