@@ -11,7 +11,8 @@ import type { TerminalInput } from "../tui/terminal-input.ts";
 import { type ChatMode, PROMPT_MODE } from "./mode.ts";
 import type { FormInput } from "./form-input.ts";
 import { ChoiceTimer } from "./choice-timer.ts";
-import { commandOf, type DecisionKey, denyWithReason, parseDecisionKey } from "./permission-keys.ts";
+import { isTyped, takeDecisionKey, TYPING_PAUSE_MS } from "./decision-keys.ts";
+import { commandOf, type DecisionKey, denyWithReason } from "./permission-keys.ts";
 
 export interface KeyActions {
   submit(text: string, deliver: Deliver): void;
@@ -30,8 +31,6 @@ export interface KeyActions {
   warn(text: string): void;
 }
 
-/** A request takes the keys only after the person has stopped typing, so that text does not answer it. */
-const TYPING_PAUSE_MS = 500;
 /** How long the first Ctrl-C or Ctrl-D counts. */
 const QUIT_WINDOW_MS = 2_000;
 
@@ -184,28 +183,22 @@ export class ChatKeys implements Disposable {
     setTimeout(() => this.#surface.refresh(), QUIT_WINDOW_MS + 10).unref(); // removes the hint
   }
 
-  /** Text that a person types in place of a choice becomes the reason of a denial: none of its letters decides. */
   #decide({ request, isAlwaysAsked = false }: Extract<ChatMode, { type: "decide" }>, data: string): void {
-    const first = this.#choice.key;
-    if (matchesKey(data, "enter")) return this.#choice.actNow();
-    const key = parseDecisionKey(data);
-    if (first === data && data.toLowerCase() !== "a") return; // it repeats
-    if (isTyped(data) && (key === undefined || (first !== undefined && first !== data))) {
-      this.#choice.cancel();
-      return this.#startReason(request, (first ?? "") + data, false);
-    }
-    if (key === undefined) {
-      this.#choice.cancel();
-      if (matchesKey(data, "escape")) this.#actions.interrupt();
-      else if (matchesKey(data, "ctrl+c")) this.#clearOrQuit();
-      return;
-    }
-    const isAlways = "answer" in key && "scope" in key.answer && key.answer.scope === "session";
-    this.#choice.offer(data, () => {
-      if (isAlways && !isAlwaysAsked && first !== data) this.#mode = { type: "decide", request, isAlwaysAsked: true };
-      else this.#act(request, key);
-      this.#surface.refresh();
+    const isTaken = takeDecisionKey(this.#choice, data, {
+      isAlwaysAsked,
+      askAlways: () => {
+        this.#mode = { type: "decide", request, isAlwaysAsked: true };
+        this.#surface.refresh();
+      },
+      act: (key) => {
+        this.#act(request, key);
+        this.#surface.refresh();
+      },
+      startReason: (text) => this.#startReason(request, text, false),
     });
+    if (isTaken) return;
+    if (matchesKey(data, "escape")) this.#actions.interrupt();
+    else if (matchesKey(data, "ctrl+c")) this.#clearOrQuit();
   }
 
   #act(request: PendingRequest, key: DecisionKey): void {
@@ -282,6 +275,7 @@ export class ChatKeys implements Disposable {
     this.#focusRequest();
   }
 
+  /** A request takes the keys only after the person has stopped typing, so that text does not answer it. */
   #focusRequest(): void {
     clearTimeout(this.#focusTimer);
     const [request] = this.#requests;
@@ -299,9 +293,4 @@ export class ChatKeys implements Disposable {
     const stop = new AbortController();
     this.#enter({ type: "form", request, form: this.#actions.openForm(request, stop.signal), stop });
   }
-}
-
-/** True for characters, also several that arrive together. */
-function isTyped(data: string): boolean {
-  return /^[^\p{Cc}]+$/u.test(data);
 }

@@ -5,9 +5,9 @@ import type { LiveRegion } from "../tui/inline-screen.ts";
 import { promptMark } from "../tui/prompt-surface.ts";
 import type { PromptEditor } from "../tui/prompt-editor.ts";
 import { renderSelect, type SelectItem, type SelectState } from "../tui/select-list.ts";
-import { clipStyled, styledWidth, wrapStyled } from "../tui/styled-text.ts";
+import { styledWidth, wrapStyled } from "../tui/styled-text.ts";
 import type { FormInput } from "./form-input.ts";
-import { reasonLabel, renderDecision } from "./permission-keys.ts";
+import { renderDecision, renderReason } from "./permission-keys.ts";
 
 export type ChatMode =
   | { readonly type: "prompt" }
@@ -38,7 +38,11 @@ export function renderMode(mode: ChatMode, editor: PromptEditor, { width, rows, 
     case "prompt":
       return editor.render(width, promptMark(paint));
     case "reason":
-      return renderReason(mode, editor, { width, paint });
+      return renderReason(mode.isCommand, {
+        width,
+        paint,
+        renderInput: (text) => editor.render(width, { text, width: styledWidth(text) }),
+      });
     case "form":
       return mode.form.render({
         width,
@@ -56,15 +60,4 @@ export function renderMode(mode: ChatMode, editor: PromptEditor, { width, rows, 
     case "confirm":
       return { lines: wrapStyled(`${paint("yellow", "?")} ${mode.question} [y/n]`, width), cursor: undefined };
   }
-}
-
-function renderReason(
-  { request, isCommand }: Extract<ChatMode, { type: "reason" }>,
-  editor: PromptEditor,
-  { width, paint }: Omit<ModeStyle, "rows">,
-): LiveRegion {
-  const label = reasonLabel(request, isCommand);
-  const { lines, cursor } = editor.render(width, { text: paint("yellow", label), width: label.length });
-  const hint = "Enter denies it and tells the agent this · Esc goes back";
-  return { lines: [...lines, clipStyled(paint("dim", hint), width)], cursor };
 }

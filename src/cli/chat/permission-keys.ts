@@ -4,6 +4,7 @@ import type { Answer } from "../../session/method-types.ts";
 import type { Paint } from "../paint.ts";
 import { formatRequestDetails, formatRequester, type PendingRequest } from "../run/pending-request.ts";
 import { escapeInvisible, toSingleLine } from "../sanitize.ts";
+import type { LiveRegion } from "../tui/inline-screen.ts";
 import { clipStyled, styledWidth, wrapStyled } from "../tui/styled-text.ts";
 
 /** `edit`: the person gives a reason for a denial, or another command. `diff`: opens the whole diff. */
@@ -84,9 +85,16 @@ function joinParts(parts: readonly string[], width: number): string[] {
   return lines.map((line) => clipStyled(line, width));
 }
 
-/** The label of the line in which a person says why, or which command instead. */
-export function reasonLabel(request: PendingRequest, isCommand = commandOf(request) !== undefined): string {
-  return isCommand ? "run instead: " : "reason: ";
+export interface ReasonStyle extends Pick<DecisionStyle, "width" | "paint"> {
+  /** The line editor after a label. */
+  readonly renderInput: (label: string) => LiveRegion;
+}
+
+/** The line in which a person says why not, or which command instead, and what Enter does. */
+export function renderReason(isCommand: boolean, { width, paint, renderInput }: ReasonStyle): LiveRegion {
+  const { lines, cursor } = renderInput(paint("yellow", isCommand ? "run instead: " : "reason: "));
+  const hint = "Enter denies it and tells the agent this · Esc goes back";
+  return { lines: [...lines, clipStyled(paint("dim", hint), width)], cursor };
 }
 
 /** The command that the request is about. */

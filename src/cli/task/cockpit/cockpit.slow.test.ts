@@ -38,6 +38,41 @@ describe.skipIf(!hasPseudoTerminals)("the cockpit", { timeout: 90_000 }, () => {
     expect(screen.bytes).not.toContain("\u001b[?1049h");
   });
 
+  it("lets no letter of a sentence answer a request or act on the list", async () => {
+    await open([call("bash", { command: "echo from-the-agent" }), say("Understood.")]);
+    await cockpit.serve();
+    await cockpit.start("asks", "Ask me");
+    const screen = fixture.screen(["task"]);
+    await screen.waitFor(/❯ \? needs you +Ask me/);
+    screen.type("a");
+    await screen.waitFor("Allow bash?");
+    for (const key of "wait, this is too big") screen.type(key);
+    await screen.waitFor("reason: wait, this is too big");
+    await screen.waitFor("Enter denies it and tells the agent this · Esc goes back");
+    screen.press("enter");
+    await screen.waitFor(/✓ done +Ask me/);
+    expect(JSON.stringify(fixture.server.requests.at(-1)?.messages)).toContain("wait, this is too big");
+    expect(screen.bytes).not.toMatch(/allowed: bash|Stop asks\?/);
+  });
+
+  it("does not take a key that is held down for an answer", async () => {
+    await open([call("bash", { command: "echo one" }), call("bash", { command: "echo two" }), say("Finished.")]);
+    await cockpit.serve();
+    await cockpit.start("asks", "Ask me");
+    const screen = fixture.screen(["task"]);
+    await screen.waitFor(/❯ \? needs you +Ask me/);
+    screen.type("aaaaaa");
+    await screen.waitFor("y yes · n no · a always");
+    screen.press("escape");
+    await screen.waitFor("q quits");
+    screen.type("a");
+    await screen.waitFor("y yes · n no · a always");
+    screen.type("yy"); // a letter that repeats answers once
+    await screen.waitFor("allowed: bash");
+    await screen.waitFor(/❯ \? needs you +Ask me/);
+    expect(screen.all()).not.toContain("Finished.");
+  });
+
   it("stops a task after a question, resumes it with a prompt, and shows its diff", async () => {
     await open();
     await cockpit.serve();

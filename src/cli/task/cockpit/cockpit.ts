@@ -1,5 +1,7 @@
 /** `rookery task` on a terminal: selects, opens, answers, merges and starts tasks. */
 import { deferred } from "../../../stdx/deferred.ts";
+import { ChoiceTimer } from "../../chat/choice-timer.ts";
+import { takeDecisionKey } from "../../chat/decision-keys.ts";
 import { FormInput } from "../../chat/form-input.ts";
 import { watchChatSignals } from "../../chat/signals.ts";
 import { EXIT, type ExitCode, formatError } from "../../exit.ts";
@@ -15,12 +17,13 @@ import type { LoggedEvent, TaskService } from "../service.ts";
 import { type ActionHost, runTaskAction, type TaskActionCommand } from "./actions.ts";
 import { ChangedFiles } from "./changed-files.ts";
 import type { CockpitCommand } from "./commands.ts";
-import { type CockpitStep, handleCockpitKey, handleCockpitSubmit } from "./keys.ts";
+import { type CockpitStep, decideRequest, handleCockpitKey, handleCockpitSubmit, startReason } from "./keys.ts";
 import { formatLeaving } from "./leaving.ts";
 import { BROWSE_MODE, type CockpitMode, type CockpitState, EMPTY_COCKPIT, withTasks } from "./state.ts";
 import { TaskFeed } from "./task-feed.ts";
 import { EMPTY_TASK_TRANSCRIPT, foldTaskEvent, renderTranscriptProgress } from "./task-transcript.ts";
 import { followTranscript } from "./transcript-follower.ts";
+import { TypingBurst } from "./typing-burst.ts";
 import { renderCockpit } from "./view.ts";
 
 export interface CockpitOptions {
@@ -59,6 +62,9 @@ class Cockpit implements SurfaceOwner, ActionHost {
   #transcript = EMPTY_TASK_TRANSCRIPT;
   #closeTranscript = new AbortController();
   #trustAnswer = deferred<boolean>();
+  /** A key at a permission question that has not counted yet. */
+  readonly #choice = new ChoiceTimer();
+  readonly #burst = new TypingBurst();
   #frame = 0;
 
   constructor(options: CockpitOptions, surface: PromptSurface) {
@@ -83,6 +89,7 @@ class Cockpit implements SurfaceOwner, ActionHost {
       return code;
     } finally {
       clearInterval(tick);
+      this.#choice.cancel();
       this.#stop.abort();
       this.#closeTranscript.abort();
       await feeding.catch(() => undefined); // rejected above
@@ -141,7 +148,10 @@ class Cockpit implements SurfaceOwner, ActionHost {
   }
 
   handleInput(input: TerminalInput): void {
-    if (input.type === "key") return this.#step(handleCockpitKey(this.#state, input.data));
+    if (input.type === "key") {
+      if (!this.#burst.includes(input.data, performance.now())) this.#step(handleCockpitKey(this.#state, input.data));
+      return;
+    }
     const { type } = this.#state.mode;
     const isFormText = this.#state.mode.type === "form" && this.#state.mode.form.isTyping;
     if (type === "input" || type === "reason" || isFormText) this.surface.editor.paste(input.text);
@@ -179,11 +189,15 @@ class Cockpit implements SurfaceOwner, ActionHost {
       case "quit":
         return this.quit(EXIT.done);
       case "suspend":
+        this.#choice.cancel();
         return this.surface.suspend();
       case "edit":
-        return this.surface.editor.handleKey(command.data);
+        return this.#edit(command.data);
       case "setInput":
-        return this.surface.editor.setText(command.text);
+        this.surface.editor.setText("");
+        return this.surface.editor.insert(command.text);
+      case "decisionKey":
+        return this.#decide(command);
       case "formKey":
         if (!command.form.handleKey(command.data)) this.surface.editor.handleKey(command.data);
         else if (!command.form.isTyping) this.surface.editor.setText("");
@@ -196,9 +210,33 @@ class Cockpit implements SurfaceOwner, ActionHost {
         return this.#closeTranscript.abort();
       case "decideTrust":
         return this.#trustAnswer.resolve(command.isTrusted);
+      case "readRequest":
+        this.#burst.begin(performance.now(), "a"); // a key that is held down does not answer the request
+        return this.#inBackground(() => this.#act(command));
+      case "answer":
+        this.#burst.begin(performance.now()); // the rest of a word does not act on the list
+        return this.#inBackground(() => this.#act(command));
       default:
         return this.#inBackground(() => this.#act(command));
     }
+  }
+
+  #decide({ request, isAlwaysAsked, data }: Extract<CockpitCommand, { type: "decisionKey" }>): void {
+    takeDecisionKey(this.#choice, data, {
+      isAlwaysAsked,
+      askAlways: () => this.#change({ mode: { type: "decide", request, isAlwaysAsked: true } }),
+      act: (key) => this.#step(decideRequest(this.#state, request, key)),
+      startReason: (text) => this.#step(startReason(this.#state, { type: "reason", request, isCommand: false }, text)),
+    });
+  }
+
+  /** A line that was emptied is no longer another command. */
+  #edit(data: string): void {
+    const { editor } = this.surface;
+    editor.handleKey(data);
+    const { mode } = this.#state;
+    if (mode.type === "reason" && mode.isCommand && editor.isEmpty)
+      this.#change({ mode: { ...mode, isCommand: false } });
   }
 
   async #act(command: TaskActionCommand): Promise<void> {
@@ -244,6 +282,7 @@ class Cockpit implements SurfaceOwner, ActionHost {
   }
 
   #change(change: Partial<CockpitState>): void {
+    if (change.mode !== undefined && change.mode !== this.#state.mode) this.#choice.cancel();
     this.#state = { ...this.#state, ...change };
     this.surface.refresh();
   }

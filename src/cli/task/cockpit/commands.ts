@@ -13,6 +13,13 @@ export type CockpitCommand =
   | { readonly type: "submitForm"; readonly form: FormInput; readonly text: string }
   | { readonly type: "openTranscript"; readonly id: string }
   | { readonly type: "closeTranscript" }
+  /** A key at a permission question, which counts only if no other one follows at once. */
+  | {
+      readonly type: "decisionKey";
+      readonly request: TaskRequest;
+      readonly isAlwaysAsked: boolean;
+      readonly data: string;
+    }
   /** Reads the oldest open request of the task, and asks for an answer. */
   | { readonly type: "readRequest"; readonly id: string }
   | { readonly type: "showRequestDiff"; readonly request: TaskRequest }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CockpitCommand } from "./commands.ts";
-import { handleCockpitKey, handleCockpitSubmit } from "./keys.ts";
+import { decideRequest, handleCockpitKey, handleCockpitSubmit, startReason } from "./keys.ts";
 import { type CockpitState, visibleTasks, withTasks } from "./state.ts";
 import { cockpitWith, listedTask, READ_AT } from "./test-state.ts";
 
@@ -171,27 +171,40 @@ describe("keys for a task", () => {
 });
 
 describe("keys for a request", () => {
-  it.each([
-    ["y", { decision: "allow", scope: "once" }],
-    ["a", { decision: "allow", scope: "session" }],
-    ["n", { decision: "deny" }],
-  ])("answers with %s", (key, answer) => {
-    expect(type(deciding(), key).commands).toEqual([{ type: "answer", request, answer }]);
+  it("leaves each key to the timer, which tells a choice from a letter", () => {
+    for (const data of ["y", "a", "n", "w", "\r", " "]) {
+      const { state, commands } = type(deciding(), data);
+      expect(commands).toEqual([{ type: "decisionKey", request, isAlwaysAsked: false, data }]);
+      expect(state.mode.type).toBe("decide");
+    }
   });
 
-  it("decides nothing with Esc, Ctrl-C or Enter", () => {
-    for (const key of [ESC, CTRL_C, "\r", " ", "q"]) expect(type(deciding(), key).commands).toEqual([]);
-    expect(type(deciding(), ESC).state.mode.type).toBe("browse");
+  it("answers with a choice, and returns to the list", () => {
+    const answer = { decision: "allow", scope: "once" } as const;
+    const { state, command } = decideRequest(deciding(), request, { answer });
+    expect([state.mode.type, command]).toEqual(["browse", { type: "answer", request, answer }]);
   });
 
-  it("denies with a reason after e", () => {
-    const { state, commands } = type(deciding(), "e");
-    expect(commands).toEqual([{ type: "setInput", text: "npm test" }]);
-    expect(handleCockpitSubmit(state, "not now").command).toEqual({
+  it("decides nothing with Esc or Ctrl-C", () => {
+    for (const key of [ESC, CTRL_C])
+      expect(type(deciding(), key)).toMatchObject({ commands: [], state: { mode: { type: "browse" } } });
+  });
+
+  it("denies with another command or a reason after e", () => {
+    const { state, command } = decideRequest(deciding(), request, { edit: true });
+    expect(command).toEqual({ type: "setInput", text: "npm test" });
+    expect(handleCockpitSubmit(state, "npm run quick").command).toEqual({
       type: "answer",
       request,
-      answer: { decision: "deny", message: "not now" },
+      answer: { decision: "deny", message: "Run this command instead: npm run quick" },
     });
     expect(type(state, ESC).state.mode.type).toBe("decide");
+    const typed = startReason(deciding(), { type: "reason", request, isCommand: false }, "wa");
+    expect(typed.command).toEqual({ type: "setInput", text: "wa" });
+    expect(handleCockpitSubmit(typed.state, "wait").command).toEqual({
+      type: "answer",
+      request,
+      answer: { decision: "deny", message: "wait" },
+    });
   });
 });

@@ -1,9 +1,10 @@
 /** Decides what a key does in the cockpit. Pure: state and key in, state and command out. */
 import { matchesKey } from "@mariozechner/pi-tui/dist/keys.js";
 import { isEndedStatus } from "../../../domain/enums.ts";
-import { commandOf, denyWithReason, parseDecisionKey } from "../../chat/permission-keys.ts";
+import { commandOf, type DecisionKey, denyWithReason } from "../../chat/permission-keys.ts";
 import { toSingleLine } from "../../sanitize.ts";
 import type { ListedTask } from "../interrupted.ts";
+import type { TaskRequest } from "../requests.ts";
 import type { CockpitCommand } from "./commands.ts";
 import {
   BROWSE_MODE,
@@ -39,7 +40,11 @@ export function handleCockpitKey(before: CockpitState, data: string): CockpitSte
     case "input":
       return isCancelKey(data) ? leaveInput(state) : { state, command: { type: "edit", data } };
     case "decide":
-      return handleDecisionKey(state, mode, data);
+      if (isCancelKey(data)) return { state: { ...state, mode: BROWSE_MODE } };
+      return {
+        state,
+        command: { type: "decisionKey", request: mode.request, isAlwaysAsked: mode.isAlwaysAsked ?? false, data },
+      };
     case "reason":
       if (isCancelKey(data)) return enter(state, { type: "decide", request: mode.request });
       return { state, command: { type: "edit", data } };
@@ -55,7 +60,7 @@ export function handleCockpitSubmit(state: CockpitState, text: string): CockpitS
   const typed = text.trim();
   if (mode.type === "form") return { state, command: { type: "submitForm", form: mode.form, text } };
   if (mode.type === "reason") {
-    const answer = denyWithReason(mode.request.asked, typed);
+    const answer = denyWithReason(mode.request.asked, typed, mode.isCommand);
     return { state: { ...state, mode: BROWSE_MODE }, command: { type: "answer", request: mode.request, answer } };
   }
   if (mode.type !== "input") return { state };
@@ -159,20 +164,22 @@ function handleConfirmKey(
   return refused === undefined ? { state: closed } : { state: closed, command: refused };
 }
 
-function handleDecisionKey(
-  state: CockpitState,
-  { request }: Extract<CockpitMode, { type: "decide" }>,
-  data: string,
-): CockpitStep {
-  if (isCancelKey(data)) return { state: { ...state, mode: BROWSE_MODE } };
-  const key = parseDecisionKey(data);
-  if (key === undefined) return { state };
+/** Carries out a choice at a permission question. */
+export function decideRequest(state: CockpitState, request: TaskRequest, key: DecisionKey): CockpitStep {
   if ("diff" in key) return { state, command: { type: "showRequestDiff", request } };
-  if ("edit" in key) {
-    const text = commandOf(request.asked) ?? "";
-    return { state: { ...state, mode: { type: "reason", request } }, command: { type: "setInput", text } };
-  }
-  return { state: { ...state, mode: BROWSE_MODE }, command: { type: "answer", request, answer: key.answer } };
+  if ("answer" in key)
+    return { state: { ...state, mode: BROWSE_MODE }, command: { type: "answer", request, answer: key.answer } };
+  const command = commandOf(request.asked);
+  return startReason(state, { type: "reason", request, isCommand: command !== undefined }, command ?? "");
+}
+
+/** Opens the line editor for the reason of a denial, or for another command. */
+export function startReason(
+  state: CockpitState,
+  mode: Extract<CockpitMode, { type: "reason" }>,
+  text: string,
+): CockpitStep {
+  return { state: { ...state, mode }, command: { type: "setInput", text } };
 }
 
 function isCancelKey(data: string): boolean {

@@ -19,8 +19,10 @@ export type CockpitMode =
       readonly refuse?: CockpitCommand;
     }
   | { readonly type: "input"; readonly label: string; readonly purpose: InputPurpose }
-  | { readonly type: "decide"; readonly request: TaskRequest }
-  | { readonly type: "reason"; readonly request: TaskRequest }
+  /** `isAlwaysAsked`: the person has pressed `a` once. */
+  | { readonly type: "decide"; readonly request: TaskRequest; readonly isAlwaysAsked?: boolean }
+  /** `isCommand`: the text is another command, not a reason. */
+  | { readonly type: "reason"; readonly request: TaskRequest; readonly isCommand: boolean }
   | { readonly type: "form"; readonly request: TaskRequest; readonly form: FormInput };
 
 export type InputPurpose =

@@ -118,6 +118,8 @@ const MODES: readonly CockpitMode[] = [
   },
   { type: "input", label: "new task: ", purpose: { type: "start" } },
   { type: "decide", request },
+  { type: "decide", request, isAlwaysAsked: true },
+  { type: "reason", request, isCommand: false },
 ];
 
 describe("a view of any size", () => {

@@ -1,5 +1,5 @@
 /** Renders the cockpit as a live region that fits the screen. Pure. */
-import { reasonLabel, renderDecision } from "../../chat/permission-keys.ts";
+import { renderDecision, renderReason } from "../../chat/permission-keys.ts";
 import type { Paint } from "../../paint.ts";
 import { stripHidden, toSingleLine } from "../../sanitize.ts";
 import type { LiveRegion } from "../../tui/inline-screen.ts";
@@ -142,8 +142,10 @@ function renderBottom(state: CockpitState, frame: CockpitFrame): LiveRegion {
     }
     case "input":
       return renderInput(paint("cyan", clipStyled(mode.label, Math.floor(width / 2))));
-    case "reason":
-      return renderInput(paint("yellow", reasonLabel(mode.request.asked)));
+    case "reason": {
+      const { lines, cursor } = renderReason(mode.isCommand, { width, paint, renderInput });
+      return { lines: lines.length <= rows - 3 ? lines : lines.slice(0, -1), cursor };
+    }
     case "form":
       return mode.form.render({
         width,
@@ -154,10 +156,18 @@ function renderBottom(state: CockpitState, frame: CockpitFrame): LiveRegion {
       });
     case "decide": {
       const { asked } = mode.request;
-      const lines = renderDecision(asked, { width, paint, escapeHint: "Esc decides later" });
+      const lines = renderDecision(asked, {
+        width,
+        paint,
+        escapeHint: "Esc decides later",
+        isAlwaysAsked: mode.isAlwaysAsked,
+      });
       if (lines.length <= rows - 3) return fixed(lines); // two others are above
       return fixed(
-        [`Allow ${toSingleLine(asked.tool ?? "")}?`, "y n a e, Esc later"].map((line) => clipStyled(line, width)),
+        [
+          `Allow ${toSingleLine(asked.tool ?? "")}?`,
+          mode.isAlwaysAsked === true ? "a again: always" : "y n a e, Esc later",
+        ].map((line) => clipStyled(line, width)),
       );
     }
   }

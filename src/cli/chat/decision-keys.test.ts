@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { ChoiceTimer } from "./choice-timer.ts";
+import { takeDecisionKey } from "./decision-keys.ts";
+
+let choice: ChoiceTimer;
+let happened: unknown[];
+let isAlwaysAsked: boolean;
+beforeEach(() => {
+  vi.useFakeTimers();
+  choice = new ChoiceTimer();
+  happened = [];
+  isAlwaysAsked = false;
+});
+afterEach(() => vi.useRealTimers());
+
+const press = (data: string): boolean =>
+  takeDecisionKey(choice, data, {
+    isAlwaysAsked,
+    askAlways: () => {
+      isAlwaysAsked = true;
+      happened.push("asked");
+    },
+    act: (key) => happened.push(key),
+    startReason: (text) => happened.push(text),
+  });
+
+const ALWAYS = { answer: { decision: "allow", scope: "session" } };
+
+describe("a key at a permission question", () => {
+  it("counts only if no other one follows at once", () => {
+    press("y");
+    expect(happened).toEqual([]);
+    vi.runAllTimers();
+    expect(happened).toEqual([{ answer: { decision: "allow", scope: "once" } }]);
+  });
+
+  it.each([
+    ["wait", "w"],
+    ["yes", "ye"],
+    ["always", "al"],
+    ["no", "no"],
+  ])("starts a reason with the first letters of %s", (word, text) => {
+    for (const letter of word) if (happened.length === 0) press(letter);
+    vi.runAllTimers();
+    expect(happened).toEqual([text]);
+  });
+
+  it("allows always only after a second a", () => {
+    press("a");
+    vi.runAllTimers();
+    expect(happened).toEqual(["asked"]);
+    press("a");
+    vi.runAllTimers();
+    expect(happened).toEqual(["asked", ALWAYS]);
+  });
+
+  it("counts at once with Enter, and not at all after Esc", () => {
+    press("n");
+    expect(press("\u001b")).toBe(false);
+    vi.runAllTimers();
+    expect(happened).toEqual([]);
+    press("n");
+    expect(press("\r")).toBe(true);
+    expect(happened).toEqual([{ answer: { decision: "deny" } }]);
+  });
+});

@@ -1,0 +1,48 @@
+/** Takes the keys at a permission question, so that no letter of a sentence decides. */
+import { matchesKey } from "@mariozechner/pi-tui/dist/keys.js";
+import type { ChoiceTimer } from "./choice-timer.ts";
+import { type DecisionKey, parseDecisionKey } from "./permission-keys.ts";
+
+/** Keys that follow each other within this time, in milliseconds, belong to one burst of typing. */
+export const TYPING_PAUSE_MS = 500;
+
+export interface DecisionHandlers {
+  /** Whether the person has pressed `a` once. */
+  readonly isAlwaysAsked: boolean;
+  /** Asks for a second `a`. */
+  askAlways(): void;
+  act(key: DecisionKey): void;
+  /** The person types a sentence in place of a choice: it becomes the reason of a denial. */
+  startReason(text: string): void;
+}
+
+/** Returns false for a key that neither chooses nor types. */
+export function takeDecisionKey(choice: ChoiceTimer, data: string, handlers: DecisionHandlers): boolean {
+  const first = choice.key;
+  if (matchesKey(data, "enter")) {
+    choice.actNow();
+    return true;
+  }
+  const key = parseDecisionKey(data);
+  if (first === data && data.toLowerCase() !== "a") return true; // it repeats
+  if (isTyped(data) && (key === undefined || (first !== undefined && first !== data))) {
+    choice.cancel();
+    handlers.startReason((first ?? "") + data);
+    return true;
+  }
+  if (key === undefined) {
+    choice.cancel();
+    return false;
+  }
+  const isAlways = "answer" in key && "scope" in key.answer && key.answer.scope === "session";
+  choice.offer(data, () => {
+    if (isAlways && !handlers.isAlwaysAsked && first !== data) handlers.askAlways();
+    else handlers.act(key);
+  });
+  return true;
+}
+
+/** True for characters, also several that arrive together. */
+export function isTyped(data: string): boolean {
+  return /^[^\p{Cc}]+$/u.test(data);
+}
