@@ -182,6 +182,32 @@ it(
 );
 
 it(
+  "puts what waits for the end of the turn back into the input with Esc, and does not run it",
+  async () => {
+    await using fixture = await openCommandFixture([call("bash", { command: "sleep 60" }), say("both answered")]);
+    const screen = fixture.screen(["chat", "--permissions", "all"]);
+    await screen.waitFor("❯");
+    screen.type("go");
+    screen.press("enter");
+    await screen.waitFor(/sleep 60 .*Esc interrupts/);
+    for (const text of ["later one", "later two"]) {
+      screen.type(text);
+      screen.press("alt-enter");
+      await screen.waitFor(`after this turn: ${text}`);
+    }
+    screen.type("draft");
+    await screen.waitFor("❯ draft");
+    screen.press("escape");
+    await screen.waitFor(/cancelled[^]*❯ later one\n\n {2}later two\n\n {2}draft\n/);
+    screen.press("enter");
+    await screen.waitFor(/both answered[^]*done ·/);
+    expect(fixture.server.requests).toHaveLength(2);
+    expect(JSON.stringify(fixture.server.requests[1]?.messages)).toContain("later one\\n\\nlater two\\n\\ndraft");
+  },
+  PATIENCE_MS,
+);
+
+it(
   "degrades to plain lines with TERM=dumb, NO_COLOR and --plain",
   async () => {
     await using fixture = await openCommandFixture([say("plain **answer**"), say("again"), say("third")]);

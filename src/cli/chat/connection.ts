@@ -68,6 +68,10 @@ export class ChatConnection implements AsyncDisposable {
     return this.#snapshot;
   }
 
+  get hasAttachments(): boolean {
+    return this.#attachments.length > 0;
+  }
+
   /** Adds a file to the next input. */
   attach(part: BlobPart): void {
     this.#attachments = [...this.#attachments, part];

@@ -19,6 +19,7 @@ import { composeLiveRegion, MIN_ROWS_FOR_STATUS } from "./compose.ts";
 import { ChatConnection, type ChatSettings } from "./connection.ts";
 import { listConversations } from "./find-conversation.ts";
 import type { ChatState, CommandMark } from "./fold.ts";
+import { FollowUps } from "./follow-ups.ts";
 import { FormInput } from "./form-input.ts";
 import { formatNotReady, renderGreeting } from "./greeting.ts";
 import type { ChatHost } from "./host.ts";
@@ -72,6 +73,7 @@ export class Chat implements SurfaceOwner, ChatHost {
   /** A command that the person runs with `!`. */
   #shell: AbortController | undefined;
   readonly #outputs = new KeptOutputs();
+  readonly #followUps = new FollowUps();
   #frame = 0;
 
   constructor(options: ChatOptions) {
@@ -87,6 +89,7 @@ export class Chat implements SurfaceOwner, ChatHost {
         if (type !== "turn.ended") return;
         this.#isInterrupting = false;
         this.#inBackground(() => this.#readBranch());
+        this.#sendFollowUp();
       },
     });
     this.keys = new ChatKeys(this.surface, {
@@ -132,6 +135,7 @@ export class Chat implements SurfaceOwner, ChatHost {
     clearInterval(spinner);
     this.keys[Symbol.dispose]();
     this.#setNote("leaving");
+    for (const { prompt } of this.#followUps.takeAll()) this.notice(`not sent: ${toSingleLine(prompt, 80)}`, "dim");
     await this.#connection[Symbol.asyncDispose]();
     const id = this.#connection.sessionId;
     if (id !== undefined) {
@@ -176,6 +180,7 @@ export class Chat implements SurfaceOwner, ChatHost {
     const { rookery } = this.connection;
     const { io, cwd } = this;
     const { sessionId } = this.connection;
+    this.#returnFollowUps();
     await this.connection[Symbol.asyncDispose]();
     if (sessionId !== undefined) await this.#view.close(rookery.store, sessionId);
     const { settings } = this.#options;
@@ -230,9 +235,10 @@ export class Chat implements SurfaceOwner, ChatHost {
       note: this.#note,
       now: Date.now(),
     });
+    const queue = [...this.state.queue, ...this.#followUps.queued];
     return composeLiveRegion({
       rows,
-      progress: [...renderProgress(this.state, Date.now(), frame, style), ...this.#renderUnsent(frame)],
+      progress: [...renderProgress({ ...this.state, queue }, Date.now(), frame, style), ...this.#renderUnsent(frame)],
       attached: this.keys.mode.type === "prompt" ? this.#outputs.render(style) : [],
       mode: renderMode(this.keys.mode, this.surface.editor, { width: style.width, rows, paint }),
       status: paint("dim", formatStatusLine([...this.#hints(), ...facts], style.width)),
@@ -346,7 +352,7 @@ export class Chat implements SurfaceOwner, ChatHost {
     this.#sending = this.#sending.then(async () => {
       try {
         if (prompt.startsWith("!")) await this.#runShell(prompt.slice(1).trim());
-        else if (!(await runSlashCommand(this, prompt))) await this.#sendOrReturn(prompt, deliver);
+        else if (!(await runSlashCommand(this, prompt))) await this.#sendOrKeep(prompt, deliver);
       } catch (error) {
         this.fail(error);
       } finally {
@@ -356,9 +362,38 @@ export class Chat implements SurfaceOwner, ChatHost {
     });
   }
 
-  /** Puts the prompt back into the input if it cannot be sent. */
-  async #sendOrReturn(prompt: string, deliver: Deliver): Promise<void> {
+  /** A follow-up waits here for the end of the turn, unless another process drives the session. */
+  async #sendOrKeep(prompt: string, deliver: Deliver): Promise<void> {
+    const { session, hasAttachments } = this.connection;
+    const canWait = deliver === "follow_up" && this.state.runningSince !== undefined && !hasAttachments;
     const outputs = this.#outputs.take();
+    if (canWait && session !== undefined && this.#followUps.add({ prompt, outputs })) return;
+    await this.#sendOrReturn(prompt, deliver, outputs);
+  }
+
+  /** Call it when a turn has ended. */
+  #sendFollowUp(): void {
+    if (this.state.queue.length > 0) return; // the session starts another turn, whose end leads here again
+    const next = this.#followUps.takeFirst();
+    if (next === undefined) return;
+    this.#sending = this.#sending
+      .then(() => this.#sendOrReturn(next.prompt, "follow_up", next.outputs))
+      .catch((error: unknown) => {
+        this.#returnFollowUps(); // no turn ends that would send them
+        this.fail(error);
+      });
+  }
+
+  /** Puts the follow-ups back into the input. */
+  #returnFollowUps(): void {
+    const waiting = this.#followUps.takeAll();
+    if (waiting.length === 0) return;
+    this.#outputs.add(...waiting.flatMap(({ outputs }) => outputs));
+    this.keys.prependText(waiting.map(({ prompt }) => prompt).join("\n\n"));
+  }
+
+  /** Puts the prompt back into the input if it cannot be sent. */
+  async #sendOrReturn(prompt: string, deliver: Deliver, outputs: readonly ShellOutput[]): Promise<void> {
     try {
       await this.send(prompt, deliver, outputs);
     } catch (error) {
@@ -400,7 +435,9 @@ export class Chat implements SurfaceOwner, ChatHost {
 
   #interrupt(): void {
     if (this.#shell !== undefined) return this.#shell.abort();
-    if (this.state.runningSince === undefined) return void this.#outputs.take();
+    if (this.state.runningSince === undefined) this.#outputs.take();
+    this.#returnFollowUps();
+    if (this.state.runningSince === undefined) return;
     this.#isInterrupting = this.connection.session !== undefined;
     this.#inBackground(() => this.connection.cancel());
   }

@@ -86,6 +86,15 @@ export class ChatKeys implements Disposable {
     this.#surface.refresh();
   }
 
+  /** Puts text before what the person is typing. */
+  prependText(text: string): void {
+    const { editor } = this.#surface;
+    const join = (typed: string): string => (typed === "" ? text : `${text}\n\n${typed}`);
+    if (this.#mode.type === "prompt") editor.setText(join(editor.text));
+    else this.#draft = join(this.#draft);
+    this.#surface.refresh();
+  }
+
   /** Call it when the open requests have changed, here or elsewhere. */
   setRequests(requests: readonly PendingRequest[]): void {
     this.#requests = requests.filter(({ requestId }) => !this.#answered.has(requestId));
@@ -167,7 +176,7 @@ export class ChatKeys implements Disposable {
   /** Interrupts what runs, so that Ctrl-C stops something before it quits. */
   #clearOrQuit(): void {
     const { editor } = this.#surface;
-    if (!editor.isEmpty) {
+    if (!editor.isEmpty && this.quitKey !== "Ctrl-C") {
       editor.setText("");
       const mode = this.#mode;
       if (mode.type === "reason") this.#mode = { ...mode, isCommand: false };
@@ -247,6 +256,7 @@ export class ChatKeys implements Disposable {
 
   #paste({ text, excess }: Extract<TerminalInput, { type: "paste" }>): void {
     this.#typedAt = performance.now();
+    this.#quitAsked = undefined;
     const size = Buffer.byteLength(text) + excess;
     if (size > MAX_INPUT_BYTES) {
       const limit = formatBytes(MAX_INPUT_BYTES);

@@ -51,7 +51,7 @@ const KEY_HELP = [
   ["Alt-Enter", "send; while the agent works, after its turn"],
   ["Ctrl-J or \\ Enter", "a new line"],
   ["Up", "earlier prompts"],
-  ["Esc", "interrupt the turn"],
+  ["Esc", "interrupt; what waits for the end of the turn comes back"],
   ["Ctrl-C", "clear the input, or interrupt; again to quit"],
   ["Ctrl-D", "quit, if the input is empty"],
 ];
