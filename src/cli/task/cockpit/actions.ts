@@ -25,7 +25,8 @@ export interface ActionHost {
   readonly surface: PromptSurface;
   readonly service: TaskService;
   readonly signal: AbortSignal;
-  notice(text: string, color?: Color): void;
+  /** `queuedId`: the task that the notice calls queued. */
+  notice(text: string, color?: Color, queuedId?: string): void;
   /** Selects a new task as soon as it is in the list. */
   select(id: string): void;
   /** Asks something, unless the person is answering something else. */
@@ -74,7 +75,7 @@ export async function runTaskAction(host: ActionHost, command: TaskActionCommand
     }
     case "resume": {
       await tasks.resume(command.id, { prompt: command.prompt });
-      return host.notice(`${command.id} ${describeQueue(host.service)}`, "green");
+      return host.notice(`${command.id} ${describeQueue(host.service)}`, "green", command.id);
     }
     case "start":
       return startTask(host, command.prompt);
@@ -93,7 +94,7 @@ async function startTask(host: ActionHost, prompt: string): Promise<void> {
   host.select(task.id);
   const files = uncommitted === 1 ? "1 uncommitted file is" : `${formatCount(uncommitted)} uncommitted files are`;
   const left = uncommitted === 0 ? "" : `; ${files} not in its worktree`;
-  host.notice(`${task.id} (${toSingleLine(task.agent, 60)}) ${describeQueue(service)}${left}`, "green");
+  host.notice(`${task.id} (${toSingleLine(task.agent, 60)}) ${describeQueue(service)}${left}`, "green", task.id);
 }
 
 function describeQueue({ server }: TaskService): string {

@@ -146,7 +146,7 @@ describe.skipIf(!hasPseudoTerminals)("the cockpit", { timeout: 90_000 }, () => {
     await screen.waitFor(/○ Second job\n❯ ○ First job *\n.*q quits$/);
     for (const line of screen.visible().split("\n")) expect(line.length).toBeLessThanOrEqual(20);
     screen.resize(100, 30);
-    await screen.waitFor(/2 queued · no server\n.*Second job .*\n❯.*First job .*\n\n.*\n.*r resume.*q quits$/);
+    await screen.waitFor(/2 queued · no server\n.*Second job .*\n❯.*First job .*\n\n.*\n.*s stop.*q quits$/);
     screen.type("q");
     expect(await screen.exited).toBe(0);
     expect(screen.all()).toContain("2 tasks wait for a server: rookery serve");

@@ -108,8 +108,8 @@ class Cockpit implements SurfaceOwner, ActionHost {
     return this.#stop.signal;
   }
 
-  notice(text: string, color: Color = "dim"): void {
-    this.#change({ notice: text === "" ? undefined : { text: withCommandPrefix(this.io, text), color } });
+  notice(text: string, color: Color = "dim", queuedId?: string): void {
+    this.#change({ notice: text === "" ? undefined : { text: withCommandPrefix(this.io, text), color, queuedId } });
   }
 
   select(id: string): void {

@@ -63,6 +63,14 @@ describe("the order of tasks", () => {
   });
 });
 
+it("removes the notice that a task is queued when the task is not", () => {
+  const notice = { text: "a is queued", color: "green", queuedId: "a" } as const;
+  const state: CockpitState = { ...cockpitWith({ id: "a" }), notice };
+  expect(withTasks(state, [listedTask({ id: "a" })], READ_AT).notice).toBe(notice);
+  expect(withTasks(state, [], READ_AT).notice).toBe(notice); // a new task is not in the list yet
+  expect(withTasks(state, [listedTask({ id: "a", status: "running" })], READ_AT).notice).toBeUndefined();
+});
+
 describe("keys in the list", () => {
   const state = cockpitWith({ id: "a" }, { id: "b" }, { id: "c" });
 

@@ -31,6 +31,8 @@ export type InputPurpose =
 export interface CockpitNotice {
   readonly text: string;
   readonly color: Color;
+  /** The notice says that this task is queued: it is removed when the task is not. */
+  readonly queuedId?: string | undefined;
 }
 
 export interface CockpitState {
@@ -106,7 +108,10 @@ export function sortByGroup<Task extends ListedTask>(tasks: readonly Task[]): Ta
 /** Replaces the tasks and keeps the selection. */
 export function withTasks(state: CockpitState, tasks: readonly ListedTask[], readAt: number): CockpitState {
   const sorted = sortByGroup(tasks);
-  const next = { ...state, tasks: sorted, readAt, disconnected: undefined };
+  const queued = sorted.find(({ id }) => id === state.notice?.queuedId);
+  const isOutdated = queued !== undefined && groupOfTask(queued) !== "queued";
+  const notice = isOutdated ? undefined : state.notice;
+  const next = { ...state, tasks: sorted, readAt, disconnected: undefined, notice };
   const isListed = visibleTasks(next).some(({ id }) => id === state.newId);
   return keepSelection(state, isListed ? { ...next, selectedId: state.newId, newId: undefined } : next);
 }

@@ -83,7 +83,6 @@ describe.skipIf(!hasPseudoTerminals)("the cockpit", { timeout: 90_000 }, () => {
     await screen.waitFor("what next for");
     screen.type("More");
     screen.press("enter");
-    await screen.waitFor(/say-something-\w+ is queued/);
     await expect.poll(() => cockpit.command.server.requests.length, { timeout: 20_000 }).toBe(2);
     expect(JSON.stringify(cockpit.command.server.requests[1])).toContain("More");
   });

@@ -122,6 +122,16 @@ const MODES: readonly CockpitMode[] = [
   { type: "reason", request, isCommand: false },
 ];
 
+it.each([
+  [{ status: "running" }, "d diff · s stop"],
+  [{ status: "waiting", waitingFor: [{ sessionId: "s", requestId: "r" }] }, "a answer · d diff · s stop"],
+  [{ status: "done" }, "d diff · m merge · r resume"],
+] as const)("offers the keys that a task allows: %j", (view, keys) => {
+  const state = cockpitWith({ id: "a", ...view });
+  expect(render(state, 120).at(-1)).toContain(`Enter open · ${keys} · n new`);
+  expect(render({ ...state, openId: "a" }, 120).at(-1)).toContain(`Esc back · ${keys} · ? keys`);
+});
+
 describe("a view of any size", () => {
   const hostile = cockpitWith(
     {

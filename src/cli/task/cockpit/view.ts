@@ -1,4 +1,5 @@
 /** Renders the cockpit as a live region that fits the screen. Pure. */
+import { isEndedStatus } from "../../../domain/enums.ts";
 import { renderDecision, renderReason } from "../../chat/permission-keys.ts";
 import type { Paint } from "../../paint.ts";
 import { stripHidden, toSingleLine } from "../../sanitize.ts";
@@ -175,15 +176,7 @@ function renderBottom(state: CockpitState, frame: CockpitFrame): LiveRegion {
 
 function keyFacts(state: CockpitState, { rows }: CockpitFrame): StatusFact[] {
   if (state.openId !== undefined) {
-    return [
-      { text: "Esc back", priority: 10 },
-      { text: "a answer", priority: 6 },
-      { text: "d diff", priority: 5 },
-      { text: "m merge", priority: 4 },
-      { text: "s stop", priority: 3 },
-      { text: "r resume", priority: 2 },
-      { text: "? keys", priority: 8 },
-    ];
+    return [{ text: "Esc back", priority: 10 }, ...taskKeyFacts(targetTask(state)), { text: "? keys", priority: 8 }];
   }
   const tasks = visibleTasks(state);
   const place = tasks.findIndex(({ id }) => id === state.selectedId) + 1;
@@ -191,15 +184,24 @@ function keyFacts(state: CockpitState, { rows }: CockpitFrame): StatusFact[] {
   return [
     { text: isPart ? `${place} of ${tasks.length}` : "", priority: 9 },
     { text: "Enter open", priority: 7 },
-    { text: "a answer", priority: 6 },
-    { text: "d diff", priority: 5 },
-    { text: "m merge", priority: 4 },
-    { text: "s stop", priority: 3 },
-    { text: "r resume", priority: 2 },
+    ...taskKeyFacts(targetTask(state)),
     { text: "n new", priority: 6 },
     { text: "/ filter", priority: 1 },
     { text: "? keys", priority: 8 },
     { text: "q quits", priority: 10 },
+  ];
+}
+
+/** The keys that do something with the task in its state. */
+function taskKeyFacts(task: ListedTask | undefined): StatusFact[] {
+  if (task === undefined) return [];
+  const isEnded = isEndedStatus(task.status);
+  return [
+    { text: task.waitingFor.length > 0 ? "a answer" : "", priority: 6 },
+    { text: "d diff", priority: 5 },
+    { text: isEnded ? "m merge" : "", priority: 4 },
+    { text: isEnded ? "" : "s stop", priority: 3 },
+    { text: isEnded && !task.interrupted ? "r resume" : "", priority: 2 },
   ];
 }
 
