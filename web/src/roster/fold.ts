@@ -20,6 +20,7 @@ export class RosterFold {
   readonly #changedSessions = new Set<string>();
   readonly #changedTasks = new Set<string>();
   #held: LogEvent[] | undefined;
+  #hasGap = false;
 
   /** Keeps events until `start`. */
   hold(): void {
@@ -32,6 +33,11 @@ export class RosterFold {
     const held = this.#held ?? [];
     this.#held = undefined;
     this.add(held);
+  }
+
+  /** Whether an event was left out because the events before it are unknown. Only a new snapshot can show it. */
+  get hasGap(): boolean {
+    return this.#hasGap;
   }
 
   hasSession(id: string): boolean {
@@ -48,6 +54,11 @@ export class RosterFold {
       if ("sessionId" in event && !("taskId" in event)) this.#addSessionEvent(event);
       else this.#addTaskEvent(event);
     }
+  }
+
+  /** The running time of these tasks changes without an event. */
+  markRunningTasks(): void {
+    for (const { id, runningSince } of this.#tasks.values()) if (runningSince !== undefined) this.#changedTasks.add(id);
   }
 
   /** What changed since the last call. */
@@ -73,14 +84,18 @@ export class RosterFold {
 
   #addSessionEvent(event: SessionEvent): void {
     const before = this.#sessions.get(event.sessionId) ?? emptySummary(event.sessionId);
-    if (event.seq !== before.head + 1) return; // in the snapshot already, or of a session that it does not list
-    this.#setSession(summarize(before, [event]));
+    if (this.#isNext(event.seq, before.head)) this.#setSession(summarize(before, [event]));
   }
 
   #addTaskEvent(event: TaskEvent): void {
     const before = this.#tasks.get(event.taskId);
-    if (event.seq !== (before?.head ?? 0) + 1) return;
-    this.#setTask(applyTask(before, event));
+    if (this.#isNext(event.seq, before?.head ?? 0)) this.#setTask(applyTask(before, event));
+  }
+
+  /** False for an event that the snapshot has, and for one that follows events which the snapshot does not list. */
+  #isNext(seq: number, head: number): boolean {
+    if (seq > head + 1) this.#hasGap = true;
+    return seq === head + 1;
   }
 
   #setSession(session: SessionSummary): void {

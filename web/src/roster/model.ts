@@ -12,7 +12,7 @@ export interface RosterModel {
   readonly isLoaded: Accessor<boolean>;
   readonly sessions: Readonly<Record<string, SessionSummary>>;
   readonly tasks: Readonly<Record<string, TaskView>>;
-  /** The time of the server, in milliseconds since 1970. Use it for durations, because clocks differ. */
+  /** The time of the server, in milliseconds since 1970, because clocks differ. What shows it is updated every 5 seconds. */
   now(): number;
 }
 
@@ -22,6 +22,10 @@ interface Rows {
 }
 
 const RETRY_MS = 1_000;
+/** How often ages and running times change on the screen. */
+const CLOCK_MS = 5_000;
+/** A session that the snapshot did not list, because it is old, is read with the next snapshot. */
+const RELOAD_MS = 2_000;
 
 export function openRoster(client: RookeryClient, feed: Feed): RosterModel {
   const [isLoaded, setLoaded] = createSignal(false);
@@ -30,7 +34,8 @@ export function openRoster(client: RookeryClient, feed: Feed): RosterModel {
   let aheadMs = 0;
   let frame: number | undefined;
   let loading = 0;
-  const now = (): number => Date.now() + aheadMs;
+  const [clock, setClock] = createSignal(Date.now());
+  const now = (): number => Math.max(clock(), Date.now()) + aheadMs;
 
   const show = (): void => {
     frame = undefined;
@@ -67,12 +72,27 @@ export function openRoster(client: RookeryClient, feed: Feed): RosterModel {
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   };
+  let reloadTimer: ReturnType<typeof setTimeout> | undefined;
+  const reloadSoon = (): void => {
+    reloadTimer ??= setTimeout(() => {
+      reloadTimer = undefined;
+      void load();
+    }, RELOAD_MS);
+  };
+  onCleanup(() => clearTimeout(reloadTimer));
   onCleanup(
     feed.listen((events) => {
       fold.add(events.map(({ event }) => event));
       showSoon();
+      if (fold.hasGap) reloadSoon();
     }),
   );
+  const timer = setInterval(() => {
+    setClock(Date.now());
+    fold.markRunningTasks();
+    showSoon();
+  }, CLOCK_MS);
+  onCleanup(() => clearInterval(timer));
   createEffect(
     on(
       () => feed.status().log,
