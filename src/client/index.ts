@@ -2,6 +2,6 @@
 export { RookeryError, isRookeryError, type ErrorCode } from "../domain/errors.ts";
 export { createClient, type ClientOptions, type RookeryClient } from "./client.ts";
 export type { Follow, Followable, Followed, FollowConnection, FollowOptions } from "./follow.ts";
-export { errorOf } from "./problem.ts";
+export { errorOf, toUnreachableError } from "./problem.ts";
 export type { components, operations, paths } from "./schema.ts";
 export { remoteTasks } from "./tasks.ts";

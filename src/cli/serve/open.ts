@@ -15,8 +15,10 @@ export async function openCommand({ io, options }: CommandCall): Promise<ExitCod
       withCommandPrefix(io, "no server is running: start one with rookery serve"),
     );
   }
-  const { createClient, errorOf } = await import("../../client/index.ts");
-  const { data, error, response } = await createClient(server).POST("/v1/tickets", { body: {} });
+  const { createClient, errorOf, toUnreachableError } = await import("../../client/index.ts");
+  const { data, error, response } = await createClient(server)
+    .POST("/v1/tickets", { body: {} })
+    .catch((cause: unknown) => Promise.reject(toUnreachableError(server.url, cause)));
   if (data === undefined) throw errorOf(error, response.status);
   if (isSet(options, "json")) {
     await printJson(io, data);
