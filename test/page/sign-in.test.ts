@@ -52,6 +52,16 @@ describe.skipIf("missing" in found)(`the page in a browser${"missing" in found ?
     expect(page.url()).not.toContain("key=");
   });
 
+  it("signs a tab out when the browser signs in again in another one", async () => {
+    const first = await openPage(scene.server.makeSignInLink().url);
+    await first.getByText("No tasks or sessions yet.").waitFor();
+    const second = await first.context().newPage();
+    await second.goto(scene.server.makeSignInLink().url);
+    await second.getByText("No tasks or sessions yet.").waitFor();
+    await first.getByText("The server does not know this browser.").waitFor();
+    expect(await second.getByRole("alert").count()).toBe(0);
+  });
+
   it("says that a link was used", async () => {
     const { url } = scene.server.makeSignInLink();
     await openPage(url);

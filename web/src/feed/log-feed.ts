@@ -17,6 +17,7 @@ type Send = (message: FeedMessage) => void;
 export class LogFeed {
   readonly #client: RookeryClient;
   readonly #pages = new Set<Send>();
+  readonly #closing = new AbortController();
   #status: FeedStatus = { state: "connecting", log: 0 };
   #group: Followed[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -35,8 +36,15 @@ export class LogFeed {
     this.#pages.delete(send);
   }
 
+  /** Ends the stream. Its pages are signed out: their key belongs to a cookie that the browser no longer has. */
+  close(): void {
+    this.#closing.abort();
+    this.#setStatus({ ...this.#status, state: "signed_out" });
+    this.#pages.clear();
+  }
+
   async #run(): Promise<void> {
-    for (;;) {
+    while (!this.#closing.signal.aborted) {
       try {
         const after = await this.#readHead();
         this.#setStatus({ state: "connected", log: this.#status.log + 1 });
@@ -65,6 +73,7 @@ export class LogFeed {
     const feed = this.#client.follow({
       everything: true,
       after,
+      signal: this.#closing.signal,
       tries: Number.POSITIVE_INFINITY,
       silenceMs: SILENCE_MS,
       onConnection,

@@ -9,7 +9,8 @@ function feedOf(key: string): LogFeed {
   const known = feeds.get(key);
   if (known !== undefined) return known;
   const feed = new LogFeed(createClient({ url: location.origin, headers: { "x-rookery-page-key": key } }));
-  feeds.clear(); // a new key replaces the old one
+  for (const old of feeds.values()) old.close(); // a new key replaces the old one
+  feeds.clear();
   feeds.set(key, feed);
   return feed;
 }
