@@ -2,8 +2,8 @@
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brotliDecompress } from "node:zlib";
@@ -67,9 +67,23 @@ async function unpackChromium(): Promise<string> {
   const executable = join(folder, `chromium-${version}`);
   if (existsSync(executable)) return executable;
   const bytes = await promisify(brotliDecompress)(await readFile(join(source, "bin", "chromium.br")));
-  const draft = `${executable}.${randomBytes(6).toString("hex")}`;
-  await mkdir(folder, { recursive: true });
-  await writeFile(draft, bytes, { mode: 0o755 });
-  await rename(draft, executable);
+  await writeProgramOnce(executable, bytes);
   return executable;
+}
+
+/**
+ * Writes the file completely or not at all, and never replaces it: Chromium starts its other processes from its own
+ * path, which fails if that file was replaced.
+ */
+export async function writeProgramOnce(path: string, bytes: Uint8Array): Promise<void> {
+  const draft = `${path}.${randomBytes(6).toString("hex")}`;
+  await mkdir(dirname(path), { recursive: true });
+  try {
+    await writeFile(draft, bytes, { mode: 0o755 });
+    await link(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
 }
