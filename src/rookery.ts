@@ -226,6 +226,15 @@ export class Rookery implements AsyncDisposable {
   }
 
   /**
+   * Queues the demo task: a scripted model fixes a failing test in a repository below `home`. Needs no key. Rejects with
+   * `git_missing` or `git_failed`.
+   */
+  async startDemoTask(): Promise<TaskView> {
+    const { startDemoTask } = await import("./demo/index.ts");
+    return startDemoTask({ home: this.home, env: this.#env, marker: this.#owner.claim(), tasks: this.#pool });
+  }
+
+  /**
    * Runs queued tasks of this home within the limits that all processes share, and resumes tasks of killed processes.
    * Resolves when the signal aborts or, with `only`, when that task has ended. Tasks that still run are queued again
    * for the next process that runs tasks.

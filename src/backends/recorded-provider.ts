@@ -1,6 +1,6 @@
 /** Checks that a reopened session can use the provider it was recorded with. */
 import { RookeryError } from "../domain/index.ts";
-import { KNOWN_PROVIDERS, findMissingSetup, parseModelName } from "./model-keys.ts";
+import { DEMO_MODEL, KNOWN_PROVIDERS, findMissingSetup, parseModelName } from "./model-keys.ts";
 
 /** The model of a recorded session, and the model that its agent is configured for now. */
 export interface RecordedModel {
@@ -20,6 +20,7 @@ export function assertRecordedProvider(
   { sessionId, agent, model, chosen, configured }: RecordedModel,
   means: ProviderConfig,
 ): void {
+  if (model === DEMO_MODEL) return;
   const recorded = parseModelName(model).provider;
   const now = configured?.split("/")[0] ?? "none";
   const whose =

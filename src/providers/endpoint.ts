@@ -7,6 +7,7 @@ import { RookeryError } from "../domain/errors.ts";
 import type { Effort, ProviderKind } from "../domain/provider.ts";
 import { didYouMean } from "../stdx/nearest.ts";
 import { trimEndOf } from "../stdx/trim.ts";
+import { DEMO_MODEL } from "./demo/model.ts";
 import { KNOWN_PROVIDERS } from "./known.ts";
 
 /** A provider in the configuration: a new one, or overrides for a known one. */
@@ -106,6 +107,7 @@ export function findMissingKey(name: string, options: ProviderOptions): string |
  * Returns what the user must do before the model can be used, without revealing a key. Undefined if nothing is missing.
  */
 export function findMissingSetup(name: string, options: ProviderOptions): string | undefined {
+  if (name === DEMO_MODEL) return undefined;
   try {
     const variable = findMissingKey(name, options);
     if (variable !== undefined) return `${variable} is not set: export ${variable}=…`;

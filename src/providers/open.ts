@@ -1,6 +1,7 @@
 /** Opens a model by its name, `provider/model`. */
 import type { JSONObject } from "@ai-sdk/provider";
 import type { ProviderKind } from "../domain/provider.ts";
+import { DEMO_MODEL, openDemoModel } from "./demo/model.ts";
 import { effortOptions } from "./effort.ts";
 import { findEndpoint, type ProviderOptions } from "./endpoint.ts";
 import { IMAGE_LIMITS } from "./images.ts";
@@ -19,6 +20,7 @@ const BASE_OPTIONS: Record<ProviderKind, JSONObject> = {
 
 /** Opens a model without sending anything. Throws `model_invalid`, `provider_unknown` or `provider_unconfigured`. */
 export function openModel(name: string, options: ProviderOptions): Model {
+  if (name === DEMO_MODEL) return openDemoModel();
   const endpoint = findEndpoint(name, options);
   const { kind, model, images, context } = endpoint;
   let loading: ReturnType<typeof loadModel> | undefined;

@@ -5,16 +5,13 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Rookery } from "../../rookery.ts";
 import { DisposeStack } from "../../stdx/dispose-stack.ts";
-import { startModelServer } from "../../testing/model-server/server.ts";
 import { temporaryRepository } from "../../testing/repository.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { type Io, printNotice, printText } from "../io.ts";
 import { isSet } from "../options.ts";
-import { isProgramOnPath } from "../../backends/readiness.ts";
-import { singleQuote } from "../../stdx/shell-quote.ts";
 import { driveSession } from "../run/drive.ts";
-import { DEMO_FILES, DEMO_PROMPT, demoReplies } from "./script.ts";
+import { DEMO_FILES, DEMO_MODEL, DEMO_PROMPT } from "../../demo/index.ts";
 
 export async function demoCommand({ io, options }: CommandCall): Promise<ExitCode> {
   const json = isSet(options, "json");
@@ -22,7 +19,6 @@ export async function demoCommand({ io, options }: CommandCall): Promise<ExitCod
   await using owned = new DisposeStack();
   const repository = await temporaryRepository(DEMO_FILES);
   if (!isSet(options, "keep")) owned.use(repository);
-  const server = owned.use(await startModelServer(demoReplies(nodeCommand(io))));
   await tell(`This is a demo: the model is scripted; the agent, its tools and the log are real.`);
   await tell(`Temporary repository with a failing test: ${repository.path}\n\n> ${DEMO_PROMPT}\n`);
 
@@ -31,11 +27,9 @@ export async function demoCommand({ io, options }: CommandCall): Promise<ExitCod
   const rookery = owned.use(await Rookery.open({ env, cwd: repository.path }));
   const session = await rookery.openSession({
     agent: "anthropic",
-    model: "anthropic/scripted",
+    model: DEMO_MODEL,
     permissions: "all",
     title: "rookery demo (scripted model)",
-    baseUrl: server.url,
-    apiKey: "scripted",
   });
   const { store } = rookery;
   const code = await driveSession({
@@ -63,8 +57,4 @@ async function testPasses(cwd: string, { env }: Io): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-function nodeCommand({ env }: Io): string {
-  return isProgramOnPath("node", env) ? "node" : singleQuote(process.execPath);
 }

@@ -14,6 +14,7 @@ export interface ServedRookery extends Pick<
   | "declaredServers"
   | "connectServers"
   | "describeConfig"
+  | "startDemoTask"
 > {
   readonly store: Store;
   readonly tasks: Tasks;

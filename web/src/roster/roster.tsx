@@ -2,6 +2,7 @@
 import { createSignal, For, Show, type JSX } from "solid-js";
 import "../styles/roster.css";
 import { useServer } from "../server.tsx";
+import { EmptyRoster } from "./empty-roster.tsx";
 import { GROUP_TITLES, GROUPS, type Group, type RosterRow } from "./groups.ts";
 import { RosterHead } from "./head.tsx";
 import { Row } from "./row.tsx";
@@ -17,24 +18,13 @@ export function Roster(props: { onNewTask(): void }): JSX.Element {
     <main>
       <RosterHead title="Roster" search={search()} onSearch={setSearch} onNewTask={() => props.onNewTask()} />
       <Show when={roster.isLoaded()} fallback={<p class="muted">Loading…</p>}>
-        <Show when={rows().length > 0} fallback={<Empty isSearch={search() !== ""} />}>
+        <Show when={rows().length > 0} fallback={<EmptyRoster isSearch={search() !== ""} />}>
           <For each={GROUPS}>
             {(group) => <GroupSection group={group} rows={rows().filter((row) => row.group === group)} />}
           </For>
         </Show>
       </Show>
     </main>
-  );
-}
-
-function Empty(props: { readonly isSearch: boolean }): JSX.Element {
-  return (
-    <div class="empty">
-      <Show when={!props.isSearch} fallback={<p>Nothing matches.</p>}>
-        <p>No tasks or sessions yet.</p>
-        <p>Start one with New task, or in a terminal: rookery task start "PROMPT"</p>
-      </Show>
-    </div>
   );
 }
 

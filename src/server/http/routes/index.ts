@@ -2,6 +2,7 @@
 import type { HttpRoute } from "../route.ts";
 import { blobRoutes } from "./blobs.ts";
 import { conversationRoutes } from "./conversation.ts";
+import { demoRoutes } from "./demo.ts";
 import { eventRoutes } from "./events.ts";
 import { requestRoutes } from "./requests.ts";
 import { rosterRoutes } from "./roster.ts";
@@ -23,6 +24,7 @@ export const ROUTES: readonly HttpRoute[] = [
   ...requestRoutes,
   ...eventRoutes,
   ...taskRoutes,
+  ...demoRoutes,
   ...blobRoutes,
   ...usageRoutes,
   ...setupRoutes,

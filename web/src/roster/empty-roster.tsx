@@ -1,0 +1,42 @@
+/** What the roster shows before the first task or session: how to start one, and a demo that needs no key. */
+import { Show, type JSX } from "solid-js";
+import { createAction } from "../action.ts";
+import { navigate } from "../routes.ts";
+import { newIdempotencyKey, sendOnce } from "../send.ts";
+import { useServer } from "../server.tsx";
+import { Problem } from "../shell/problem.tsx";
+
+export function EmptyRoster(props: { readonly isSearch: boolean }): JSX.Element {
+  return (
+    <div class="empty">
+      <Show when={!props.isSearch} fallback={<p>Nothing matches.</p>}>
+        <p>No tasks or sessions yet.</p>
+        <p>Start one with New task, or in a terminal: rookery task start "PROMPT"</p>
+        <DemoButton />
+      </Show>
+    </div>
+  );
+}
+
+function DemoButton(): JSX.Element {
+  const { client } = useServer();
+  const start = createAction(async () => {
+    const task = await sendOnce(newIdempotencyKey(), (header) =>
+      client.POST("/v1/demo", { params: { header: { ...header } } }),
+    );
+    navigate({ screen: "task", id: task.id, tab: "conversation" });
+  });
+  return (
+    <>
+      <p>
+        <button onClick={() => void start.run()} disabled={start.isRunning()}>
+          {start.isRunning() ? "Starting…" : "Run the demo task"}
+        </button>
+      </p>
+      <p class="muted small">
+        Needs no key: the model is scripted. The agent, its tools, the git worktree and the log are real.
+      </p>
+      <Problem text={start.error()} />
+    </>
+  );
+}
