@@ -11,6 +11,8 @@ import { findBrowser, startBrowser } from "./browser.ts";
 const found = await findBrowser();
 const stamp = { at: new Date().toISOString(), agent: "claude" };
 
+const STAGE = { kind: "agent", name: "work", agent: "claude", tries: 1 } as const;
+
 const EVENTS: EventDraft[] = [
   { ...stamp, type: "session.opened", backend: "api", cwd: "/work", permissions: "ask", title: "Fix the \u202elogin" },
   { ...stamp, turnId: "trn_1", type: "turn.started", input: [{ type: "text", text: "fix it" }] },
@@ -63,5 +65,42 @@ describe.skipIf("missing" in found)("a screen", () => {
         expect([width, overflow <= 0]).toEqual([width, true]);
       }
     }
+  });
+
+  it("counts the tokens of a task once, however often its row changes", async () => {
+    const { store } = scene.rookery;
+    const [sessionId, taskId] = [newId("ses"), "counted"];
+    const spec = { prompt: "count", title: "Count once", repository: "/work", agent: "claude", provider: "anthropic" };
+    const rest = { priority: 0, needs: [], retries: 0, stages: [STAGE], budget: {}, limits: {} };
+    const append = (expectedHead: number, ...events: EventDraft[]) =>
+      store.append({ sessionId, id: newId("app"), expectedHead, events });
+    await store.appendTask({
+      taskId,
+      id: newId("app"),
+      expectedHead: 0,
+      events: [{ at: stamp.at, type: "task.created", spec: { ...spec, ...rest } }],
+    });
+    const opened = { type: "session.opened", backend: "api", cwd: "/work", permissions: "ask", task: taskId } as const;
+    await append(0, { ...stamp, ...opened });
+    const started = { type: "stage.started", stage: 0, name: "work", attempt: 1, sessionId } as const;
+    await store.appendTask({
+      taskId,
+      id: newId("app"),
+      expectedHead: 1,
+      events: [
+        { at: stamp.at, type: "task.started", run: 1, owner: "test" },
+        { at: stamp.at, ...started },
+      ],
+    });
+    await page.goto(scene.server.url);
+    const row = page.getByRole("link", { name: "Count once" });
+    await row.waitFor();
+    await append(1, { ...stamp, type: "usage.reported", inputTokens: 1_000, outputTokens: 0 });
+    await row.getByText("1.0k tokens").waitFor();
+    for (const [index, text] of ["first", "second"].entries()) {
+      await append(2 + index, { ...stamp, type: "message.completed", messageId: text, text });
+      await row.getByText(text).waitFor();
+    }
+    await row.getByText("1.0k tokens").waitFor();
   });
 });

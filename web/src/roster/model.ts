@@ -40,8 +40,9 @@ export function openRoster(client: RookeryClient, feed: Feed): RosterModel {
   const show = (): void => {
     frame = undefined;
     const { sessions, tasks } = fold.takeChanges(now());
-    for (const [id, session] of sessions) setRows("sessions", id, session ? reconcile(session) : (undefined as never));
-    for (const [id, task] of tasks) setRows("tasks", id, task ? reconcile(task) : (undefined as never));
+    for (const [id, session] of sessions)
+      setRows("sessions", id, session ? reconcile(copyRow(session)) : (undefined as never));
+    for (const [id, task] of tasks) setRows("tasks", id, task ? reconcile(copyRow(task)) : (undefined as never));
   };
   const showSoon = (): void => void (frame ??= requestAnimationFrame(show));
 
@@ -102,4 +103,16 @@ export function openRoster(client: RookeryClient, feed: Feed): RosterModel {
     ),
   );
   return { isLoaded, sessions: rows.sessions, tasks: rows.tasks, now };
+}
+
+/**
+ * `reconcile` writes into the objects that the store already has. Without a copy it would change values that the fold
+ * shares between rows, such as the usage of a session that has used nothing.
+ */
+function copyRow<Row extends SessionSummary | TaskView>(row: Row): Row {
+  const copyValue = (value: unknown): unknown => {
+    if (Array.isArray(value)) return [...(value as unknown[])];
+    return typeof value === "object" && value !== null ? { ...value } : value;
+  };
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, copyValue(value)])) as unknown as Row;
 }
