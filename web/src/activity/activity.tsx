@@ -1,6 +1,7 @@
 /** Everything that happened, newest first, from the feed of all sessions and tasks. */
-import { createMemo, createSignal, For, onCleanup, onMount, Show, type JSX } from "solid-js";
+import { createMemo, createSignal, For, onCleanup, Show, type JSX } from "solid-js";
 import "../styles/activity.css";
+import { readWhenConnected } from "../feed/read-when-connected.ts";
 import { formatAge, visible } from "../format.ts";
 import { dataOf, messageOf } from "../request.ts";
 import { Problem } from "../shell/problem.tsx";
@@ -30,13 +31,14 @@ export function Activity(): JSX.Element {
       const { events } = await dataOf(client.GET("/v1/events", { params: { query: { after, limit: end - after } } }));
       add(events.flatMap(({ position, event }) => describeEvent(position, event as never) ?? []));
       setOldest(after);
+      setProblem(undefined);
     } catch (error) {
       setProblem(messageOf(error));
     }
   }
 
   onCleanup(feed.listen((events) => add(events.flatMap(({ id, event }) => describeEvent(id, event) ?? []))));
-  onMount(() => void loadNewest());
+  readWhenConnected(feed, { read: () => void loadNewest(), hasFailed: () => problem() !== undefined });
 
   async function loadNewest(): Promise<void> {
     try {

@@ -3,6 +3,7 @@ import { createEffect, createMemo, createSignal, For, Show, type JSX } from "sol
 import "../styles/usage.css";
 import "../styles/agents.css";
 import type { components } from "../../../src/client/index.ts";
+import { readWhenConnected } from "../feed/read-when-connected.ts";
 import { visible } from "../format.ts";
 import { dataOf, messageOf } from "../request.ts";
 import { Problem } from "../shell/problem.tsx";
@@ -12,7 +13,7 @@ type Agent = components["schemas"]["Agent"];
 type ServerList = components["schemas"]["McpServerList"];
 
 export function Agents(): JSX.Element {
-  const { client, roster } = useServer();
+  const { client, feed, roster } = useServer();
   const [folder, setFolder] = createSignal("");
   const [agents, setAgents] = createSignal<readonly Agent[]>();
   const [servers, setServers] = createSignal<ServerList>();
@@ -23,6 +24,11 @@ export function Agents(): JSX.Element {
   );
 
   createEffect(() => void load(folder()));
+  readWhenConnected(feed, {
+    read: () => void load(folder()),
+    hasFailed: () => problem() !== undefined,
+    isSnapshot: false,
+  });
   async function load(cwd: string): Promise<void> {
     const query = cwd === "" ? {} : { cwd };
     try {

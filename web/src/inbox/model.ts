@@ -1,7 +1,8 @@
 /** The requests that wait for an answer, in all sessions: those of a snapshot, and those that the feed brings. */
-import { createEffect, createMemo, createSignal, on, onCleanup, type Accessor } from "solid-js";
+import { createMemo, createSignal, onCleanup, type Accessor } from "solid-js";
 import type { components } from "../../../src/client/index.ts";
 import type { EventOf } from "../../../src/domain/events.ts";
+import { readWhenConnected } from "../feed/read-when-connected.ts";
 import { dataOf, messageOf } from "../request.ts";
 import { useServer } from "../server.tsx";
 
@@ -42,14 +43,7 @@ export function openInbox(): InboxModel {
       add(asked.filter((event) => event.type === "permission.requested" || event.type === "question.asked"));
     }),
   );
-  createEffect(
-    on(
-      () => feed.status().log,
-      (log) => {
-        if (log > 0) void load();
-      },
-    ),
-  );
+  readWhenConnected(feed, { read: () => void load(), hasFailed: () => problem() !== undefined });
   // The summaries say which requests are open, so that an answer from elsewhere removes a request here.
   const requests = createMemo(() =>
     [...known().values()]

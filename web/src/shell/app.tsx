@@ -1,5 +1,5 @@
 /** The frame around every screen: navigation, keys, and a banner while the page is disconnected. */
-import { createEffect, createSignal, ErrorBoundary, lazy, Match, Show, Suspense, Switch, type JSX } from "solid-js";
+import { createEffect, createSignal, ErrorBoundary, Match, Show, Suspense, Switch, type JSX } from "solid-js";
 import { connectClient } from "../client.ts";
 import { openFeed } from "../feed/feed.ts";
 import { listenForShortcuts, moveFocus, type Shortcut } from "../keys/shortcuts.ts";
@@ -9,17 +9,18 @@ import { Roster } from "../roster/roster.tsx";
 import { currentRoute, navigate, type Route } from "../routes.ts";
 import { ServerContext } from "../server.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
+import { lazyScreen } from "./lazy-screen.ts";
 import { Navigation } from "./navigation.tsx";
 
-const Board = lazy(async () => ({ default: (await import("../roster/board.tsx")).Board }));
-const Inbox = lazy(async () => ({ default: (await import("../inbox/inbox.tsx")).Inbox }));
-const Usage = lazy(async () => ({ default: (await import("../usage/usage.tsx")).Usage }));
-const Agents = lazy(async () => ({ default: (await import("../agents/agents.tsx")).Agents }));
-const Activity = lazy(async () => ({ default: (await import("../activity/activity.tsx")).Activity }));
-const Dispatch = lazy(async () => ({ default: (await import("../dispatch/dispatch.tsx")).Dispatch }));
-const TaskScreen = lazy(async () => ({ default: (await import("../task/task.tsx")).TaskScreen }));
-const KeyHelp = lazy(async () => ({ default: (await import("../keys/help.tsx")).KeyHelp }));
-const Session = lazy(async () => ({ default: (await import("../session/session.tsx")).Session }));
+const Board = lazyScreen(async () => (await import("../roster/board.tsx")).Board);
+const Inbox = lazyScreen(async () => (await import("../inbox/inbox.tsx")).Inbox);
+const Usage = lazyScreen(async () => (await import("../usage/usage.tsx")).Usage);
+const Agents = lazyScreen(async () => (await import("../agents/agents.tsx")).Agents);
+const Activity = lazyScreen(async () => (await import("../activity/activity.tsx")).Activity);
+const Dispatch = lazyScreen(async () => (await import("../dispatch/dispatch.tsx")).Dispatch);
+const TaskScreen = lazyScreen(async () => (await import("../task/task.tsx")).TaskScreen);
+const KeyHelp = lazyScreen(async () => (await import("../keys/help.tsx")).KeyHelp);
+const Session = lazyScreen(async () => (await import("../session/session.tsx")).Session);
 
 interface AppProps {
   readonly pageKey: string;

@@ -1,11 +1,12 @@
 /** The conversation of a task: the sessions of its stages, the newest first. */
-import { createSignal, For, lazy, Show, Suspense, type JSX } from "solid-js";
+import { createSignal, For, Show, Suspense, type JSX } from "solid-js";
 import { visible } from "../format.ts";
 import { useServer } from "../server.tsx";
+import { lazyScreen } from "../shell/lazy-screen.ts";
 import { Link } from "../shell/link.tsx";
 import { useTask } from "./task-context.tsx";
 
-const Conversation = lazy(async () => ({ default: (await import("../session/conversation.tsx")).Conversation }));
+const Conversation = lazyScreen(async () => (await import("../session/conversation.tsx")).Conversation);
 
 export function Sessions(): JSX.Element {
   const { roster } = useServer();

@@ -1,7 +1,8 @@
 /** The events of a task without those of its sessions: pages of the server, then what the feed brings. */
-import { createEffect, createMemo, createSignal, on, onCleanup, type Accessor } from "solid-js";
+import { createMemo, createSignal, onCleanup, type Accessor } from "solid-js";
 import type { TaskEvent } from "../../../src/domain/task/events.ts";
 import { applyTask, type TaskState } from "../../../src/domain/task/state.ts";
+import { readWhenConnected } from "../feed/read-when-connected.ts";
 import { dataOf, messageOf } from "../request.ts";
 import type { ServerValue } from "../server.tsx";
 import { TaskEventList } from "./task-event-list.ts";
@@ -58,14 +59,7 @@ export function openTaskLog({ client, feed }: Pick<ServerValue, "client" | "feed
       if (list.isStarted) showSoon();
     }),
   );
-  createEffect(
-    on(
-      () => feed.status().log,
-      (log) => {
-        if (log > 0) void load();
-      },
-    ),
-  );
+  readWhenConnected(feed, { read: () => void load(), hasFailed: () => error() !== undefined });
   onCleanup(() => {
     list = new TaskEventList();
     if (frame !== undefined) cancelAnimationFrame(frame);

@@ -1,10 +1,11 @@
 /** The screen of a task: its header, its pipeline, and the tabs Conversation, Changes, Checks and Events. */
-import { createEffect, createMemo, createSignal, lazy, Match, on, onCleanup, Show, Switch, type JSX } from "solid-js";
+import { createEffect, createMemo, createSignal, Match, on, onCleanup, Show, Switch, type JSX } from "solid-js";
 import { isEndedStatus } from "../../../src/domain/enums.ts";
 import type { TaskView } from "../../../src/domain/task/view.ts";
 import { visible } from "../format.ts";
 import type { TaskTab } from "../routes.ts";
 import { useServer } from "../server.tsx";
+import { lazyScreen } from "../shell/lazy-screen.ts";
 import { Link } from "../shell/link.tsx";
 import "../styles/task.css";
 import { Checks } from "./checks.tsx";
@@ -16,8 +17,8 @@ import { Tabs } from "./tabs.tsx";
 import { TaskContext } from "./task-context.tsx";
 import { openTaskLog } from "./task-log.ts";
 
-const Changes = lazy(async () => ({ default: (await import("./changes/changes.tsx")).Changes }));
-const Events = lazy(async () => ({ default: (await import("./events.tsx")).Events }));
+const Changes = lazyScreen(async () => (await import("./changes/changes.tsx")).Changes);
+const Events = lazyScreen(async () => (await import("./events.tsx")).Events);
 
 interface TaskScreenProps {
   readonly id: string;

@@ -2,6 +2,7 @@
 import { createEffect, createSignal, For, Show, type JSX } from "solid-js";
 import "../styles/usage.css";
 import type { components } from "../../../src/client/index.ts";
+import { readWhenConnected } from "../feed/read-when-connected.ts";
 import { folderName, formatTokens, formatUsd, visible } from "../format.ts";
 import { dataOf, messageOf } from "../request.ts";
 import { Problem } from "../shell/problem.tsx";
@@ -18,12 +19,17 @@ const TABLES: readonly [UsageDimension, string][] = [
 const MAX_ROWS = 50;
 
 export function Usage(): JSX.Element {
-  const { client } = useServer();
+  const { client, feed } = useServer();
   const [period, setPeriod] = createSignal<Period>("4w");
   const [report, setReport] = createSignal<components["schemas"]["UsageReport"]>();
   const [problem, setProblem] = createSignal<string>();
 
   createEffect(() => void load(period()));
+  readWhenConnected(feed, {
+    read: () => void load(period()),
+    hasFailed: () => problem() !== undefined,
+    isSnapshot: false,
+  });
   async function load(since: Period): Promise<void> {
     const by: UsageDimension[] = ["day", "agent", "model", "repository"];
     try {

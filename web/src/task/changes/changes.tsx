@@ -1,6 +1,7 @@
 /** The changes of a task: a tree of files, the diff, and the comments on it. */
 import { createEffect, createMemo, createSignal, For, Match, on, onCleanup, Show, Switch, type JSX } from "solid-js";
 import type { TaskDiff } from "../../../../src/domain/task/view.ts";
+import { readWhenConnected } from "../../feed/read-when-connected.ts";
 import { visible } from "../../format.ts";
 import { createReading } from "../../reading.ts";
 import { useServer } from "../../server.tsx";
@@ -41,6 +42,11 @@ export function Changes(): JSX.Element {
   /** The changes of a session are in the log, also without the worktree. */
   const canRead = (): boolean => hasWorktree() || scope().session !== undefined;
   createEffect(on([canRead, scopeKey], ([can]) => can && void diff.read()));
+  readWhenConnected(feed, {
+    read: () => void diff.read(),
+    hasFailed: () => canRead() && diff.error() !== undefined,
+    isSnapshot: false,
+  });
   const isOwnSession = (session: string | undefined): boolean => task().sessions.some((each) => each.id === session);
   onCleanup(
     feed.listen((followed) => {
