@@ -85,4 +85,25 @@ describe.skipIf("missing" in found)("the roster", () => {
     await scene.restart();
     await page.getByText("Nothing waits for an answer.").waitFor({ timeout: 30_000 });
   });
+
+  it("starts a task with an id, a base and the tasks that it waits for", async () => {
+    const page = await scene.open();
+    await scene.client.POST("/v1/tasks", { body: { prompt: "sleep 60", title: "A long one", id: "long" } });
+    await page.keyboard.press("n");
+    const dialog = page.getByRole("dialog", { name: "New task" });
+    await dialog.getByLabel("What should the agent do?").fill("echo at last");
+    await dialog.getByText("More").click();
+    await dialog.getByLabel("Task id").fill("last");
+    await dialog.getByLabel("Base").fill("main");
+    await dialog.getByRole("group", { name: "Start after" }).getByLabel("A long one").check();
+    await dialog.getByRole("button", { name: "Start task" }).click();
+    await page.waitForURL(/\/task\/last$/);
+    await page.getByText("Waits in the queue").waitFor();
+    const { data } = await scene.client.GET("/v1/events", { params: { query: { after: 0 } } });
+    const created = data?.events.map(({ event }) => event as { taskId?: string; type: string; spec?: object });
+    expect(created?.find((event) => event.type === "task.created" && event.taskId === "last")?.spec).toEqual(
+      expect.objectContaining({ base: "main", needs: ["long"] }),
+    );
+    await scene.client.POST("/v1/tasks/{id}/stop", { params: { path: { id: "long" } }, body: {} });
+  });
 });

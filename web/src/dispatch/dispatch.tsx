@@ -1,48 +1,38 @@
 /** The form that starts a task. */
-import { createEffect, createMemo, createSignal, For, onCleanup, onMount, Show, type JSX } from "solid-js";
+import { createEffect, createMemo, createSignal, For, on, onCleanup, onMount, Show, type JSX } from "solid-js";
+import { createStore } from "solid-js/store";
 import "../styles/dispatch.css";
-import type { components } from "../../../src/client/index.ts";
-import { dataOf, messageOf } from "../request.ts";
+import { createAction } from "../action.ts";
+import { readWhenConnected } from "../feed/read-when-connected.ts";
+import { visible } from "../format.ts";
+import { createReading } from "../reading.ts";
 import { navigate } from "../routes.ts";
 import { newIdempotencyKey, sendOnce } from "../send.ts";
 import { Problem } from "../shell/problem.tsx";
 import { useServer } from "../server.tsx";
-
-const PERMISSIONS = { ask: "ask me", read: "read only", all: "allow everything", none: "refuse everything" } as const;
-type Permissions = keyof typeof PERMISSIONS;
-type Agent = components["schemas"]["Agent"];
+import { emptyFields, PERMISSIONS, toStartRequest, type TaskFields } from "./fields.ts";
+import { readFolderSetup } from "./folder-setup.ts";
+import { MoreOptions } from "./more-options.tsx";
 
 /** A modal dialog: the browser keeps the focus inside, and Esc closes it. */
 export function Dispatch(props: { onClose(): void }): JSX.Element {
-  const { client, roster } = useServer();
-  const [prompt, setPrompt] = createSignal("");
-  const [folder, setFolder] = createSignal(newestRepository());
-  const [agent, setAgent] = createSignal("");
-  const [base, setBase] = createSignal("");
-  const [usd, setUsd] = createSignal("");
-  const [pipeline, setPipeline] = createSignal("");
-  const [permissions, setPermissions] = createSignal<Permissions>("ask");
-  const [isSending, setSending] = createSignal(false);
-  const [problem, setProblem] = createSignal<string>();
-  let dialog: HTMLDialogElement | undefined;
-
+  const { client, feed, roster } = useServer();
+  const [fields, setFields] = createStore(emptyFields(newestRepository()));
+  /** The folder when the person left its field, so that half a path is not looked up. */
+  const [chosenFolder, setChosenFolder] = createSignal(fields.folder);
+  const setup = createReading((folder: string) => readFolderSetup(client, folder));
+  createEffect(on(chosenFolder, (folder) => void setup.read(folder)));
+  readWhenConnected(feed, {
+    read: () => void setup.read(chosenFolder()),
+    hasFailed: () => setup.error() !== undefined,
+    isSnapshot: false,
+  });
   const repositories = createMemo(() => [...new Set(Object.values(roster.tasks).map((task) => task.repository))]);
-  const [agents, setAgents] = createSignal<readonly Agent[]>([]);
-  const [agentsProblem, setAgentsProblem] = createSignal<string>();
-  const chosen = createMemo(() => agents().find(({ name }) => name === agent()));
-
-  createEffect(() => void listAgents(folder()));
-  async function listAgents(cwd: string): Promise<void> {
-    const query = cwd === "" ? {} : { cwd };
-    try {
-      const found = await dataOf(client.GET("/v1/agents", { params: { query } }));
-      if (cwd !== folder()) return; // another folder was chosen meanwhile
-      setAgents(found.agents);
-      setAgentsProblem(undefined);
-    } catch (error) {
-      if (cwd === folder()) setAgentsProblem(messageOf(error));
-    }
-  }
+  const agents = () => setup.value()?.agents ?? [];
+  const chosenAgent = createMemo(() => agents().find(({ name }) => name === fields.agent));
+  /** The same request is sent with the same key again, in case the first attempt took effect. */
+  let sent: { readonly request: string; readonly key: string } | undefined;
+  let dialog: HTMLDialogElement | undefined;
 
   onMount(() => dialog?.showModal());
   onCleanup(() => dialog?.close());
@@ -52,41 +42,29 @@ export function Dispatch(props: { onClose(): void }): JSX.Element {
     return tasks[0]?.repository ?? "";
   }
 
-  async function send(event: Event): Promise<void> {
+  const start = createAction(async () => {
+    const body = toStartRequest(fields);
+    const request = JSON.stringify(body);
+    if (sent?.request !== request) sent = { request, key: newIdempotencyKey() };
+    const task = await sendOnce(sent.key, (header) =>
+      client.POST("/v1/tasks", { params: { header: { ...header } }, body }),
+    );
+    if (!("id" in task)) return; // `sendOnce` waits until the task is started
+    props.onClose();
+    navigate({ screen: "task", id: task.id, tab: "conversation" });
+  });
+  const canStart = (): boolean => !start.isRunning() && fields.prompt.trim() !== "";
+  const submit = (event: Event): void => {
     event.preventDefault();
-    if (isSending()) return;
-    setSending(true);
-    setProblem(undefined);
-    const body = {
-      prompt: prompt(),
-      permissions: permissions(),
-      ...(folder() !== "" && { cwd: folder() }),
-      ...(agent() !== "" && { agent: agent() }),
-      ...(base() !== "" && { base: base() }),
-      ...(usd() !== "" && { budget: { usd: Number(usd()) } }),
-      ...(pipeline() !== "" && { pipeline: pipeline() }),
-    };
-    try {
-      const task = await sendOnce(newIdempotencyKey(), (header) =>
-        client.POST("/v1/tasks", { params: { header: { ...header } }, body }),
-      );
-      if (!("id" in task)) return; // `sendOnce` waits until the task is started
-      props.onClose();
-      navigate({ screen: "task", id: task.id, tab: "conversation" });
-    } catch (error) {
-      setProblem(messageOf(error));
-    } finally {
-      setSending(false);
-    }
-  }
-
+    if (canStart()) void start.run();
+  };
   const sendByKey = (event: KeyboardEvent): void => {
-    if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) void send(event);
+    if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) submit(event);
   };
 
   return (
     <dialog ref={dialog} class="dispatch" aria-labelledby="dispatch-title" onClose={() => props.onClose()}>
-      <form onSubmit={(event) => void send(event)} onKeyDown={sendByKey}>
+      <form onSubmit={submit} onKeyDown={sendByKey}>
         <h2 id="dispatch-title">New task</h2>
         <label class="wide">
           What should the agent do?
@@ -94,8 +72,8 @@ export function Dispatch(props: { onClose(): void }): JSX.Element {
             required
             autofocus
             rows={6}
-            value={prompt()}
-            onInput={({ currentTarget }) => setPrompt(currentTarget.value)}
+            value={fields.prompt}
+            onInput={({ currentTarget }) => setFields({ prompt: currentTarget.value })}
           />
         </label>
         <label class="wide">
@@ -103,17 +81,34 @@ export function Dispatch(props: { onClose(): void }): JSX.Element {
           <input
             list="known-repositories"
             placeholder="the folder in which the server was started"
-            value={folder()}
-            onChange={({ currentTarget }) => setFolder(currentTarget.value.trim())}
+            value={fields.folder}
+            onInput={({ currentTarget }) => setFields({ folder: currentTarget.value })}
+            onChange={() => setChosenFolder(fields.folder.trim())}
           />
           <datalist id="known-repositories">
             <For each={repositories()}>{(path) => <option value={path} />}</For>
           </datalist>
         </label>
+        <Show when={(setup.value()?.pipelines.length ?? 0) > 0}>
+          <label class="wide">
+            Pipeline
+            <select
+              value={fields.pipeline}
+              onChange={({ currentTarget }) => setFields({ pipeline: currentTarget.value })}
+            >
+              <option value="">none: a single agent</option>
+              <For each={setup.value()?.pipelines}>{(name) => <option value={name}>{visible(name)}</option>}</For>
+            </select>
+          </label>
+        </Show>
         <label>
           Agent
-          <select value={agent()} onChange={({ currentTarget }) => setAgent(currentTarget.value)}>
-            <option value="">the default agent</option>
+          <select
+            value={fields.agent}
+            disabled={fields.pipeline !== ""}
+            onChange={({ currentTarget }) => setFields({ agent: currentTarget.value })}
+          >
+            <option value="">{fields.pipeline === "" ? "the default agent" : "as the pipeline says"}</option>
             <For each={agents()}>
               {(each) => <option value={each.name}>{each.ready ? each.name : `${each.name} (not ready)`}</option>}
             </For>
@@ -122,55 +117,26 @@ export function Dispatch(props: { onClose(): void }): JSX.Element {
         <label>
           Permissions
           <select
-            value={permissions()}
-            onChange={({ currentTarget }) => setPermissions(currentTarget.value as Permissions)}
+            value={fields.permissions}
+            onChange={({ currentTarget }) =>
+              setFields({ permissions: currentTarget.value as TaskFields["permissions"] })
+            }
           >
             <For each={Object.entries(PERMISSIONS)}>{([value, title]) => <option value={value}>{title}</option>}</For>
           </select>
         </label>
-        <details class="wide">
-          <summary>More</summary>
-          <div class="more">
-            <label>
-              Base
-              <input
-                placeholder="the current commit"
-                value={base()}
-                onInput={({ currentTarget }) => setBase(currentTarget.value.trim())}
-              />
-            </label>
-            <label>
-              Budget in USD
-              <input
-                type="number"
-                min="0.01"
-                step="0.01"
-                placeholder="no limit"
-                value={usd()}
-                onInput={({ currentTarget }) => setUsd(currentTarget.value)}
-              />
-            </label>
-            <label>
-              Pipeline
-              <input
-                placeholder="none"
-                value={pipeline()}
-                onInput={({ currentTarget }) => setPipeline(currentTarget.value.trim())}
-              />
-            </label>
-          </div>
-        </details>
-        <Show when={chosen()?.ready === false}>
-          <p class="wide warn small">{chosen()?.missing ?? "This agent is not ready."}</p>
+        <MoreOptions fields={fields} repository={setup.value()?.root} onChange={(changed) => setFields(changed)} />
+        <Show when={fields.pipeline === "" && chosenAgent()?.ready === false}>
+          <p class="wide warn small">{chosenAgent()?.missing ?? "This agent is not ready."}</p>
         </Show>
-        <Show when={agentsProblem()}>{(text) => <p class="wide bad small">{text()}</p>}</Show>
-        <Problem text={problem()} />
+        <Show when={setup.error()}>{(text) => <p class="wide bad small">{text()}</p>}</Show>
+        <Problem text={start.error()} />
         <div class="wide buttons">
           <button type="button" onClick={() => props.onClose()}>
             Cancel
           </button>
-          <button type="submit" class="primary" disabled={isSending() || prompt().trim() === ""}>
-            {isSending() ? "Starting…" : "Start task"}
+          <button type="submit" class="primary" disabled={!canStart()}>
+            {start.isRunning() ? "Starting…" : "Start task"}
           </button>
         </div>
       </form>
