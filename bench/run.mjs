@@ -14,6 +14,7 @@ import { run as start } from "./start.mjs";
 import { run as store } from "./store.mjs";
 import { print } from "./table.mjs";
 import { run as tools } from "./tools.mjs";
+import { run as web } from "./web.mjs";
 import { run as worktrees } from "./worktrees.mjs";
 
 const quick = process.argv.includes("--quick");
@@ -33,6 +34,7 @@ for (const [title, run] of [
   ["Tools", tools],
   ["MCP servers", mcp],
   ["Server", server],
+  ["Page", web],
   ["Waiting for another session", blocking],
   ["Worktrees", worktrees],
   ["Pool", pool],

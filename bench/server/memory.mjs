@@ -12,7 +12,10 @@ let signals = 0;
 process.on("SIGUSR2", () => {
   for (let round = 0; round < 3; round += 1) globalThis.gc();
   const { heapUsed, external, rss } = process.memoryUsage();
-  writeFileSync(`${file}.part`, JSON.stringify({ held: heapUsed + external, heap: heapUsed, rss }));
+  writeFileSync(
+    `${file}.part`,
+    JSON.stringify({ held: heapUsed + external, heap: heapUsed, rss, reads: globalThis.benchReads }),
+  );
   renameSync(`${file}.part`, file);
   signals += 1;
   if (snapshots && signals % snapshotEvery === 0) writeHeapSnapshot(join(snapshots, `${signals}.heapsnapshot`));
