@@ -15,7 +15,7 @@ import {
 import type { Paint } from "../paint.ts";
 import { toSingleLine } from "../sanitize.ts";
 import { type PendingRequest, toPendingRequest } from "../run/pending-request.ts";
-import { formatAnsweredQuestion } from "./question-view.ts";
+import { formatAnsweredQuestion } from "../questions/question-view.ts";
 import { EMPTY_TURN_VIEW, renderEvent, type TurnView } from "../transcript/turn-view.ts";
 import { SUMMARY_PROMPT } from "./summary-prompt.ts";
 

@@ -9,10 +9,10 @@ import type { PromptSurface } from "../tui/prompt-surface.ts";
 import { handleSelectKey, openSelect, type SelectItem } from "../tui/select-list.ts";
 import type { TerminalInput } from "../tui/terminal-input.ts";
 import { type ChatMode, PROMPT_MODE } from "./mode.ts";
-import type { FormInput } from "./form-input.ts";
-import { ChoiceTimer } from "./choice-timer.ts";
-import { isTyped, takeDecisionKey, TYPING_PAUSE_MS } from "./decision-keys.ts";
-import { commandOf, type DecisionKey, denyWithReason } from "./permission-keys.ts";
+import type { FormInput } from "../questions/form-input.ts";
+import { ChoiceTimer } from "../questions/choice-timer.ts";
+import { isTyped, takeDecisionKey, TYPING_PAUSE_MS } from "../questions/decision-keys.ts";
+import { commandOf, type DecisionKey, denyWithReason } from "../questions/permission-keys.ts";
 
 export interface KeyActions {
   submit(text: string, deliver: Deliver): void;

@@ -6,8 +6,8 @@ import { promptMark } from "../tui/prompt-surface.ts";
 import type { PromptEditor } from "../tui/prompt-editor.ts";
 import { renderSelect, type SelectItem, type SelectState } from "../tui/select-list.ts";
 import { styledWidth, wrapStyled } from "../tui/styled-text.ts";
-import type { FormInput } from "./form-input.ts";
-import { renderDecision, renderReason } from "./permission-keys.ts";
+import type { FormInput } from "../questions/form-input.ts";
+import { renderDecision, renderReason } from "../questions/permission-keys.ts";
 
 export type ChatMode =
   | { readonly type: "prompt" }

@@ -2,8 +2,8 @@
 import type { QuestionAnswer } from "../../../domain/backend.ts";
 import type { MergeReport } from "../../../domain/task/view.ts";
 import { isRookeryError } from "../../../domain/errors.ts";
-import { renderRequest } from "../../chat/permission-keys.ts";
-import { formatAnsweredQuestion } from "../../chat/question-view.ts";
+import { renderRequest } from "../../questions/permission-keys.ts";
+import { formatAnsweredQuestion } from "../../questions/question-view.ts";
 import { withTrustQuestion } from "../../chat/trust-question.ts";
 import { formatCount } from "../../format.ts";
 import { formatDiffs } from "../../diff/format-diff.ts";

@@ -1,8 +1,8 @@
 /** `rookery task` on a terminal: selects, opens, answers, merges and starts tasks. */
 import { deferred } from "../../../stdx/deferred.ts";
-import { ChoiceTimer } from "../../chat/choice-timer.ts";
-import { takeDecisionKey } from "../../chat/decision-keys.ts";
-import { FormInput } from "../../chat/form-input.ts";
+import { ChoiceTimer } from "../../questions/choice-timer.ts";
+import { takeDecisionKey } from "../../questions/decision-keys.ts";
+import { FormInput } from "../../questions/form-input.ts";
 import { watchChatSignals } from "../../chat/signals.ts";
 import { EXIT, type ExitCode, formatError } from "../../exit.ts";
 import { hasColor, type Io, withCommandPrefix } from "../../io.ts";

@@ -1,6 +1,6 @@
 /** What the cockpit does outside of its state. */
 import type { Answer } from "../../../session/method-types.ts";
-import type { FormInput } from "../../chat/form-input.ts";
+import type { FormInput } from "../../questions/form-input.ts";
 import type { TaskRequest } from "../requests.ts";
 
 export type CockpitCommand =

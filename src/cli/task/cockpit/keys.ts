@@ -1,7 +1,7 @@
 /** Decides what a key does in the cockpit. Pure: state and key in, state and command out. */
 import { matchesKey } from "@mariozechner/pi-tui/dist/keys.js";
 import { isEndedStatus } from "../../../domain/enums.ts";
-import { commandOf, type DecisionKey, denyWithReason } from "../../chat/permission-keys.ts";
+import { commandOf, type DecisionKey, denyWithReason } from "../../questions/permission-keys.ts";
 import { toSingleLine } from "../../sanitize.ts";
 import type { ListedTask } from "../interrupted.ts";
 import type { TaskRequest } from "../requests.ts";

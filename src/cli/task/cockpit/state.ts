@@ -1,5 +1,5 @@
 /** The state of the cockpit: the tasks, which one is selected or open, and what the keys do. Pure. */
-import type { FormInput } from "../../chat/form-input.ts";
+import type { FormInput } from "../../questions/form-input.ts";
 import type { Color } from "../../paint.ts";
 import { toSingleLine } from "../../sanitize.ts";
 import { type ListedTask, isActive } from "../interrupted.ts";

@@ -1,6 +1,6 @@
 /** Recognizes keys that belong to what the person typed before, so that they do not act on something else. */
 import { matchesKey } from "@mariozechner/pi-tui/dist/keys.js";
-import { isTyped, TYPING_PAUSE_MS } from "../../chat/decision-keys.ts";
+import { isTyped, TYPING_PAUSE_MS } from "../../questions/decision-keys.ts";
 
 export class TypingBurst {
   #key: string | undefined;
