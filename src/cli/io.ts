@@ -83,11 +83,11 @@ export async function print({ stdout }: Io, text: string): Promise<void> {
 }
 
 export function printJson(io: Io, value: unknown): Promise<void> {
-  return print(io, `${jsonLine(value)}\n`);
+  return print(io, `${formatJsonLine(value)}\n`);
 }
 
 /** Escapes control characters that JSON allows but terminals interpret. */
-function jsonLine(value: unknown): string {
+export function formatJsonLine(value: unknown): string {
   return JSON.stringify(value).replaceAll(
     /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
     (unseen) => `\\u${unseen.charCodeAt(0).toString(16).padStart(4, "0")}`,

@@ -67,7 +67,7 @@ async function runPlainTurn(
         attended: true,
       }),
     );
-  const session = await withTrustPrompt({ io, cwd, signal }, open);
+  const session = await withTrustPrompt({ io: withoutRedrawing(io), cwd, signal }, open);
   const { store } = rookery;
   await driveSession({
     io: withoutRedrawing(io),

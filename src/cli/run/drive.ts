@@ -41,7 +41,7 @@ export async function driveSession(options: DriveOptions): Promise<ExitCode> {
       handleRequest(prompter, event, options);
     });
     await using _released = session; // released before the watch ends, so that the watch shows all remaining events
-    for (const asked of left) prompter.ask(asked);
+    for (const asked of left) prompter.ask(session.id, asked);
     if (hasPendingWork(session)) outcome = await waitUntilIdle(session, interrupts.signal);
     if (prompt !== undefined && !interrupts.signal.aborted && outcome?.status !== "cancelled") {
       const input = await expandPrompt(session, prompt, interrupts.signal);
@@ -88,18 +88,18 @@ async function waitUntilIdle(session: Session, interrupted: AbortSignal): Promis
 function createPrompter({ io, session, atTerminal }: DriveOptions, screen: Screen): RequestPrompter {
   return new RequestPrompter({
     io,
-    sessionId: session.id,
     atTerminal,
-    answer: (requestId, answer) => session.answer(requestId, answer),
-    onBusy: (busy) => screen.hold(busy),
+    answer: (_, requestId, answer) => session.answer(requestId, answer),
+    onBusy: (busy, printAbove) => screen.hold(busy, printAbove),
   });
 }
 
 /** Unattended sessions answer their requests themselves. */
 function handleRequest(prompter: RequestPrompter, event: SessionEvent, { attended, session }: DriveOptions): void {
-  if (event.type === "permission.resolved" || event.type === "question.answered") prompter.resolved(event.requestId);
+  if (event.type === "permission.resolved" || event.type === "question.answered")
+    prompter.resolved(session.id, event.requestId);
   const asked = attended ? toPendingRequest(event, session.state.cwd) : undefined;
-  if (asked !== undefined) prompter.ask(asked);
+  if (asked !== undefined) prompter.ask(session.id, asked);
 }
 
 function reportOutcome(

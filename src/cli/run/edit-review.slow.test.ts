@@ -11,17 +11,15 @@ const SCRIPT = [call("write", { path: "long.txt", content: LONG }), say("All don
 it("folds a long diff and opens all of it in the pager", async () => {
   await using fixture = await openCommandFixture(SCRIPT);
   const copy = join(fixture.home, "paged");
-  const screen = fixture.screen(["run", "x"], { rows: 60, env: { PAGER: `cat > ${copy}` } });
-  const asked = await screen.waitFor("Allow write? [y]es, [a]lways write in this session, [n]o, [d]iff");
-  expect(asked).toContain(`   39 + new line 39\n  … 121 more lines; d opens them in cat > ${copy}\nAllow write?`);
+  const screen = fixture.screen(["run", "x"], { rows: 60, env: { PAGER: `cat > ${copy}; echo paged` } });
+  const asked = await screen.waitFor("d whole diff");
+  expect(asked).toMatch(/ {3}50 \+ new line 50\n {2}… 110 more lines; d opens all of them\n\n\? Allow write\?/);
   screen.type("d");
-  screen.press("enter");
-  await screen.waitFor(/\[d\]iff d\n[^]*\[d\]iff$/, { scrollback: true });
+  await screen.waitFor(/^paged$[^]*d whole diff/m);
   const paged = readFileSync(copy, "utf8");
   expect(paged).toContain("+ new line 160");
   expect(paged).toContain("\u001b[32m");
   screen.type("y");
-  screen.press("enter");
   expect(await screen.exited).toBe(0);
   expect(screen.all()).toContain("✓ write long.txt\n\nAll done.");
 });
@@ -32,25 +30,25 @@ it("does not cancel the turn at Ctrl-C in the pager, and reports a pager that do
     rows: 60,
     env: { PAGER: "cat >/dev/null; echo pag''ing; read key </dev/tty" },
   });
-  await screen.waitFor("[d]iff");
+  await screen.waitFor("d whole diff");
   screen.type("d");
-  screen.press("enter");
   await screen.waitFor(/^paging$/m);
   screen.press("ctrl-c");
-  await screen.waitFor(/^paging[^]*\[d\]iff$/m);
+  await screen.waitFor(/^paging[^]*d whole diff/m);
   screen.type("n");
-  screen.press("enter");
   expect(await screen.exited).toBe(0);
   expect(screen.all()).toContain("⊘ write long.txt — denied");
 
   await using other = await openCommandFixture(SCRIPT);
   const second = other.screen(["run", "x"], { rows: 60, env: { PAGER: "no-such-pager" } });
-  await second.waitFor("[d]iff");
+  await second.waitFor("d whole diff");
   second.type("d");
-  second.press("enter");
-  await second.waitFor(/rookery: there is no pager "no-such-pager"; set PAGER to a program that exists[^]*\[d\]iff$/, {
-    scrollback: true,
-  });
+  await second.waitFor(
+    /rookery: there is no pager "no-such-pager"; set PAGER to a program that exists[^]*d whole diff/,
+    {
+      scrollback: true,
+    },
+  );
 });
 
 it("shows the diff after an edit that nobody was asked about, folded and wrapped to a narrow terminal", async () => {

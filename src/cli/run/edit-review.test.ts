@@ -12,9 +12,11 @@ it("shows a diff with context before the question, in color, and not again after
   ];
   await using fixture = await openCommandFixture(script, { files: { "long.txt": lines.join("") } });
   const screen = fixture.screen(["run", "x"]);
-  const asked = await screen.waitFor("Allow edit? [y]es, [a]lways edit in this session, [n]o");
+  const asked = await screen.waitFor(
+    "? Allow edit? long.txt\n  y yes · n no · a always · e no, with a reason · d whole diff",
+  );
   const shown = [
-    "edit:",
+    "? edit",
     "  long.txt +1 -1",
     "   97   line 97",
     "   98   line 98",
@@ -24,12 +26,12 @@ it("shows a diff with context before the question, in color, and not again after
     "  101   line 101",
     "  102   line 102",
     "  103   line 103",
-    "Allow edit?",
+    "",
+    "? Allow edit?",
   ].join("\n");
   expect(asked).toContain(shown);
   expect([screen.style("- line 100")?.color, screen.style("+ line one")?.color]).toEqual([1, 2]);
   screen.type("y");
-  screen.press("enter");
   expect(await screen.exited).toBe(0);
   expect(screen.all()).toContain("✓ edit long.txt\n\nAll done.");
 });

@@ -17,7 +17,9 @@ async function answerOf(tool: string): Promise<unknown> {
   return ended?.type === "tool.ended" ? ended.text : `${tool} did not end`;
 }
 
-describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
+const DUMB = { env: { TERM: "dumb" } };
+
+describe.skipIf(!hasPseudoTerminals)("on a terminal that cannot redraw lines", () => {
   it.each([
     ["a value", "Ada\n", '{"action":"accept","content":{"name":"Ada"}}'],
     ["Enter", "\n", '{"action":"accept","content":{}}'],
@@ -26,7 +28,7 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
     ["the end of the input", "\u0004", '{"action":"cancel"}'],
   ])("asks a question of a server during a turn and accepts %s", async (_, typed, answer) => {
     fixture = await openMcpFixture({ s: stdio(SCRIPTED) }, { script: ASKS });
-    const running = fixture.terminal(["run", "x", "--permissions", "all"]);
+    const running = fixture.terminal(["run", "x", "--permissions", "all"], DUMB);
     await running.waitForOutput(NAME);
     running.child.stdin.write(typed);
     expect(await running.ended).toMatchObject({ code: 0, stdout: expect.stringContaining("All done.") });
@@ -35,7 +37,7 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
 
   it("asks for a permission and a question one after the other", async () => {
     fixture = await openMcpFixture({ s: stdio(SCRIPTED) }, { script: ASKS });
-    const running = fixture.terminal(["run", "x"]);
+    const running = fixture.terminal(["run", "x"], DUMB);
     await running.waitForOutput(/Allow s__ask\? /);
     running.child.stdin.write("y\n");
     await running.waitForOutput(NAME);
@@ -45,7 +47,7 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
 
   it("withdraws a question that was answered elsewhere and asks the next one", async () => {
     fixture = await openMcpFixture({ s: stdio(SCRIPTED) }, { script: [ASKS[0], ...ASKS] });
-    const running = fixture.terminal(["run", "x", "--permissions", "all"]);
+    const running = fixture.terminal(["run", "x", "--permissions", "all"], DUMB);
     await running.waitForOutput(NAME);
     const content = '{"name":"Bob"}';
     expect(await fixture.rookery(["answer", "last", "r1", "accept", "--content", content])).toMatchObject({ code: 0 });
@@ -57,7 +59,7 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
 
   it("cancels the turn at Ctrl-C while a question is open", async () => {
     fixture = await openMcpFixture({ s: stdio(SCRIPTED) }, { script: ASKS });
-    const running = fixture.terminal(["run", "x", "--permissions", "all"]);
+    const running = fixture.terminal(["run", "x", "--permissions", "all"], DUMB);
     await running.waitForOutput(NAME);
     running.child.stdin.write("\u0003");
     expect((await running.ended).code).toBe(130);
@@ -67,13 +69,13 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
     await using vault = await startTestAuthorization();
     const script = [{ ...say("First."), firstByteDelayMs: 1_500 }, call("vault__open", {}), say("Rich.")];
     fixture = await openMcpFixture({ vault: { url: vault.url } }, { script });
-    const running = fixture.terminal(["run", "x", "--permissions", "all"]);
+    const running = fixture.terminal(["run", "x", "--permissions", "all"], DUMB);
     await running.waitForOutput(
       /vault asks you to open a page:[^]*host: 127\.0\.0\.1:\d+\r\nhttp:[^]*Press Enter when you are done/,
     );
     await openPrintedPage(running);
     expect((await running.ended).code).toBe(0);
-    const next = await fixture.terminal(["run", "y", "--session", "last"]).ended;
+    const next = await fixture.terminal(["run", "y", "--session", "last"], DUMB).ended;
     expect(next.stdout).toMatch(/✓ vault: open[^]*Rich\./);
     expect(next.stdout).not.toContain("open a page");
   });
@@ -84,7 +86,7 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
       { vault: { url: vault.url } },
       { script: [{ ...say("Done."), firstByteDelayMs: 1_500 }] },
     );
-    const running = fixture.terminal(["run", "x"]);
+    const running = fixture.terminal(["run", "x"], DUMB);
     await running.waitForOutput(/Press Enter when you are done/);
     expect(await running.ended).toMatchObject({ code: 0, stdout: expect.stringContaining("Done.") });
     const { stdout } = await fixture.rookery(["sessions", "events", "last", "--json"]);

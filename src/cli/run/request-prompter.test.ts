@@ -1,19 +1,19 @@
 import { expect, it, vi } from "vitest";
 import type { Answer } from "../../session/method-types.ts";
 import { terminalIo } from "../task/test-service.ts";
-import { parseDecision, RequestPrompter } from "./request-prompter.ts";
+import { parseDecision } from "./ask-permission.ts";
+import { RequestPrompter } from "./request-prompter.ts";
 
 it("says what the choices are after a wrong answer, and asks again", async () => {
   const io = terminalIo();
   const answers: Answer[] = [];
   await using prompter = new RequestPrompter({
     io,
-    sessionId: "ses_1",
     atTerminal: true,
-    answer: async (_, answer) => void answers.push(answer),
+    answer: async (_sessionId, _requestId, answer) => void answers.push(answer),
     onBusy: () => undefined,
   });
-  prompter.ask({ requestId: "r1", tool: "bash", input: { command: "ls" } });
+  prompter.ask("ses_1", { requestId: "r1", tool: "bash", input: { command: "ls" } });
   const asked = () => io.text().match(/Allow bash/g)?.length;
   await vi.waitFor(() => expect(asked()).toBe(1));
   io.terminalInput.write("maybe\u001b[2J\n");

@@ -1,7 +1,8 @@
 /** Shows a turn on stdout: as text for people, or as JSON for programs. */
 import type { SessionEvent } from "../../domain/events.ts";
-import { hasColor, type Io, isInteractive, print, printJson, terminalWidth } from "../io.ts";
+import { formatJsonLine, hasColor, type Io, isInteractive, print, printJson, terminalWidth } from "../io.ts";
 import { ansiPaint, plainPaint } from "../paint.ts";
+import type { PrintAbove } from "../questions/question-terminal.ts";
 import { wrapText } from "../wrap.ts";
 import { noSpinner, type SpinnerLines, startSpinner } from "./spinner.ts";
 import { loadMessageRenderer, type MessageRenderer } from "../transcript/message-renderer.ts";
@@ -19,8 +20,11 @@ export interface Screen extends Disposable {
   showLine(text: string | undefined, waits?: string): Promise<void>;
   /** Applies an earlier event without printing it. */
   replay(event: SessionEvent): void;
-  /** Stops drawing while a question is open. */
-  hold(held: boolean): void;
+  /**
+   * Stops drawing while a question is open. `printAbove`: prints what happens meanwhile, if stdout is the terminal of the
+   * question. Default: it is written to stdout.
+   */
+  hold(held: boolean, printAbove?: PrintAbove): void;
   /** Ends the drawing, so that something else can be printed. It starts again with the next event. */
   makeRoom(): void;
   /** Titles of the tools that were denied in the last turn. */
@@ -33,6 +37,7 @@ export function openScreen(io: Io, json: boolean, folder?: string): Screen {
   const spinner = !json && isInteractive(io.stdout, io.env) ? startSpinner(io.stdout) : noSpinner;
   let view = EMPTY_TURN_VIEW;
   let held = false;
+  let printAbove: PrintAbove | undefined;
   let running = false;
   let between: string | undefined;
   let messages: MessageRenderer | undefined;
@@ -66,6 +71,11 @@ export function openScreen(io: Io, json: boolean, folder?: string): Screen {
     view = next;
     return text;
   };
+  const write = (text: string): Promise<void> => {
+    if (printAbove === undefined) return print(io, text);
+    printAbove(text);
+    return Promise.resolve();
+  };
   const makeRoom = (): void => {
     if (json) return;
     const text = finishOpen() || (view.atStart ? "" : "\n");
@@ -81,7 +91,7 @@ export function openScreen(io: Io, json: boolean, folder?: string): Screen {
     async show(event) {
       if (json) {
         take(event);
-        return printJson(io, event);
+        return printAbove === undefined ? printJson(io, event) : write(`${formatJsonLine(event)}\n`);
       }
       if (!isLoaded && (event.type === "message.delta" || event.type === "message.completed")) {
         isLoaded = true;
@@ -89,7 +99,7 @@ export function openScreen(io: Io, json: boolean, folder?: string): Screen {
       }
       const text = take(event);
       if (text !== "") spinner.clear();
-      await print(io, text);
+      await write(text);
       spin();
     },
     async showLine(text, waits) {
@@ -99,14 +109,16 @@ export function openScreen(io: Io, json: boolean, folder?: string): Screen {
         const before = view.atStart ? "" : "\n";
         view = { ...view, atStart: true, last: "lines" };
         spinner.clear();
-        await print(io, open + wrapText(`${before}${text}\n`, { width: terminalWidth(io.stdout) }));
+        await write(open + wrapText(`${before}${text}\n`, { width: terminalWidth(io.stdout) }));
       }
       spin();
     },
     makeRoom,
-    hold(now) {
+    hold(now, above) {
+      if (now && !held) makeRoom(); // a question starts on a new line
+      if (printAbove !== undefined && above === undefined) view = { ...view, atStart: true }; // a started line was ended
       held = now;
-      if (now) makeRoom(); // a question starts on a new line
+      printAbove = io.stdout.isTTY === true ? above : undefined;
       spin();
     },
     get refused() {

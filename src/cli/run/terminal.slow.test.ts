@@ -11,6 +11,9 @@ const SCRIPT: Script = [call("write", { path: "hello.txt", content: "hello" }), 
 const QUESTION =
   /write:\r\n {2}\S*hello\.txt\S* new file \+1\r\n[^\r]*\+ hello[^\r]*\r\n[^\r]*no line break at the end[^\r]*\r\nAllow write\? \[y\]es, \[a\]lways write in this session, \[n\]o /;
 
+/** A terminal that cannot redraw lines: questions are lines, and so are answers. */
+const DUMB = { env: { TERM: "dumb" } };
+
 describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
   it("asks the person even if the prompt comes from a pipe", async () => {
     fixture = await openCommandFixture(SCRIPT);
@@ -19,16 +22,16 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
       "pid,fd=pty.fork()",
       "if pid==0: os.execvp('sh',['sh','-c','echo write it | \"$0\" \"$1\" run -',*sys.argv[1:]])",
       "out=b''",
-      "while b'[n]o' not in out: out+=os.read(fd,4096)",
-      "os.write(fd,b'y\\n')",
+      "while b'always' not in out: out+=os.read(fd,4096)",
+      "os.write(fd,b'y')",
       "try:",
       "  while True: out+=os.read(fd,4096)",
       "except OSError: pass",
       "sys.stdout.buffer.write(out); sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid,0)[1]))",
     ].join("\n");
-    const options = { cwd: fixture.repository.path, env: fixture.env, timeout: 20_000 };
+    const options = { cwd: fixture.repository.path, env: { ...fixture.env, TERM: "xterm" }, timeout: 20_000 };
     const { stdout } = await promisify(execFile)("python3", ["-c", script, process.execPath, BUILT_COMMAND], options);
-    expect(stdout).toContain("✓ write hello.txt");
+    expect(stdout).toMatch(/✓\S* write hello\.txt/);
     expect(stdout).toContain("All done.");
   });
 
@@ -38,7 +41,7 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
     ["n", "⊘ write hello.txt — denied"],
   ])("asks for a permission and accepts %s", async (typed, shown) => {
     fixture = await openCommandFixture(SCRIPT);
-    const running = fixture.terminal(["run", "x"]);
+    const running = fixture.terminal(["run", "x"], DUMB);
     await running.waitForOutput(QUESTION);
     running.child.stdin.write(`${typed}\n`);
     const { code, stdout } = await running.ended;
@@ -52,7 +55,7 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
       call("bash", { command: "echo harmless\ntouch pwned\u001b[1A" }),
       say("All done."),
     ]);
-    const running = fixture.terminal(["run", "x"]);
+    const running = fixture.terminal(["run", "x"], DUMB);
     await running.waitForOutput(
       /bash:\r\n {2}command \(2 lines\):\r\n {2}│ echo harmless\r\n {2}│ touch pwned<U\+001B>\[1A\r\nAllow bash\? /,
     );
@@ -65,7 +68,7 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
       call("bash", { command: `echo a${"\n".repeat(99)}touch b` }),
       say("All done."),
     ]);
-    const running = fixture.terminal(["run", "x"]);
+    const running = fixture.terminal(["run", "x"], DUMB);
     await running.waitForOutput(/│ touch b\r\nAllow bash, all 101 lines above\? /);
     running.child.stdin.write("n\n");
     await running.ended;
@@ -77,7 +80,7 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
     const [, session = ""] = await first.waitForOutput(/rookery answer (\S+)/);
     first.child.kill("SIGKILL");
     await first.ended;
-    const running = fixture.terminal(["run", "--session", session]);
+    const running = fixture.terminal(["run", "--session", session], DUMB);
     await running.waitForOutput(/│ echo harmless\r\n {2}│ touch pwned\r\nAllow bash\? /);
     running.child.stdin.write("n\n");
     expect((await running.ended).code).toBe(0);
@@ -85,7 +88,7 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
 
   it("asks again after an invalid answer, and denies on closed input", async () => {
     fixture = await openCommandFixture(SCRIPT);
-    const running = fixture.terminal(["run", "x"]);
+    const running = fixture.terminal(["run", "x"], DUMB);
     await running.waitForOutput(QUESTION);
     running.child.stdin.write("perhaps\n");
     await running.waitForOutput(/"perhaps" is not an answer: [^]*Allow write\?/);
@@ -98,7 +101,7 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
       { ...(SCRIPT as readonly object[])[0], firstByteDelayMs: 300 },
       say("All done."),
     ]);
-    const running = fixture.terminal(["run", "x"]);
+    const running = fixture.terminal(["run", "x"], DUMB);
     await fixture.server.received(0);
     running.child.stdin.write("y\n");
     await running.waitForOutput(QUESTION);
@@ -108,7 +111,7 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
 
   it("withdraws the question after an answer from another process", async () => {
     fixture = await openCommandFixture(SCRIPT);
-    const running = fixture.terminal(["run", "x"]);
+    const running = fixture.terminal(["run", "x"], DUMB);
     await running.waitForOutput(QUESTION);
     expect(await fixture.rookery(["answer", "last", "r1", "allow"])).toMatchObject({ code: 0 });
     const { code, stdout } = await running.ended;
@@ -118,7 +121,7 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
 
   it("cancels the turn at Ctrl-C while a question is open", async () => {
     fixture = await openCommandFixture(SCRIPT);
-    const running = fixture.terminal(["run", "x"]);
+    const running = fixture.terminal(["run", "x"], DUMB);
     await running.waitForOutput(QUESTION);
     running.child.stdin.write("\u0003");
     const { code, stdout } = await running.ended;
@@ -146,20 +149,20 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
 
   it("asks for trust once", async () => {
     fixture = await openCommandFixture([say("one"), say("two")], { files: { "rookery.toml": "" } });
-    const first = fixture.terminal(["run", "x"]);
+    const first = fixture.terminal(["run", "x"], DUMB);
     await first.waitForOutput(
       /has\s+files\s+that\s+can\s+run\s+commands\s+and\s+steer\s+agents\s+\(rookery\.toml\)\r\nTrust it\? \[y\/N\] /,
     );
     first.child.stdin.write("y\n");
     expect(await first.ended).toMatchObject({ code: 0 });
-    expect((await fixture.terminal(["run", "x"]).ended).stdout).not.toContain("Trust it?");
+    expect((await fixture.terminal(["run", "x"], DUMB).ended).stdout).not.toContain("Trust it?");
   });
 
   it("escapes control characters in file names when asking for trust", async () => {
     const name = "a\u001b[2K\r\n.md";
     const files = { "rookery.toml": `[agents.x]\nprompts = [${JSON.stringify(name)}]`, [name]: "be kind" };
     fixture = await openCommandFixture([], { files });
-    const running = fixture.terminal(["run", "x"]);
+    const running = fixture.terminal(["run", "x"], DUMB);
     await running.waitForOutput(/\(rookery\.toml, a<U\+001B>\[2K<U\+000D><U\+000A>\.md\)\r\nTrust it\?/);
     running.child.stdin.write("\n");
     expect((await running.ended).stdout).not.toContain("\u001b[2K");
@@ -167,7 +170,7 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
 
   it("exits with 3 if trust is denied", async () => {
     fixture = await openCommandFixture([], { files: { "rookery.toml": "" } });
-    const running = fixture.terminal(["run", "x"]);
+    const running = fixture.terminal(["run", "x"], DUMB);
     await running.waitForOutput(/Trust it\?/);
     running.child.stdin.write("\n");
     expect(await running.ended).toMatchObject({ code: 3, stdout: expect.stringContaining("run: rookery trust ") });

@@ -5,6 +5,7 @@ import { type Io, isPersonPresent, printNotice } from "../io.ts";
 import { escapeInvisible } from "../sanitize.ts";
 import { listTrustedActions, type TrustedAction } from "../../config/trusted-actions.ts";
 import { formatCount } from "../format.ts";
+import { canAskWithKeys } from "../questions/question-terminal.ts";
 import { confirm } from "./ask-line.ts";
 
 export async function withTrustPrompt<T>(
@@ -21,10 +22,16 @@ export async function withTrustPrompt<T>(
     const what = state.changed.length > 0 ? `changed: ${names(state.changed)}` : names(state.files);
     printNotice(io, `${escapeInvisible(state.root)} has files that can run commands and steer agents (${what})`);
     io.stderr.write(formatTrustedActions(await listTrustedActions(cwd).catch(() => [])));
-    if (!(await confirm(io, "Trust it?", signal))) throw error;
+    if (!(await askToTrust(io, signal))) throw error;
     await trust(cwd, io.env);
     return await open();
   }
+}
+
+async function askToTrust(io: Io, signal: AbortSignal): Promise<boolean> {
+  if (!canAskWithKeys(io)) return confirm(io, "Trust it?", signal);
+  const { confirmWithKeys } = await import("../questions/ask-with-keys.ts");
+  return confirmWithKeys({ io }, "Trust it?", signal);
 }
 
 const MAX_ACTIONS = 20;

@@ -35,12 +35,12 @@ export async function runInForeground(options: ForegroundRun): Promise<ExitCode>
   {
     using screen = openScreen(io, json);
     makeRoom = () => screen.makeRoom();
-    await using askers = createSessionPrompters(options, screen);
+    await using prompter = createSessionPrompter(options, screen);
     await using _watch = watchTask(service, { id, after }, async (logged) => {
       if (json) await printJson(io, { position: logged.position, ...logged.event });
       else if (isTaskEvent(logged.event)) await showTaskEvent(io, screen, task, logged.event);
       else await screen.show(logged.event);
-      askers.handleEvent(logged);
+      prompter.handleEvent(logged);
     });
     const running = runner.run(id, ended.signal);
     try {
@@ -63,41 +63,31 @@ async function stopTask({ tasks }: TaskService, id: string): Promise<void> {
   }
 }
 
-interface SessionPrompters extends AsyncDisposable {
+interface SessionPrompter extends AsyncDisposable {
   handleEvent(logged: LoggedEvent): void;
 }
 
-/** Creates one prompter per session, because an answer belongs to a session. */
-function createSessionPrompters({ io, service }: ForegroundRun, screen: Screen): SessionPrompters {
-  const askers = new Map<string, RequestPrompter>();
+/** Asks the questions of all sessions of the task, one at a time. */
+function createSessionPrompter({ io, service }: ForegroundRun, screen: Screen): SessionPrompter {
   const folders = new Map<string, string>();
-  const here = isPersonPresent(io);
-  const askerOf = (sessionId: string): RequestPrompter => {
-    const known = askers.get(sessionId);
-    if (known !== undefined) return known;
-    const asker = new RequestPrompter({
-      io,
-      sessionId,
-      atTerminal: here,
-      answer: (requestId, answer) => service.answer(sessionId, requestId, answer),
-      onBusy: (busy) => screen.hold(busy),
-    });
-    askers.set(sessionId, asker);
-    return asker;
-  };
+  const prompter = new RequestPrompter({
+    io,
+    atTerminal: isPersonPresent(io),
+    answer: (sessionId, requestId, answer) => service.answer(sessionId, requestId, answer),
+    onBusy: (busy, printAbove) => screen.hold(busy, printAbove),
+  });
   return {
     handleEvent({ event }) {
       if (isTaskEvent(event)) return;
-      if (event.type === "session.opened") folders.set(event.sessionId, event.cwd);
-      const asked = toPendingRequest(event, folders.get(event.sessionId));
-      if (asked !== undefined) askerOf(event.sessionId).ask(asked);
+      const { sessionId } = event;
+      if (event.type === "session.opened") folders.set(sessionId, event.cwd);
+      const asked = toPendingRequest(event, folders.get(sessionId));
+      if (asked !== undefined) prompter.ask(sessionId, asked);
       if (event.type === "permission.resolved" || event.type === "question.answered") {
-        askers.get(event.sessionId)?.resolved(event.requestId);
+        prompter.resolved(sessionId, event.requestId);
       }
     },
-    async [Symbol.asyncDispose]() {
-      for (const asker of askers.values()) await asker[Symbol.asyncDispose]();
-    },
+    [Symbol.asyncDispose]: () => prompter[Symbol.asyncDispose](),
   };
 }
 

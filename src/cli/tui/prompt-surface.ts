@@ -14,6 +14,8 @@ export interface PromptSurfaceOptions {
   readonly input: NodeJS.ReadableStream;
   readonly output: TerminalStream;
   readonly paint: Paint;
+  /** The first owner. Default: none; the prompt is shown, and input is kept until there is an owner. */
+  readonly owner?: SurfaceOwner;
 }
 
 /** What the owner of the surface does with it. */
@@ -39,8 +41,9 @@ export class PromptSurface implements Disposable {
   #owner: SurfaceOwner | undefined;
   #isClosed = false;
 
-  constructor({ input, output, paint }: PromptSurfaceOptions) {
+  constructor({ input, output, paint, owner }: PromptSurfaceOptions) {
     this.paint = paint;
+    this.#owner = owner;
     this.#frames = new FrameTimer(() => this.#draw());
     this.#terminal = new RawTerminal({
       input,
