@@ -30,6 +30,7 @@ import { renderMode } from "./mode.ts";
 import { renderRequest } from "../questions/permission-keys.ts";
 import { pickConversation } from "./pick-conversation.ts";
 import { openRequestDiff } from "./request-diff.ts";
+import { fitsLiveRegion } from "./request-view.ts";
 import { createCompletion } from "./completion.ts";
 import { FileList } from "./files.ts";
 import { PromptHistory } from "./history.ts";
@@ -99,9 +100,11 @@ export class Chat implements SurfaceOwner, ChatHost {
       isBusy: () => this.#shell !== undefined || this.state.runningSince !== undefined,
       quit: () => this.quit(),
       answer: (requestId, answer) => this.#inBackground(async () => this.connection.answer(requestId, answer)),
-      showRequest: (request) => {
-        const { rows } = this.surface.size;
-        this.#view.printApart(renderRequest(request, { ...this.#view.style, rows }));
+      printLongRequest: (request) => {
+        const style = { ...this.#view.style, rows: this.surface.size.rows };
+        if (fitsLiveRegion(request, style)) return false;
+        this.#view.printApart(renderRequest(request, style));
+        return true;
       },
       openDiff: (request) => this.#inBackground(() => openRequestDiff(this, request, this.#stop.signal)),
       openForm: (request, signal) => {

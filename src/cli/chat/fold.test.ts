@@ -107,6 +107,42 @@ it("keeps a request until it is answered, here or elsewhere", () => {
   expect(fold([STARTED, asked, answer]).state.requests).toEqual([]);
 });
 
+it("prints one entry for a call that was asked about, with the decision and the result", () => {
+  const asked: EventBody = {
+    type: "permission.requested",
+    requestId: "r1",
+    toolId: "t1",
+    tool: "edit",
+    title: "edit a.txt",
+    kind: "edit",
+    input: {},
+    diffs: [{ path: "a.txt", before: "one\n", after: "two\n" }],
+  };
+  const started: EventBody = {
+    ...tool,
+    type: "tool.started",
+    name: "edit",
+    title: "edit a.txt",
+    kind: "edit",
+  } as const;
+  const decided = (more: object): EventBody =>
+    ({ type: "permission.resolved", requestId: "r1", scope: "once", by: "person", ...more }) as EventBody;
+  const allowed = fold([
+    started,
+    asked,
+    decided({ decision: "allow" }),
+    { type: "tool.ended", toolId: "t1", outcome: "ok", text: "", diffs: asked.diffs },
+  ]);
+  expect(allowed.lines).toEqual(["✓ edit a.txt — allowed by you", "  a.txt +1 -1", "  1 - one", "  1 + two"]);
+  const denied = fold([
+    started,
+    asked,
+    decided({ decision: "deny", message: "use b.txt" }),
+    { type: "tool.ended", toolId: "t1", outcome: "denied", text: "use b.txt" },
+  ]);
+  expect(denied.lines).toEqual(["⊘ edit a.txt — denied: use b.txt"]);
+});
+
 it("prints the rest of an abandoned message before the next one", () => {
   const { lines } = fold([
     STARTED,

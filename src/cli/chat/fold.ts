@@ -103,7 +103,11 @@ export function chatFromSummary(summary: SessionSummary): ChatState {
 export function foldChatEvent(before: ChatState, event: SessionEvent, paint: Paint, columns?: number): ChatStep {
   const [view, text] = isMessage(event)
     ? [before.view, ""]
-    : renderEvent({ ...before.view, atStart: true }, event, paint, { columns, folder: before.cwd });
+    : renderEvent({ ...before.view, atStart: true }, event, paint, {
+        columns,
+        folder: before.cwd,
+        repeatsDecisions: true,
+      });
   const { state, blocks } = stepBlocks({ ...before, view, head: event.seq }, event);
   const shown = isAnswered(before, event) ? "" : text.trimEnd();
   const parts = [formatCause(event, paint), formatAnswer(before, event, paint), shown];
@@ -131,13 +135,10 @@ function commandOutput(
   return { title: tool.title, text, hasFailed: event.outcome === "failed" || event.outcome === "timed_out" };
 }
 
-/** Why a turn failed, or what the person told the agent with a denial. The turn view has neither. */
+/** Why a turn failed. The turn view does not show it. */
 function formatCause(event: SessionEvent, paint: Paint): string {
-  if (event.type === "turn.ended" && "message" in event.outcome) {
-    return `${paint("red", "!")} ${toSingleLine(event.outcome.message)}`;
-  }
-  if (event.type !== "permission.resolved" || event.by !== "person" || event.message === undefined) return "";
-  return paint("dim", `  told the agent: ${toSingleLine(event.message)}`);
+  if (event.type !== "turn.ended" || !("message" in event.outcome)) return "";
+  return `${paint("red", "!")} ${toSingleLine(event.outcome.message)}`;
 }
 
 /** Blocks that the turn view does not render: prompts, messages as Markdown, and thinking. */

@@ -8,7 +8,7 @@ import type { PendingRequest } from "../run/pending-request.ts";
 import type { PromptSurface } from "../tui/prompt-surface.ts";
 import { handleSelectKey, openSelect, type SelectItem } from "../tui/select-list.ts";
 import type { TerminalInput } from "../tui/terminal-input.ts";
-import { type ChatMode, PROMPT_MODE } from "./mode.ts";
+import { type ChatMode, type DecideMode, PROMPT_MODE } from "./mode.ts";
 import type { FormInput } from "../questions/form-input.ts";
 import { ChoiceTimer } from "../questions/choice-timer.ts";
 import { isTyped, takeDecisionKey, TYPING_PAUSE_MS } from "../questions/decision-keys.ts";
@@ -23,8 +23,8 @@ export interface KeyActions {
   isBusy(): boolean;
   quit(): void;
   answer(requestId: string, answer: Answer): void;
-  /** Prints the whole request before it takes the keys. */
-  showRequest(request: PendingRequest): void;
+  /** Prints a request that does not fit the screen, before it takes the keys. Returns whether it did. */
+  printLongRequest(request: PendingRequest): boolean;
   /** Opens the whole diff of a request in a pager. */
   openDiff(request: PendingRequest): void;
   openForm(request: PendingRequest, signal: AbortSignal): FormInput;
@@ -169,7 +169,7 @@ export class ChatKeys implements Disposable {
 
   #escape(): void {
     const mode = this.#mode;
-    if (mode.type === "reason") this.#mode = { type: "decide", request: mode.request };
+    if (mode.type === "reason") this.#mode = { type: "decide", request: mode.request, isPrinted: mode.isPrinted };
     else this.#actions.interrupt();
   }
 
@@ -192,33 +192,35 @@ export class ChatKeys implements Disposable {
     setTimeout(() => this.#surface.refresh(), QUIT_WINDOW_MS + 10).unref(); // removes the hint
   }
 
-  #decide({ request, isAlwaysAsked = false }: Extract<ChatMode, { type: "decide" }>, data: string): void {
+  #decide(mode: DecideMode, data: string): void {
+    const { isAlwaysAsked = false } = mode;
     const isTaken = takeDecisionKey(this.#choice, data, {
       isAlwaysAsked,
       askAlways: () => {
-        this.#mode = { type: "decide", request, isAlwaysAsked: true };
+        this.#mode = { ...mode, isAlwaysAsked: true };
         this.#surface.refresh();
       },
       act: (key) => {
-        this.#act(request, key);
+        this.#act(mode, key);
         this.#surface.refresh();
       },
-      startReason: (text) => this.#startReason(request, text, false),
+      startReason: (text) => this.#startReason(mode, text, false),
     });
     if (isTaken) return;
     if (matchesKey(data, "escape")) this.#actions.interrupt();
     else if (matchesKey(data, "ctrl+c")) this.#clearOrQuit();
   }
 
-  #act(request: PendingRequest, key: DecisionKey): void {
+  #act(mode: DecideMode, key: DecisionKey): void {
+    const { request } = mode;
     if ("answer" in key) return this.#answer(request, key.answer);
     if ("diff" in key) return this.#actions.openDiff(request);
     const command = commandOf(request);
-    this.#startReason(request, command ?? "", command !== undefined);
+    this.#startReason(mode, command ?? "", command !== undefined);
   }
 
-  #startReason(request: PendingRequest, text: string, isCommand: boolean): void {
-    this.#mode = { type: "reason", request, isCommand };
+  #startReason({ request, isPrinted }: DecideMode, text: string, isCommand: boolean): void {
+    this.#mode = { type: "reason", request, isPrinted, isCommand };
     this.#surface.editor.setText("");
     this.#surface.editor.insert(text);
   }
@@ -296,8 +298,7 @@ export class ChatKeys implements Disposable {
       return;
     }
     if (request.question === undefined) {
-      this.#actions.showRequest(request);
-      this.#enter({ type: "decide", request });
+      this.#enter({ type: "decide", request, isPrinted: this.#actions.printLongRequest(request) });
       return;
     }
     const stop = new AbortController();

@@ -8,13 +8,13 @@ import { renderSelect, type SelectItem, type SelectState } from "../tui/select-l
 import { styledWidth, wrapStyled } from "../tui/styled-text.ts";
 import type { FormInput } from "../questions/form-input.ts";
 import { renderDecision, renderReason } from "../questions/permission-keys.ts";
+import { renderLiveRequest } from "./request-view.ts";
 
 export type ChatMode =
   | { readonly type: "prompt" }
-  /** `isAlwaysAsked`: the person has pressed `a` once. */
-  | { readonly type: "decide"; readonly request: PendingRequest; readonly isAlwaysAsked?: boolean }
+  | DecideMode
   /** `isCommand`: the text is another command, not a reason. */
-  | { readonly type: "reason"; readonly request: PendingRequest; readonly isCommand: boolean }
+  | (Pick<DecideMode, "request" | "isPrinted"> & { readonly type: "reason"; readonly isCommand: boolean })
   | {
       readonly type: "form";
       readonly request: PendingRequest;
@@ -23,6 +23,15 @@ export type ChatMode =
     }
   | { readonly type: "select"; readonly select: SelectState; readonly resolve: (item: SelectItem | undefined) => void }
   | { readonly type: "confirm"; readonly question: string; readonly resolve: (yes: boolean) => void };
+
+export interface DecideMode {
+  readonly type: "decide";
+  readonly request: PendingRequest;
+  /** Whether the scrollback has the request, because it does not fit the screen. */
+  readonly isPrinted: boolean;
+  /** Whether the person has pressed `a` once. Default: false. */
+  readonly isAlwaysAsked?: boolean;
+}
 
 export const PROMPT_MODE: ChatMode = { type: "prompt" };
 
@@ -37,12 +46,18 @@ export function renderMode(mode: ChatMode, editor: PromptEditor, { width, rows, 
   switch (mode.type) {
     case "prompt":
       return editor.render(width, promptMark(paint));
-    case "reason":
-      return renderReason(mode.isCommand, {
+    case "reason": {
+      const above = renderLiveRequest(mode, { width, rows, paint });
+      const { lines, cursor } = renderReason(mode.isCommand, {
         width,
         paint,
         renderInput: (text) => editor.render(width, { text, width: styledWidth(text) }),
       });
+      return {
+        lines: [...above, ...lines],
+        cursor: cursor && { row: cursor.row + above.length, column: cursor.column },
+      };
+    }
     case "form":
       return mode.form.render({
         width,
@@ -50,11 +65,13 @@ export function renderMode(mode: ChatMode, editor: PromptEditor, { width, rows, 
         paint,
         renderInput: (text) => editor.render(width, { text, width: styledWidth(text) }),
       });
-    case "decide":
+    case "decide": {
+      const question = renderLiveRequest(mode, { width, rows, paint });
       return {
-        lines: renderDecision(mode.request, { width, paint, isAlwaysAsked: mode.isAlwaysAsked }),
+        lines: renderDecision(mode.request, { width, paint, isAlwaysAsked: mode.isAlwaysAsked, question }),
         cursor: undefined,
       };
+    }
     case "select":
       return { lines: renderSelect(mode.select, { width, rows: Math.max(3, rows - 2), paint }), cursor: undefined };
     case "confirm":

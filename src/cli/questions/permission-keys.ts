@@ -46,22 +46,33 @@ export interface DecisionStyle {
   readonly escapeHint?: string;
   /** Whether the person has pressed `a` once. */
   readonly isAlwaysAsked?: boolean | undefined;
+  /** The question with what the request is about. Default: one line, because the scrollback has the request. */
+  readonly question?: readonly string[] | undefined;
 }
 
 /** The question and its keys, for the live region. */
 export function renderDecision(request: PendingRequest, style: DecisionStyle): string[] {
   const { width, paint, escapeHint = "Esc interrupts", isAlwaysAsked = false } = style;
-  const tool = toSingleLine(request.tool ?? "", 60);
-  const question = `${paint("yellow", "?")} Allow ${tool}? ${paint("dim", formatSubject(request))}`;
+  const { question = [renderQuestionLine(request, style)] } = style;
   if (isAlwaysAsked) {
+    const tool = toSingleLine(request.tool ?? "", 60);
     const warning = `press ${paint("bold", "a")} again to allow every ${tool} in this session without asking`;
-    return [clipStyled(question, width), ...wrapStyled(`  ${warning}`, width, "  ")];
+    return [...question, ...wrapStyled(`  ${warning}`, width, "  ")];
   }
   const key = (name: string, text: string): string => `${paint("bold", name)} ${text}`;
   const edit = commandOf(request) === undefined ? "no, with a reason" : "another command";
   const keys = [key("y", "yes"), key("n", "no"), key("a", "always"), key("e", edit)];
   if ((request.diffs ?? []).length > 0) keys.push(key("d", "whole diff"));
-  return [clipStyled(question, width), ...joinParts([...keys, escapeHint], width)];
+  return [...question, ...joinParts([...keys, escapeHint], width)];
+}
+
+/** The question with the files or the command, in one line. */
+export function renderQuestionLine(
+  request: PendingRequest,
+  { width, paint }: Pick<DecisionStyle, "width" | "paint">,
+): string {
+  const tool = toSingleLine(request.tool ?? "", 60);
+  return clipStyled(`${paint("yellow", "?")} Allow ${tool}? ${paint("dim", formatSubject(request))}`, width);
 }
 
 /** What the request is about: the files or the command. */

@@ -29,7 +29,7 @@ export const EMPTY_TRANSCRIPT: TranscriptView = {
   messages: new Map(),
 };
 
-export interface TranscriptOptions extends Omit<RenderedTurnOptions, "repeatsDiffs"> {
+export interface TranscriptOptions extends Omit<RenderedTurnOptions, "repeatsDecisions" | "repeatsAnswers"> {
   /** Prints messages while they stream. Default: prints them whole when they complete. */
   readonly live?: boolean;
 }
@@ -128,8 +128,11 @@ function renderFailure(view: TranscriptView, { outcome }: EventOf<"turn.ended">,
   return renderTranscriptLine(view, wrapText(line, { width: options.columns }), options);
 }
 
+/** Nobody who reads a transcript has seen the requests. */
+const REPEATED = { repeatsDecisions: true, repeatsAnswers: true };
+
 function renderSessionEvent(view: TranscriptView, event: SessionEvent, options: TranscriptOptions): Step {
-  return printTurn(view, event.sessionId, (turn) => renderTurnEvent(turn, event, { ...options, repeatsDiffs: true }));
+  return printTurn(view, event.sessionId, (turn) => renderTurnEvent(turn, event, { ...options, ...REPEATED }));
 }
 
 /** Prints with the view of a session, at the cursor that all sessions share. */

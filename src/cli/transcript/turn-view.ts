@@ -81,10 +81,12 @@ export interface RenderOptions {
   /** The width of the terminal, to wrap diffs. Default: they are not wrapped. */
   readonly columns?: number | undefined;
   /**
-   * For a transcript: shows the changes of a tool even if its permission request showed them, and the answers to
-   * questions. Default: false.
+   * Shows with a tool how a person decided about it, and its changes even if the permission request showed them.
+   * Default: false, because the request is printed above.
    */
-  readonly repeatsDiffs?: boolean | undefined;
+  readonly repeatsDecisions?: boolean | undefined;
+  /** Shows the answers to questions. Default: false. */
+  readonly repeatsAnswers?: boolean | undefined;
   /** The working directory of the session. Paths in it are shown relative to it. Default: what the log says. */
   readonly folder?: string | undefined;
 }
@@ -249,7 +251,7 @@ function renderToolEnd(
   view: TurnView,
   event: EventOf<"tool.ended">,
   paint: Paint,
-  { columns, repeatsDiffs = false, folder = view.folder }: RenderOptions,
+  { columns, repeatsDecisions = false, folder = view.folder }: RenderOptions,
 ): readonly [TurnView, string] {
   const tool = view.tools.get(event.toolId);
   const title = tool?.title ?? toSingleLine(event.toolId);
@@ -257,9 +259,9 @@ function renderToolEnd(
   tools.delete(event.toolId);
   const refused = event.outcome === "denied" ? [...view.refused, title] : view.refused;
   const reason = view.reasons.get(event.toolId);
-  const allowed = repeatsDiffs ? view.allowed.get(event.toolId) : undefined; // who just allowed it has seen it
+  const allowed = repeatsDecisions ? view.allowed.get(event.toolId) : undefined; // who just allowed it has seen it
   const text = formatToolLine({ title, tool, event, reason, allowed }, paint);
-  const isShown = repeatsDiffs || !view.previewed.has(event.toolId);
+  const isShown = repeatsDecisions || !view.previewed.has(event.toolId);
   const diffs = isShown ? relativeDiffs(event.diffs ?? [], folder) : [];
   const diff = foldLines(formatDiffs(diffs, { paint, columns }));
   return renderLine(view, [text, ...diff].join("\n"), { tools, refused });
@@ -269,12 +271,12 @@ function renderAnswer(
   view: TurnView,
   event: EventOf<"question.answered">,
   paint: Paint,
-  { repeatsDiffs = false }: RenderOptions,
+  { repeatsAnswers = false }: RenderOptions,
 ): readonly [TurnView, string] {
   const question = view.questions.get(event.requestId);
   const questions = new Map(view.questions);
   questions.delete(event.requestId);
-  if (question === undefined || !repeatsDiffs) return [{ ...view, questions }, ""]; // who just answered it has seen it
+  if (question === undefined || !repeatsAnswers) return [{ ...view, questions }, ""]; // who just answered it has seen it
   return renderLine(view, formatAnswerLine(question, event, paint), { questions });
 }
 

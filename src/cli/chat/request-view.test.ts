@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import { plainPaint } from "../paint.ts";
+import type { PendingRequest } from "../run/pending-request.ts";
+import { fitsLiveRegion, renderLiveRequest } from "./request-view.ts";
+
+const STYLE = { width: 60, rows: 24, paint: plainPaint };
+
+function ask(input: unknown, more: Partial<PendingRequest> = {}): PendingRequest {
+  return { requestId: "r1", tool: "bash", title: "", input, ...more };
+}
+
+function render(request: PendingRequest, style: Partial<typeof STYLE> = {}): string[] {
+  return renderLiveRequest({ request, isPrinted: false }, { ...STYLE, ...style });
+}
+
+describe("a request in the live region", () => {
+  it("has a short command in its question", () => {
+    expect(render(ask({ command: "npm test" }))).toEqual(["? Allow bash? npm test"]);
+  });
+
+  it("shows everything else below the question", () => {
+    expect(render(ask({ command: "npm test", timeout: 5 }))).toEqual([
+      "? Allow bash?",
+      "  command: npm test",
+      "  timeout: 5",
+    ]);
+    expect(render(ask({ command: "a\nb" }))).toEqual(["? Allow bash?", "  command (2 lines):", "  │ a", "  │ b"]);
+    expect(render(ask({ command: "x".repeat(60) }))[1]).toBe("  command:");
+    expect(render(ask({ command: "echo \u200bhidden" })).join("\n")).toContain("<U+200B>");
+  });
+
+  it("says for whom it asks", () => {
+    expect(render(ask({ command: "ls" }, { from: "Maker" }))).toEqual(["? Allow bash for Maker? ls"]);
+  });
+
+  it("leaves room for a diff with its title and for the keys", () => {
+    const after = Array.from({ length: 60 }, (_, index) => `line ${index}\n`).join("");
+    const request = ask({}, { tool: "write", title: "write a.txt", diffs: [{ path: "a.txt", before: null, after }] });
+    const lines = render(request);
+    expect(lines.length).toBeLessThanOrEqual(24 - 5);
+    expect(lines.slice(0, 2)).toEqual(["? Allow write?", "  a.txt new file +60"]);
+    expect(lines.at(-1)).toMatch(/more lines; d opens/);
+    expect(fitsLiveRegion(request, STYLE)).toBe(true);
+  });
+});
+
+it("does not fit the live region if a line of its command would be hidden", () => {
+  const lines = (count: number) => ask({ command: Array.from({ length: count }, () => "true").join("\n") });
+  expect(fitsLiveRegion(lines(17), STYLE)).toBe(true);
+  expect(fitsLiveRegion(lines(18), STYLE)).toBe(false);
+  expect(renderLiveRequest({ request: lines(100), isPrinted: true }, STYLE)).toHaveLength(1);
+  expect(render(lines(17), { rows: 12 }).at(-1)).toMatch(/… 12 more lines; make the terminal/); // after a resize
+});

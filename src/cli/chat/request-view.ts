@@ -1,0 +1,63 @@
+/** A permission request in the live region: what it is about, completely, until the log shows its outcome. */
+import { formatRequestDetails, formatRequester, type PendingRequest } from "../run/pending-request.ts";
+import { foldLines } from "../diff/fold.ts";
+import type { Paint } from "../paint.ts";
+import { escapeInvisible, toSingleLine } from "../sanitize.ts";
+import { styledWidth, wrapStyled } from "../tui/styled-text.ts";
+import { commandOf, renderQuestionLine } from "../questions/permission-keys.ts";
+
+export interface LiveRequestStyle {
+  readonly width: number;
+  /** The height of the terminal. */
+  readonly rows: number;
+  readonly paint: Paint;
+}
+
+/** Rows that the keys, the status line and the lines around them take. */
+const OTHER_ROWS = 6;
+const MIN_DETAIL_ROWS = 1;
+
+/** False if the request must be printed to the scrollback, so that the person can read all of it. */
+export function fitsLiveRegion(request: PendingRequest, style: LiveRequestStyle): boolean {
+  return renderDetails(request, style).length <= detailRows(style);
+}
+
+/** The question and, unless the scrollback has them, all details. */
+export function renderLiveRequest(
+  { request, isPrinted }: { readonly request: PendingRequest; readonly isPrinted: boolean },
+  style: LiveRequestStyle,
+): string[] {
+  const { width, paint } = style;
+  if (isPrinted) return [renderQuestionLine(request, style)];
+  const tool = toSingleLine(request.tool ?? "", 60);
+  const question = `${paint("yellow", "?")} Allow ${paint("bold", tool)}${formatRequester(request.from)}?`;
+  const command = plainCommand(request);
+  const short = command === undefined ? undefined : `${question} ${command}`;
+  if (short !== undefined && styledWidth(short) <= width) return [short];
+  const details = renderDetails(request, style);
+  const shown = foldLines(details, { max: detailRows(style), hint: "make the terminal higher to see them" });
+  return [...wrapStyled(question, width, "  "), ...shown];
+}
+
+/** The command, if the request has nothing else and the command can be shown in one line as it is. */
+function plainCommand(request: PendingRequest): string | undefined {
+  const command = commandOf(request);
+  const isAlone = Object.keys(request.input ?? {}).length === 1 && (request.diffs ?? []).length === 0;
+  if (command === undefined || !isAlone) return undefined;
+  return toSingleLine(escapeInvisible(command)) === command ? command : undefined;
+}
+
+function renderDetails(request: PendingRequest, { width, rows, paint }: LiveRequestStyle): string[] {
+  const maxLines = detailRows({ rows }) - 3; // its title, a note about more lines, and a line of reserve
+  const details = formatRequestDetails(request, {
+    paint,
+    columns: width,
+    hint: "d opens all of them",
+    maxLines: Math.max(MIN_DETAIL_ROWS, maxLines),
+  });
+  return details.flatMap((line) => wrapStyled(line, width, "    "));
+}
+
+function detailRows({ rows }: Pick<LiveRequestStyle, "rows">): number {
+  return Math.max(MIN_DETAIL_ROWS, rows - OTHER_ROWS);
+}
