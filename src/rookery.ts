@@ -287,15 +287,18 @@ export class Rookery implements AsyncDisposable {
 
   /**
    * Creates a session with all ended turns of another one, which stays unchanged and may be running or closed.
-   * Resolves with the id of the new session. Rejects with `session_not_found` or `cwd_missing`.
+   * `through` is a `seq`: only turns that ended at or before it are copied. Settings are the current ones. Resolves with the id of the new session. Rejects with `session_not_found` or `cwd_missing`.
    */
-  async forkSession(sessionId: string, options: { cwd?: string; title?: string } = {}): Promise<string> {
+  async forkSession(
+    sessionId: string,
+    options: { cwd?: string; title?: string; through?: number } = {},
+  ): Promise<string> {
     checkText(sessionId, "the session id");
     checkForkOptions(options);
-    const { title } = options;
+    const { title, through } = options;
     const cwd = options.cwd === undefined ? undefined : this.#resolveFolder(options.cwd);
     if (cwd !== undefined) await requireFolder(cwd);
-    return forkStoredSession(this.#leaseOptions, sessionId, { cwd, title });
+    return forkStoredSession(this.#leaseOptions, sessionId, { cwd, title, through });
   }
 
   /**

@@ -268,7 +268,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Create a new session with all completed turns of this one, which does not change. */
+        /** Create a new session with the completed turns of this one, which does not change. */
         post: operations["forkSession"];
         delete?: never;
         options?: never;
@@ -4065,6 +4065,8 @@ export interface operations {
                     /** @description Default: the folder of the original session. */
                     cwd?: string;
                     title?: string;
+                    /** @description A `seq`: only turns that ended at or before it are copied. Default: all completed turns. */
+                    through?: number;
                 };
             };
         };

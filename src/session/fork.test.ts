@@ -70,6 +70,24 @@ describe("a fork", () => {
     expect(await s.store.list({ parent: s.session.id })).toMatchObject([{ id, title: "Work", status: "idle" }]);
   });
 
+  it("through an earlier event has only the turns that ended by then, and no session of the program", async () => {
+    await using s = await openScene([]);
+    const id = newId("ses");
+    await append(s.store, id, OPENED, STARTED, { type: "agent.connected", nativeId: "n1", how: "new" }, ENDED); // 4
+    await append(s.store, id, STARTED, ENDED); // 6
+    const opened = async (fork: string) => (await s.events(fork)).at(-1) as EventOf<"session.opened">;
+    const turns = async (through: number) => {
+      const fork = await s.rookery.forkSession(id, { through });
+      return [(await s.store.summary(fork))?.turns, (await opened(fork)).forkOf];
+    };
+    expect(await turns(3)).toEqual([0, undefined]);
+    expect(await turns(4)).toEqual([1, undefined]);
+    expect(await turns(5)).toEqual([1, undefined]);
+    expect(await turns(6)).toEqual([2, "n1"]);
+    expect(await turns(99)).toEqual([2, "n1"]);
+    await expect(s.rookery.forkSession(id, { through: -1 })).rejects.toMatchObject({ code: "input_invalid" });
+  });
+
   it("of a replaced conversation starts with the replacement", async () => {
     await using s = await openScene([say("one"), say("two")]);
     await s.session.prompt("first").outcome;

@@ -21,6 +21,8 @@ type ForkStoreOptions = Pick<OpenOptions, "store" | "clock" | "owner" | "leaseTi
 export interface ForkChanges {
   readonly cwd?: string | undefined;
   readonly title?: string | undefined;
+  /** The copy has only the turns that ended at or before this `seq`. Default: all turns that ended. */
+  readonly through?: number | undefined;
 }
 
 /**
@@ -35,12 +37,12 @@ export async function forkStoredSession(
 ): Promise<string> {
   const { store, clock, owner, leaseTiming: timing } = options;
   await deleteIncompleteForks(options);
-  const { state, through } = await readSource(options, sessionId);
+  const { state, through, isCut } = await readSource(options, sessionId, changes.through);
   const leasing = { store, clock, owner, timing, sessionId: newId("ses", clock.now()) };
   const lease = await takeLease(leasing);
   const kept = keepLeaseRenewed(leasing, lease, () => undefined); // the store refuses appends under a lost lease
   try {
-    await copyLog(options, { from: state, through, lease, changes });
+    await copyLog(options, { from: state, through, isCut, lease, changes });
   } catch (error) {
     await store.delete(lease).catch(() => undefined); // the next fork deletes what is left
     throw error;
@@ -56,19 +58,22 @@ const COPY_PAGE = { limit: 250, maxBytes: 512 * 1024 };
 interface CopyOptions {
   readonly from: SessionState;
   readonly through: number;
+  /** Whether the source has later turns. */
+  readonly isCut: boolean;
   readonly lease: Lease;
   readonly changes: ForkChanges;
 }
 
 async function copyLog(
   { store, clock }: ForkStoreOptions,
-  { from, through, lease, changes }: CopyOptions,
+  { from, through, isCut, lease, changes }: CopyOptions,
 ): Promise<void> {
   const { sessionId, generation: fence } = lease;
   const { agent, backend, model, permissions } = from;
   const { cwd = from.cwd, title = from.title } = changes;
   const chosen = Object.hasOwn(from.agents, agent) && from.agents[agent]?.modelChosen === true;
-  const forkOf = from.nativeId; // the agent's program may be able to fork its session
+  // The agent's program may be able to fork its session, but only with all of its turns.
+  const forkOf = isCut ? undefined : from.nativeId;
   const opened = (more: { copying: true } | { reopened: true }): EventDraft => {
     const body = { type: "session.opened" as const, backend, model, cwd, permissions, title, parent: from.id, forkOf };
     return { ...body, ...(chosen && { modelChosen: true }), ...more, agent, at: new Date(clock.now()).toISOString() };
@@ -123,21 +128,27 @@ function countUpTo(numbers: readonly number[], limit: number): number {
   return low;
 }
 
-/** Returns the session's state, and the `seq` of its last finished turn or of the replacement of its conversation. */
+/**
+ * Returns the session's current state, and the `seq` of the last finished turn, or of the replacement of the
+ * conversation, up to `limit`.
+ */
 async function readSource(
   { store }: ForkStoreOptions,
   sessionId: string,
-): Promise<{ state: SessionState; through: number }> {
+  limit = Infinity,
+): Promise<{ state: SessionState; through: number; isCut: boolean }> {
   const summary = await store.summary(sessionId);
   if (summary === undefined || summary.status === "copying") throw sessionNotFound(sessionId);
   const fold = new SessionFold(emptyState(sessionId));
   let through = 0;
+  let last = 0;
   for await (const page of readSessionPages(store, sessionId, { through: summary.head })) {
     for (const event of page) fold.add(event);
     const ends = ({ type }: SessionEvent): boolean => type === "turn.ended" || type === "conversation.replaced";
-    through = page.findLast(ends)?.seq ?? through;
+    last = page.findLast(ends)?.seq ?? last;
+    through = page.findLast((event) => event.seq <= limit && ends(event))?.seq ?? through;
   }
-  return { state: fold.state, through };
+  return { state: fold.state, through, isCut: through < last };
 }
 
 /** Deletes copies that a dead process left incomplete. */

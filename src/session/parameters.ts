@@ -165,7 +165,9 @@ export function checkOpenOptions(options: unknown): void {
   parseInput(openOptionsSchema, options, "the options of openSession");
 }
 
-const forkOptionsSchema = z.lazy(() => z.strictObject({ cwd: optionalName(), title: optionalName() }));
+const forkOptionsSchema = z.lazy(() =>
+  z.strictObject({ cwd: optionalName(), title: optionalName(), through: z.int().nonnegative().optional() }),
+);
 
 export function checkForkOptions(options: unknown): void {
   parseInput(forkOptionsSchema, options, "the options of forkSession");

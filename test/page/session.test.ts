@@ -77,6 +77,32 @@ describe.skipIf("missing" in found)(`the session screen${"missing" in found ? `:
     expect(prompt).toMatchObject({ input: [{ type: "text", text: "hi\nthere" }] });
   });
 
+  it("forks before a prompt, with the prompt to edit, and after a message", async () => {
+    const id = await newSession();
+    for (const input of ["first", "second"]) {
+      const { seq } = (await scene.post(`/v1/sessions/${id}/turns`, { input })).json;
+      for await (const event of scene.store.follow({ sessionId: id, after: seq }))
+        if (event.type === "turn.ended") break;
+    }
+    const page = await openSession(id);
+    const fork = async (label: string, at: "first" | "last"): Promise<readonly SessionEvent[]> => {
+      const before = page.url();
+      await page.getByRole("button", { name: label })[at]().press("Enter");
+      await page.waitForURL((url) => url.href !== before);
+      await page.getByRole("group", { name: "Transcript" }).waitFor();
+      return readLog(page.url().split("/").at(-1) ?? "");
+    };
+    const countTurns = (events: readonly SessionEvent[]): number =>
+      events.filter(({ type }) => type === "turn.ended").length;
+    expect(countTurns(await fork("Fork before this", "last"))).toBe(1);
+    await expect.poll(() => page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("second");
+    await page.getByText("Hello from the model.").waitFor();
+    await page.goto(`${scene.server.url}/session/${id}`);
+    expect(countTurns(await fork("Fork after this turn", "first"))).toBe(1);
+    await page.goto(`${scene.server.url}/session/${id}`);
+    expect(countTurns(await fork("Fork from here", "last"))).toBe(2);
+  });
+
   it("answers a permission request with a key, and says who answered", async () => {
     const id = await newSession();
     const [page, other] = [await openSession(id), await openSession(id)];

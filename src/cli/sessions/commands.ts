@@ -64,8 +64,11 @@ export const sessionCommands: readonly CommandSpec[] = [
     name: "fork",
     summary: "copy a session into a new one; the original does not change",
     arguments: [SESSION],
-    options: [JSON_OPTION],
-    examples: ["rookery sessions fork last"],
+    options: [
+      { flags: "--through <seq>", summary: "only turns that ended at or before this event (default: all that ended)" },
+      JSON_OPTION,
+    ],
+    examples: ["rookery sessions fork last", "rookery sessions fork last --through 120"],
     load: async () => (await import("./fork.ts")).forkSessionCommand,
   },
   {

@@ -4,13 +4,14 @@ import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { printJson, printText } from "../io.ts";
 import { openLog } from "../log.ts";
-import { isSet } from "../options.ts";
+import { countOption, isSet } from "../options.ts";
 import { findSession } from "./find.ts";
 
 export async function forkSessionCommand({ io, args: [named = ""], options }: CommandCall): Promise<ExitCode> {
   await using rookery = await openLog(io);
   const { id } = await findSession(rookery.store, named, io);
-  const forked = await rookery.forkSession(id);
+  const through = countOption(options, "through", 0);
+  const forked = await rookery.forkSession(id, through === undefined ? {} : { through });
   if (isSet(options, "json")) await printJson(io, { session: forked, parent: id });
   else
     await printText(

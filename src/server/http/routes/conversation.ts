@@ -58,7 +58,7 @@ export const conversationRoutes: readonly HttpRoute[] = [
     method: "POST",
     path: "/v1/sessions/:id/fork",
     id: "forkSession",
-    summary: "Create a new session with all completed turns of this one, which does not change.",
+    summary: "Create a new session with the completed turns of this one, which does not change.",
     tag: "sessions",
     params,
     body: ForkSessionBody,
@@ -69,8 +69,12 @@ export const conversationRoutes: readonly HttpRoute[] = [
       isEvent: (event) => event.type === "session.opened" && "reopened" in event && event.reopened === true,
       recall: async ({ id }, { context }) => jsonResponse(await requireSummary(context, id), 201),
     },
-    async handle({ context, params: { id }, body: { cwd, title } }) {
-      const changes = { ...(cwd !== undefined && { cwd }), ...(title !== undefined && { title }) };
+    async handle({ context, params: { id }, body: { cwd, title, through } }) {
+      const changes = {
+        ...(cwd !== undefined && { cwd }),
+        ...(title !== undefined && { title }),
+        ...(through !== undefined && { through }),
+      };
       return jsonResponse(await requireSummary(context, await context.rookery.forkSession(id, changes)), 201);
     },
   }),

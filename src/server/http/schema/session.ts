@@ -77,6 +77,11 @@ export const ConversationBody = z.strictObject({
 export const ForkSessionBody = z.strictObject({
   cwd: Folder.optional().describe("Default: the folder of the original session."),
   title: z.string().max(1_000).optional(),
+  through: z
+    .int()
+    .nonnegative()
+    .optional()
+    .describe("A `seq`: only turns that ended at or before it are copied. Default: all completed turns."),
 });
 
 export const PromptedSchema = z.object({

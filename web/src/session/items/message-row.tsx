@@ -1,6 +1,7 @@
 /** A part of a message of the agent, as Markdown. */
 import { createEffect, createMemo, Show, type JSX } from "solid-js";
 import { renderMarkdown } from "../markdown/render.ts";
+import { ForkButton } from "./fork-button.tsx";
 import type { MessageItem } from "../transcript/items.ts";
 import { countParts, partSource } from "../transcript/text-parts.ts";
 
@@ -10,6 +11,11 @@ export function MessageRow(props: { readonly item: MessageItem; readonly part: n
   return (
     <div class="message" classList={{ abandoned: props.item.state === "abandoned" }}>
       <MarkdownText source={source()} />
+      <Show when={isLast() && props.item.turnId !== undefined && props.item.state === "complete"}>
+        <p class="item-actions">
+          <ForkButton label="Fork after this turn" turnId={props.item.turnId} seq={props.item.seq} />
+        </p>
+      </Show>
       <Show when={props.item.state === "abandoned" && isLast()}>
         <p class="muted small">The agent did not finish this message.</p>
       </Show>

@@ -4,6 +4,7 @@ import type { BlobPart } from "../../../../src/domain/events.ts";
 import { visible } from "../../format.ts";
 import type { PromptItem } from "../transcript/items.ts";
 import { BlobView } from "./blob-view.tsx";
+import { ForkButton } from "./fork-button.tsx";
 
 /** Long prompts are pasted files. */
 const MAX_SHOWN = 3_000;
@@ -32,6 +33,11 @@ export function PromptRow(props: { readonly item: PromptItem }): JSX.Element {
         </button>
       </Show>
       <For each={blobs()}>{(blob) => <BlobView blob={blob} />}</For>
+      <Show when={!props.item.isSteered}>
+        <p class="item-actions">
+          <ForkButton label="Fork before this" seq={props.item.seq} draft={text()} />
+        </p>
+      </Show>
     </div>
   );
 }

@@ -22,7 +22,7 @@ export function TurnEndRow(props: { readonly item: TurnEndItem }): JSX.Element {
       <p class="turn-end-line small">
         <span class={props.item.outcome.status === "done" ? "good" : "bad"}>{props.item.outcome.status}</span>
         <span class="muted">{facts()}</span>
-        <ForkButton turnId={props.item.turnId} />
+        <ForkButton label="Fork from here" turnId={props.item.turnId} seq={props.item.seq} />
       </p>
       <Show when={message()}>{(text) => <p class="notice error">{visible(text())}</p>}</Show>
     </div>
