@@ -9,21 +9,23 @@ const MAX_APPEND = 500;
 export class SessionLog {
   readonly id = newId("ses");
   readonly #store: Store;
-  readonly #start = Date.parse("2026-11-17T10:00:00Z");
+  readonly #start: number;
+  readonly #agent: string;
   #head = 0;
 
-  constructor(store: Store) {
+  constructor(store: Store, { start = Date.parse("2026-11-17T10:00:00Z"), agent = "demo" } = {}) {
     this.#store = store;
+    this.#start = start;
+    this.#agent = agent;
   }
 
   get head(): number {
     return this.#head;
   }
 
-  async open(cwd = "/tmp"): Promise<this> {
-    await this.add([
-      { type: "session.opened", backend: "api", cwd, permissions: "ask", model: "demo", turnId: undefined },
-    ]);
+  async open(cwd = "/tmp", title?: string): Promise<this> {
+    const settings = { backend: "api", cwd, permissions: "ask", model: "demo", ...(title !== undefined && { title }) };
+    await this.add([{ type: "session.opened", ...settings, turnId: undefined } as BodyOfTurn]);
     return this;
   }
 
@@ -34,7 +36,7 @@ export class SessionLog {
         const at = new Date(this.#start + (this.#head + index) * 1_000).toISOString();
         const { turnId = "turn_1", ...rest } = body;
         const isOfTurn = !("turnId" in body) || body.turnId !== undefined;
-        return { ...(isOfTurn && { turnId }), at, agent: "demo", ...rest };
+        return { ...(isOfTurn && { turnId }), at, agent: this.#agent, ...rest };
       });
       await this.#store.append({ sessionId: this.id, id: newId("app"), expectedHead: this.#head, events });
       this.#head += events.length;

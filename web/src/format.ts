@@ -11,7 +11,11 @@ export function formatDuration(ms: number): string {
 /** Such as "3 min ago". `now` is the server's time. */
 export function formatAge(at: string, now: number): string {
   const ms = now - Date.parse(at);
-  return ms < 5_000 ? "just now" : `${formatDuration(ms)} ago`;
+  if (ms < 5_000) return "just now";
+  const hours = Math.floor(ms / 3_600_000);
+  if (hours === 0) return `${formatDuration(ms)} ago`;
+  const days = Math.floor(hours / 24);
+  return days === 0 ? `${hours} h ago` : days === 1 ? "1 day ago" : `${days} days ago`;
 }
 
 export function formatTokens(count: number): string {
@@ -26,6 +30,26 @@ export function formatUsd(usd: number): string {
 /** The last part of a path. */
 export function folderName(path: string): string {
   return path.split("/").filter(Boolean).at(-1) ?? path;
+}
+
+/** A line of Markdown without its marks, for one line of a list. */
+export function plainLine(line: string): string {
+  return line
+    .slice(0, MAX_LINE)
+    .replace(/^[\s>|#*-]+/, "")
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replaceAll(/\*\*|`/g, "")
+    .replaceAll(/\s*\|\s*/g, " \u{b7} ")
+    .replace(/ \u{b7} $/u, "");
+}
+
+const MAX_LINE = 500;
+
+/** The title of a call without the name of its tool, which is shown beside it. */
+export function titleWithoutTool(title: string, tool: string): string {
+  if (tool === "" || !title.startsWith(tool)) return title;
+  const rest = title.slice(tool.length).replace(/^:?\s+/, "");
+  return rest === "" || rest === title.slice(tool.length) ? title : rest;
 }
 
 /** Shows control characters and characters that change the direction of text as what they are. */

@@ -1,6 +1,6 @@
 /** One row of the roster. */
 import { Show, type JSX } from "solid-js";
-import { folderName, formatAge, formatDuration, formatTokens, formatUsd, visible } from "../format.ts";
+import { folderName, formatAge, formatDuration, formatTokens, formatUsd, plainLine, visible } from "../format.ts";
 import { Link } from "../shell/link.tsx";
 import { useServer } from "../server.tsx";
 import type { RosterRow } from "./groups.ts";
@@ -20,7 +20,7 @@ export function Row(props: { readonly row: RosterRow }): JSX.Element {
       <span class="facts">{visible(facts())}</span>
       <span class="amounts">{amounts(props.row, roster.now())}</span>
       <Show when={props.row.lastLine ?? props.row.message}>
-        {(line) => <span class="last mono">{visible(line())}</span>}
+        {(line) => <span class="last mono">{visible(plainLine(line()))}</span>}
       </Show>
     </Link>
   );
@@ -32,7 +32,7 @@ function amounts({ usage, ranMs, updatedAt }: RosterRow, now: number): string {
     parts.push(`${formatTokens(usage.inputTokens + usage.outputTokens)} tokens`);
     if (usage.costUsd !== undefined) parts.push(formatUsd(usage.costUsd));
   }
-  if (ranMs !== undefined && ranMs > 0) parts.push(formatDuration(ranMs));
+  if (ranMs !== undefined && ranMs > 0) parts.push(`ran ${formatDuration(ranMs)}`);
   parts.push(formatAge(updatedAt, now));
   return parts.join(" · ");
 }

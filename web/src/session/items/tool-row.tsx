@@ -1,7 +1,7 @@
 /** A call of a tool: one line, which opens to its diff, output or image. */
 import { createMemo, For, Show, type JSX } from "solid-js";
 import type { ToolKind } from "../../../../src/domain/events.ts";
-import { formatDuration, visible } from "../../format.ts";
+import { formatDuration, titleWithoutTool, visible } from "../../format.ts";
 import { useServer } from "../../server.tsx";
 import { formatInputJson } from "../input-json.ts";
 import type { ToolItem } from "../transcript/items.ts";
@@ -41,7 +41,7 @@ export function ToolRow(props: FoldState & { readonly item: ToolItem }): JSX.Ele
   const title = (): string => {
     const { title: text, name, toolId } = props.item;
     const [line = ""] = [text, name, toolId].find((each) => each.trim() !== "")?.split("\n", 1) ?? [];
-    return visible(line.slice(0, 300));
+    return visible(titleWithoutTool(line, name).slice(0, 300));
   };
   const duration = (): string => {
     const end = props.item.endedAt === undefined ? roster.now() : Date.parse(props.item.endedAt);

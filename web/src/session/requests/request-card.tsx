@@ -1,7 +1,7 @@
 /** The card of an open request. Keys while it has the focus: y allows, a allows for the session, n denies. */
 import { createSignal, For, Show, type JSX } from "solid-js";
 import type { EventOf } from "../../../../src/domain/events.ts";
-import { visible } from "../../format.ts";
+import { titleWithoutTool, visible } from "../../format.ts";
 import { useServer } from "../../server.tsx";
 import { formatInputJson } from "../input-json.ts";
 import { DiffView } from "../items/diff-view.tsx";
@@ -109,7 +109,8 @@ function PermissionBody(props: BodyProps<EventOf<"permission.requested">>): JSX.
     <div on:keydown={onKeyDown}>
       <p class="request-title">
         <strong>{visible(props.request.from ?? "The agent")}</strong> asks to use{" "}
-        <code>{visible(props.request.tool)}</code>: {visible(props.request.title.slice(0, 1_000))}
+        <code>{visible(props.request.tool)}</code>:{" "}
+        {visible(titleWithoutTool(props.request.title, props.request.tool).slice(0, 1_000))}
       </p>
       <For each={diffs().slice(0, MAX_DIFFS)}>{(diff) => <DiffView diff={diff} />}</For>
       <Show when={diffs().length === 0 && formatInputJson(props.request.input) !== ""}>
