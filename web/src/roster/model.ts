@@ -1,5 +1,5 @@
 /** All sessions and tasks: a snapshot of the server, and a fold of the events after it with the server's own code. */
-import { createEffect, createSignal, on, onCleanup, type Accessor } from "solid-js";
+import { createEffect, createMemo, createSignal, on, onCleanup, type Accessor } from "solid-js";
 import { createStore, reconcile } from "solid-js/store";
 import { errorOf, type RookeryClient } from "../../../src/client/index.ts";
 import type { SessionSummary } from "../../../src/domain/summary.ts";
@@ -20,6 +20,14 @@ interface Rows {
   readonly sessions: Record<string, SessionSummary>;
   readonly tasks: Record<string, TaskView>;
 }
+
+/** A deletion leaves no event, so that a page which was disconnected needs a new snapshot. */
+interface SnapshotNumber {
+  readonly log: number;
+  readonly isDisconnected: boolean;
+  readonly count: number;
+}
+const NO_SNAPSHOT: SnapshotNumber = { log: 0, isDisconnected: false, count: 0 };
 
 const RETRY_MS = 1_000;
 /** How often ages and running times change on the screen. */
@@ -94,13 +102,18 @@ export function openRoster(client: RookeryClient, feed: Feed): RosterModel {
     showSoon();
   }, CLOCK_MS);
   onCleanup(() => clearInterval(timer));
+  /** Counts the times from which on the snapshot may lack something. */
+  const snapshotNumber = createMemo((before: SnapshotNumber): SnapshotNumber => {
+    const { log, state } = feed.status();
+    const isBack = before.isDisconnected && state === "connected";
+    const isNew = log !== before.log || isBack;
+    return { log, isDisconnected: state === "disconnected", count: before.count + (isNew ? 1 : 0) };
+  }, NO_SNAPSHOT);
+  const neededSnapshot = createMemo(() => snapshotNumber().count);
   createEffect(
-    on(
-      () => feed.status().log,
-      (log) => {
-        if (log > 0) void load();
-      },
-    ),
+    on(neededSnapshot, (count) => {
+      if (count > 0) void load();
+    }),
   );
   return { isLoaded, sessions: rows.sessions, tasks: rows.tasks, now };
 }
