@@ -361,6 +361,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/tasks/{id}/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The events of a task without those of its sessions, as a page. The cursor is `seq`. */
+        get: operations["taskLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/events": {
         parameters: {
             query?: never;
@@ -4600,6 +4617,331 @@ export interface operations {
             };
             /** @description Code input_invalid. */
             416: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code internal. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code interrupted, store_closed, store_locked, store_unavailable. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    taskLog: {
+        parameters: {
+            query?: {
+                /** @description Return events after this one. Default: 0, from the start. */
+                after?: number;
+                /** @description Maximum number of events in a page. Default: 1000, at most 10000. A page of large events holds fewer: continue until `head`. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of events. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        events: ({
+                            seq: number;
+                            /** Format: date-time */
+                            at: string;
+                            taskId: string;
+                            /** @constant */
+                            type: "task.created";
+                            spec: {
+                                prompt: string;
+                                title: string;
+                                repository: string;
+                                agent: string;
+                                provider: string;
+                                model?: string;
+                                /** @enum {string} */
+                                permissions?: "ask" | "read" | "all" | "none";
+                                base?: string;
+                                priority: number;
+                                needs: string[];
+                                retries: number;
+                                budget: {
+                                    tokens?: number;
+                                    usd?: number;
+                                    steps?: number;
+                                    seconds?: number;
+                                };
+                                stages: ({
+                                    name: string;
+                                    backTo?: string;
+                                    tries: number;
+                                    /** @constant */
+                                    kind: "agent";
+                                    agent: string;
+                                    model?: string;
+                                    prompt?: string;
+                                    pass?: string;
+                                } | {
+                                    name: string;
+                                    backTo?: string;
+                                    tries: number;
+                                    /** @constant */
+                                    kind: "command";
+                                    command: string;
+                                    timeout: number;
+                                } | {
+                                    name: string;
+                                    backTo?: string;
+                                    tries: number;
+                                    /** @constant */
+                                    kind: "merge";
+                                    /** @enum {string} */
+                                    how: "merge" | "squash" | "rebase";
+                                    into?: string;
+                                    gate?: string;
+                                })[];
+                                limits: {
+                                    repository?: number;
+                                    agent?: number;
+                                    provider?: number;
+                                };
+                            };
+                        } | {
+                            seq: number;
+                            /** Format: date-time */
+                            at: string;
+                            taskId: string;
+                            /** @constant */
+                            type: "task.queued";
+                            /** @enum {string} */
+                            why: "resumed" | "continued" | "interrupted" | "retried" | "unavailable";
+                            message?: string;
+                            /** Format: date-time */
+                            notBefore?: string;
+                            prompt?: string;
+                            budget?: {
+                                tokens?: number;
+                                usd?: number;
+                                steps?: number;
+                                seconds?: number;
+                            };
+                        } | {
+                            seq: number;
+                            /** Format: date-time */
+                            at: string;
+                            taskId: string;
+                            /** @constant */
+                            type: "task.started";
+                            run: number;
+                            owner: string;
+                        } | {
+                            seq: number;
+                            /** Format: date-time */
+                            at: string;
+                            taskId: string;
+                            /** @constant */
+                            type: "worktree.made";
+                            path: string;
+                            branch: string;
+                            base: string;
+                            baseCommit: string;
+                            port?: number;
+                            copied?: string[];
+                            anew: boolean;
+                        } | {
+                            seq: number;
+                            /** Format: date-time */
+                            at: string;
+                            taskId: string;
+                            /** @constant */
+                            type: "worktree.ready";
+                            setUp: boolean;
+                        } | {
+                            seq: number;
+                            /** Format: date-time */
+                            at: string;
+                            taskId: string;
+                            /** @constant */
+                            type: "output.text";
+                            from: string;
+                            text: string;
+                        } | {
+                            seq: number;
+                            /** Format: date-time */
+                            at: string;
+                            taskId: string;
+                            /** @constant */
+                            type: "stage.started";
+                            stage: number;
+                            name: string;
+                            attempt: number;
+                            sessionId?: string;
+                            turns?: number;
+                            turnId?: string;
+                        } | {
+                            seq: number;
+                            /** Format: date-time */
+                            at: string;
+                            taskId: string;
+                            /** @constant */
+                            type: "stage.ended";
+                            stage: number;
+                            name: string;
+                            passed: boolean;
+                            message?: string;
+                            backTo?: number;
+                        } | {
+                            seq: number;
+                            /** Format: date-time */
+                            at: string;
+                            taskId: string;
+                            /** @constant */
+                            type: "task.parked";
+                            /** Format: date-time */
+                            until: string;
+                            message: string;
+                        } | {
+                            seq: number;
+                            /** Format: date-time */
+                            at: string;
+                            taskId: string;
+                            /** @constant */
+                            type: "task.stop_asked";
+                            reason?: string;
+                        } | {
+                            seq: number;
+                            /** Format: date-time */
+                            at: string;
+                            taskId: string;
+                            /** @constant */
+                            type: "task.ended";
+                            /** @enum {string} */
+                            outcome: "done" | "failed" | "stopped";
+                            code?: string;
+                            message?: string;
+                        } | {
+                            seq: number;
+                            /** Format: date-time */
+                            at: string;
+                            taskId: string;
+                            /** @constant */
+                            type: "merge.asked";
+                            mergeId: string;
+                            /** @enum {string} */
+                            how: "merge" | "squash" | "rebase";
+                            into: string;
+                            gate?: string;
+                            message?: string;
+                        } | {
+                            seq: number;
+                            /** Format: date-time */
+                            at: string;
+                            taskId: string;
+                            /** @constant */
+                            type: "merge.prepared";
+                            mergeId: string;
+                            commit: string;
+                            tip?: string;
+                        } | {
+                            seq: number;
+                            /** Format: date-time */
+                            at: string;
+                            taskId: string;
+                            /** @constant */
+                            type: "merge.ended";
+                            mergeId: string;
+                            /** @enum {string} */
+                            outcome: "merged" | "nothing" | "conflicts" | "gate_failed" | "failed";
+                            commit?: string;
+                            tip?: string;
+                            conflicts?: string[];
+                            message?: string;
+                        } | {
+                            seq: number;
+                            /** Format: date-time */
+                            at: string;
+                            taskId: string;
+                            /** @constant */
+                            type: "worktree.removed";
+                            path: string;
+                            branch: string;
+                            forced: boolean;
+                        } | {
+                            seq: number;
+                            /** Format: date-time */
+                            at: string;
+                            taskId: string;
+                            /** @constant */
+                            type: "task.removed";
+                            message?: string;
+                        } | {
+                            seq: number;
+                            /** Format: date-time */
+                            at: string;
+                            taskId: string;
+                            /** @constant */
+                            type: "notice";
+                            /** @enum {string} */
+                            level: "info" | "warning" | "error";
+                            code: string;
+                            message: string;
+                        })[];
+                        /** @description The `seq` of the last event: continue until you reach it. */
+                        head: number;
+                    };
+                };
+            };
+            /** @description Code input_invalid. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code task_not_found. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

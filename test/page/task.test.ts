@@ -127,6 +127,20 @@ describe.skipIf("missing" in found)(`the screen of a task${"missing" in found ? 
     },
   );
 
+  it("reads the events of the task without those of its sessions", async () => {
+    await startTask("own-log", "true");
+    const { page } = await scene.openPage("/task/own-log/events");
+    const responses: Promise<string>[] = [];
+    page.on("response", (response) => {
+      if (new URL(response.url()).pathname.startsWith("/v1/tasks/own-log/")) responses.push(response.text());
+    });
+    await page.reload();
+    await page.locator("#seq-2").waitFor();
+    const logs = (await Promise.all(responses)).filter((text) => text.includes('"task.created"'));
+    expect(logs.join()).not.toContain('"session.opened"');
+    expect(logs).toHaveLength(1);
+  });
+
   it("links to an event", async () => {
     await startTask("linked", "true");
     const { page } = await scene.openPage("/task/linked/events#seq-2");

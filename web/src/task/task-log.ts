@@ -37,10 +37,10 @@ export function openTaskLog({ client, feed }: Pick<ServerValue, "client" | "feed
     try {
       for (let after = 0, head = 1; after < head && own === list;) {
         const query = { after, limit: PAGE };
-        const page = await dataOf(client.GET("/v1/tasks/{id}/events", { params: { path: { id }, query } }));
-        own.addPage(page.events.map(({ event }) => event as TaskEvent).filter(isOwn));
+        const page = await dataOf(client.GET("/v1/tasks/{id}/log", { params: { path: { id }, query } }));
+        own.addPage(page.events);
         head = page.events.length === 0 ? 0 : page.head;
-        after = page.events.at(-1)?.position ?? head;
+        after = page.events.at(-1)?.seq ?? head;
       }
       if (own !== list) return;
       own.start();

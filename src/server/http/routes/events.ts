@@ -6,7 +6,7 @@ import { type RouteResponse, jsonResponse } from "../response.ts";
 import { route, wholeNumberParam, type RouteCall, type HttpRoute, type ParamShape } from "../route.ts";
 import { SessionId, TaskIdParam } from "../schema/common.ts";
 import { EventPageSchema } from "../schema/session.ts";
-import { FeedPageSchema, LogEventSchema } from "../schema/task.ts";
+import { FeedPageSchema, LogEventSchema, TaskEventPageSchema } from "../schema/task.ts";
 import type { LogSource } from "../stream/channel.ts";
 import type { EventLine } from "../stream/piece.ts";
 import { MAX_STREAMS } from "../stream/streams.ts";
@@ -83,6 +83,21 @@ export const eventRoutes: readonly HttpRoute[] = [
         throw new RookeryError("task_not_found", `no task ${task}: GET /v1/tasks lists all tasks`);
       }
       return respondWithFeed(call, task);
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/v1/tasks/:id/log",
+    id: "taskLog",
+    summary: "The events of a task without those of its sessions, as a page. The cursor is `seq`.",
+    tag: "events",
+    params: { id: TaskIdParam },
+    query: { ...query, after: wholeNumberParam("Return events after this one. Default: 0, from the start.") },
+    responses: { 200: { description: "A page of events.", schema: TaskEventPageSchema } },
+    errors: ["task_not_found"],
+    async handle(call) {
+      const { context, params: { id: taskId }, query: { after = 0 } } = call; // prettier-ignore
+      return jsonResponse(await context.rookery.store.readTask({ taskId, after, limit: clampEventLimit(call) }));
     },
   }),
   route({

@@ -172,3 +172,8 @@ export const FeedPageSchema = z.object({
   events: z.array(z.object({ position: z.int(), event: LogEventSchema })),
   head: z.int().describe("The last position of the log."),
 });
+
+export const TaskEventPageSchema = z.object({
+  events: z.array(TaskEvent),
+  head: z.int().describe("The `seq` of the last event: continue until you reach it."),
+});
