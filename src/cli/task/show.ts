@@ -1,22 +1,23 @@
-/** `rookery task show`: prints the details of a task, the last message of its agent, and how to answer its requests. */
+/** `rookery task show`: prints the state of a task, its changes, what it waits for, and the last message of its agent. */
 import { isEndedStatus } from "../../domain/enums.ts";
-import { shortId } from "../../domain/ids.ts";
-import type { TaskView } from "../../domain/task/view.ts";
+import type { TaskDiff, TaskView } from "../../domain/task/view.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
-import { formatColumns, formatDuration, formatLocalTime } from "../format.ts";
 import { hasColor, type Io, withCommandPrefix, print, printJson, terminalWidth } from "../io.ts";
 import { isSet } from "../options.ts";
 import { ansiPaint, plainPaint } from "../paint.ts";
-import { stripControls, toSingleLine } from "../sanitize.ts";
+import { stripControls } from "../sanitize.ts";
 import { formatPendingRequest } from "../sessions/format-request.ts";
 import { loadMessageRenderer } from "../transcript/message-renderer.ts";
 import type { TaskService } from "./service.ts";
 import { findTask } from "./find.ts";
+import { formatChangedFiles, formatTaskDetails } from "./format-details.ts";
 import { type ListedTask, markInterrupted } from "./interrupted.ts";
 import { type NextCommand, formatNextCommands } from "./next-commands.ts";
 import { pendingTaskRequests } from "./requests.ts";
-import { formatLastActivity, MERGE_OUTCOME_TEXT, shortCommit, formatTaskUsage } from "./messages.ts";
+
+/** Lines of a diff that a request shows; the rest would push the state of the task off the screen. */
+const MAX_DIFF_LINES = 10;
 
 export async function showTaskCommand(
   { io, args: [named = ""], options }: CommandCall,
@@ -24,16 +25,32 @@ export async function showTaskCommand(
 ): Promise<ExitCode> {
   const task = await findTask(service.tasks, named, io);
   if (isSet(options, "json")) await printJson(io, task);
-  else {
-    const requests = await pendingTaskRequests(service, task);
-    const shown = await markInterrupted(service, task);
-    const waits = requests.map(({ sessionId, asked }) => formatPendingRequest(sessionId, asked, task.id));
-    const said = await formatLastMessage(await readLastTaskMessage(service, task), io);
-    const width = terminalWidth(io.stdout);
-    const facts = withCommandPrefix(io, formatTaskFacts(shown, width) + formatNextSteps(shown, width));
-    await print(io, facts + said + withCommandPrefix(io, waits.join("")));
-  }
+  else await printTask(io, service, task);
   return EXIT.done;
+}
+
+async function printTask(io: Io, service: TaskService, task: TaskView): Promise<void> {
+  const paint = hasColor(io) ? ansiPaint : plainPaint;
+  const width = terminalWidth(io.stdout);
+  const [shown, requests, diff, message] = await Promise.all([
+    markInterrupted(service, task),
+    pendingTaskRequests(service, task),
+    readChangedFiles(service, task),
+    readLastTaskMessage(service, task),
+  ]);
+  const hint = `all of it: rookery task, then a`;
+  const format = { paint, columns: width, hint, maxLines: MAX_DIFF_LINES };
+  const waits = requests.map(({ sessionId, asked }) => formatPendingRequest(sessionId, asked, task.id, format));
+  const before = formatTaskDetails(shown, { width, paint }) + formatChangedFiles(task.id, diff, { width, paint });
+  await print(io, withCommandPrefix(io, before + waits.join("")));
+  await print(io, await formatLastMessage(message, io));
+  await print(io, withCommandPrefix(io, formatNextSteps(shown, width)));
+}
+
+/** Undefined if the task has no worktree, or git fails. */
+async function readChangedFiles({ tasks }: TaskService, { id, worktree }: TaskView): Promise<TaskDiff | undefined> {
+  if (worktree === undefined || worktree.removed) return undefined;
+  return tasks.diff(id, { patch: false }).catch(() => undefined);
 }
 
 /** The newest session may not have said anything yet. */
@@ -55,59 +72,6 @@ async function formatLastMessage(text: string | undefined, io: Io): Promise<stri
   if (messages === undefined) return `\n${heading}\n${said}\n`;
   const blocks = messages.render(said, terminalWidth(io.stdout) ?? 80).map((lines) => `\n${lines.join("\n")}\n`);
   return `\n${heading}\n${blocks.join("")}`;
-}
-
-function formatTaskFacts(task: ListedTask, width: number | undefined): string {
-  const { worktree, merge, stages, stage } = task;
-  const kept = worktree === undefined ? undefined : `${worktree.path}${worktree.removed ? " (removed)" : ""}`;
-  const facts: [string, string | undefined][] = [
-    ["task", task.id],
-    ["title", task.title],
-    ["prompt", task.prompt === task.title ? undefined : toSingleLine(task.prompt, 500)],
-    ["status", formatTaskStatus(task)],
-    ["agent", task.agent],
-    ["stage", stages.length < 2 ? undefined : `${stage ?? "none"} (of ${stages.join(" → ")})`],
-    ["repository", task.repository],
-    ["worktree", kept],
-    ["branch", worktree && `${worktree.branch}, from ${worktree.base} (${shortCommit(worktree.baseCommit)})`],
-    ["port", worktree?.port === undefined || isEndedStatus(task.status) ? undefined : String(worktree.port)],
-    ["needs", task.needs.join(", ") || undefined],
-    ["priority", task.priority === 0 ? undefined : String(task.priority)],
-    ["created", formatLocalTime(task.createdAt)],
-    ["started", task.startedAt && formatLocalTime(task.startedAt)],
-    ["ended", task.endedAt && formatLocalTime(task.endedAt)],
-    ["ran", task.startedAt && `${formatDuration(task.ranMs)}${task.runs > 1 ? ` in ${task.runs} runs` : ""}`],
-    ["used", formatTaskUsage(task).join(" · ") || undefined],
-    ...task.sessions.map(({ id, stage: of }): [string, string] => ["session", `${shortId(id)} (${of})`]),
-    ["merge", merge && formatMerge(merge)],
-    ["conflicts", merge?.conflicts?.join(", ") || undefined],
-    ["last", lastActivity(task)],
-  ];
-  const rows = facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, toSingleLine(value)]]));
-  return formatColumns(rows, width);
-}
-
-/** Undefined if the status already says it. */
-function lastActivity(task: ListedTask): string | undefined {
-  if (isEndedStatus(task.status) || task.interrupted || task.status === "waiting" || task.message !== undefined)
-    return undefined;
-  return formatLastActivity(task) || undefined;
-}
-
-function formatTaskStatus(task: ListedTask): string {
-  const { status, message, code, notBefore } = task;
-  if (task.interrupted) return `interrupted (was ${status}); continue it with: rookery task resume ${task.id}`;
-  if (status === "waiting") return "waiting for an answer";
-  const until = notBefore === undefined ? "" : ` until ${formatLocalTime(notBefore)}`;
-  const why = message === undefined ? "" : `: ${message}${code === undefined ? "" : ` (${code})`}`;
-  return `${status}${until}${why}`;
-}
-
-function formatMerge({ how, into, outcome, commit, message }: NonNullable<TaskView["merge"]>): string {
-  const done = outcome === undefined ? "in progress" : MERGE_OUTCOME_TEXT[outcome];
-  const where = outcome === "merged" && commit !== undefined ? ` as ${shortCommit(commit)}` : "";
-  const why = message === undefined || outcome === "conflicts" ? "" : `: ${message}`; // the files are listed on their own line
-  return `${how} into ${into}: ${done}${where}${why}`;
 }
 
 /** Lists the commands that make sense now. */

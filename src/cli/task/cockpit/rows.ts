@@ -1,10 +1,11 @@
 /** Formats one row per task: columns that do not fit are left out, the least important first. */
-import type { Color, Paint } from "../../paint.ts";
+import type { Paint } from "../../paint.ts";
 import { stripHidden, toSingleLine } from "../../sanitize.ts";
 import { clipStyled, fitStyled, styledWidth } from "../../tui/styled-text.ts";
 import { isActive, type ListedTask } from "../interrupted.ts";
 import { formatTaskCost, formatTaskElapsed } from "../table.ts";
-import { groupOfTask, type TaskGroup } from "./state.ts";
+import { GROUP_STYLES } from "./group-styles.ts";
+import { groupOfTask } from "./state.ts";
 
 export interface TaskRowOptions {
   readonly width: number;
@@ -14,18 +15,6 @@ export interface TaskRowOptions {
   /** How long ago the tasks were read, in milliseconds. */
   readonly since: number;
 }
-
-const GROUP_STYLES: Record<TaskGroup, { readonly mark: string; readonly color: Color }> = {
-  "needs you": { mark: "?", color: "yellow" },
-  working: { mark: "●", color: "cyan" },
-  interrupted: { mark: "!", color: "red" },
-  parked: { mark: "‖", color: "yellow" },
-  queued: { mark: "○", color: "dim" },
-  done: { mark: "✓", color: "green" },
-  failed: { mark: "✗", color: "red" },
-  stopped: { mark: "⊘", color: "red" },
-  merged: { mark: "✓", color: "dim" },
-};
 
 /** A column that may be left out. Those with the lowest priority are left out first. */
 interface TaskColumn {
