@@ -47,6 +47,7 @@ import {
   reopenSession,
   settleStoredSession,
   queueStoredInput,
+  withdrawStoredInput,
   type Answer,
   type Deliver,
   type BudgetOptions,
@@ -275,6 +276,14 @@ export class Rookery implements AsyncDisposable {
   ): Promise<string> {
     checkTellOptions(options);
     return queueStoredInput(this.store, { sessionId, input, ...options, clock: this.#clock });
+  }
+
+  /**
+   * Takes back an input that waits in the queue of a session, also if another process drives it. Resolves with the
+   * input. Rejects with `input_not_queued` if the agent has it already, with `session_not_found` or `session_closed`.
+   */
+  withdraw(sessionId: string, inputId: string): Promise<readonly InputPart[]> {
+    return withdrawStoredInput(this.store, { sessionId, inputId, clock: this.#clock });
   }
 
   /** Closes a session for good. If another process drives it, that process stops. */

@@ -1,6 +1,13 @@
 /** Prepares a step: delivers input that arrived in the meantime, and checks the budgets. */
 import { z } from "zod";
-import { InputPart, type EffectKey, type QueuedInput, type TurnContext, type TurnOutcome } from "../domain/index.ts";
+import {
+  InputPart,
+  isRookeryError,
+  type EffectKey,
+  type QueuedInput,
+  type TurnContext,
+  type TurnOutcome,
+} from "../domain/index.ts";
 import { enforceBudgets } from "./budget-effect.ts";
 import type { TurnEffect } from "./machine.ts";
 import type { TurnAgent } from "./turn-agent.ts";
@@ -30,13 +37,24 @@ export async function prepareStep(
   });
   await turn.log.commit(); // the results of the previous step are durable and counted before the model is paid again
   const key = createKey("input", "steer");
-  const waiting = turn.steering?.() ?? [];
   const begun = (["summary", "reply"] as const).find((id) => turn.effects.isFinished(createKey("model", id)));
   const isBegun = begun !== undefined;
-  const hasInput = turn.effects.isFinished(key) || (!isBegun && waiting.length > 0);
-  const inputs = hasInput ? await deliverInputs(turn, key, waiting) : [];
+  const inputs = await takeInputs(turn, key, isBegun);
   if (final && inputs.length === 0) return { inputs };
   return { inputs, begun, stop: await enforceBudgets(agent, turn, { step, isBegun }) };
+}
+
+/** A person may withdraw an input at the same moment; the step then goes on with the others. */
+async function takeInputs(turn: TurnContext, key: EffectKey, isBegun: boolean): Promise<PreparedStep["inputs"]> {
+  for (;;) {
+    const waiting = turn.steering?.() ?? [];
+    if (!turn.effects.isFinished(key) && (isBegun || waiting.length === 0)) return [];
+    try {
+      return await deliverInputs(turn, key, waiting);
+    } catch (error) {
+      if (!isRookeryError(error, "input_not_queued")) throw error;
+    }
+  }
 }
 
 async function deliverInputs(
@@ -48,6 +66,7 @@ async function deliverInputs(
     key,
     repeatable: true,
     instant: true,
+    refusable: true,
     perform: () =>
       Promise.resolve({
         value: waiting.map(({ input }) => input),

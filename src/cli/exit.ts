@@ -26,6 +26,7 @@ const EXIT_BY_CODE: Record<ErrorCode, ExitCode> = {
   turn_in_progress: EXIT.failed,
   request_not_found: EXIT.failed,
   request_resolved: EXIT.failed,
+  input_not_queued: EXIT.failed,
   append_conflict: EXIT.failed,
   lease_lost: EXIT.failed,
   store_locked: EXIT.failed,

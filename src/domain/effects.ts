@@ -34,6 +34,11 @@ interface EffectBase<T> {
   readonly started?: readonly EventBody[];
   /** True if `perform` only returns known data: start and outcome are committed together. */
   readonly instant?: boolean;
+  /**
+   * True if the outcome may be refused, because something else was recorded first: it is committed alone, and `run`
+   * rejects with that error. Only for instant effects. Default: false.
+   */
+  readonly refusable?: boolean;
   perform(): Promise<Performed<T>>;
   /** Parses a journaled value. Throws if it is invalid. */
   parse(value: unknown): T;

@@ -10,6 +10,7 @@ export const ERROR_CODES = [
   "turn_in_progress",
   "request_not_found",
   "request_resolved",
+  "input_not_queued",
   "append_conflict",
   "lease_lost",
   "store_locked",

@@ -134,6 +134,8 @@ export const eventBodies = lazily(() => ({
   }),
   /** The running turn got the input before its next model call. */
   "input.delivered": z.strictObject({ inputId: z.string(), input: z.array(InputPart) }),
+  /** A person took a queued input back before an agent got it. The agent never gets it. */
+  "input.withdrawn": z.strictObject({ inputId: z.string() }),
   /** The agent continues from these messages only. The log keeps the earlier conversation. */
   "conversation.replaced": z.strictObject({
     messages: z.array(z.strictObject({ role: z.enum(["user", "assistant"]), text: z.string() })),

@@ -156,6 +156,7 @@ export class SessionFold {
         break;
       }
       case "input.delivered":
+      case "input.withdrawn":
         this.#queue.remove(event.inputId);
         break;
       case "conversation.replaced": // queued inputs and the program's session belong to the old conversation

@@ -15,6 +15,9 @@ export type CommitWithJournal = (events: readonly EventBody[], journal: readonly
 /** Queues events and journal entries in commit order without waiting for the disk. Later commits make them durable. */
 export type QueueWithJournal = (events: readonly EventBody[], journal: readonly JournalWrite[]) => void;
 
+/** Commits events and journal entries together, and nothing else with them. Rejects if they are refused. */
+export type CommitAlone = CommitWithJournal;
+
 /**
  * Opens the host of one turn. `before` holds the entries that earlier processes journaled for this turn. With `queue`,
  * repeatable effects are queued instead of committed: a crash can lose such an entry only together with everything that
@@ -24,6 +27,7 @@ export function journalHost(
   before: readonly JournalEntry[],
   commit: CommitWithJournal,
   queue?: QueueWithJournal,
+  commitAlone: CommitAlone = commit,
 ): EffectHost {
   const known = new Map(before.map((entry) => [keyText(entry.key), entry]));
   return {
@@ -42,7 +46,8 @@ export function journalHost(
         effect.repeatable && queue !== undefined ? queue(events, journal) : commit(events, journal);
       if (effect.instant === true) {
         const { value, events = [] } = await effect.perform();
-        await write([...(isNew ? (effect.started ?? []) : []), ...events], [{ op: "finish", key, value }]);
+        const writeInstant = effect.refusable === true ? commitAlone : write;
+        await writeInstant([...(isNew ? (effect.started ?? []) : []), ...events], [{ op: "finish", key, value }]);
         return { how: "performed", value };
       }
       const startWritten =

@@ -64,14 +64,15 @@ export interface OutsideEvent {
 /**
  * Appends one event without a lease, or nothing if `make` returns undefined. The append does not depend on the head,
  * so it never conflicts with a live writer. `make` gets the session's summary as of the commit, and may be called
- * more than once. Rejects with the error that `make` throws, or with `session_not_found`.
+ * more than once. Resolves with the head after the append. Rejects with the error that `make` throws, or with
+ * `session_not_found`.
  */
 export async function appendWithoutLease(
   store: SessionStore,
   sessionId: string,
   clock: Clock,
   make: (summary: SessionSummary) => OutsideEvent | undefined,
-): Promise<void> {
+): Promise<number> {
   const id = newId("app", clock.now());
   const decide = (summary: SessionSummary): EventDraft[] => {
     const made = make(summary);
@@ -80,7 +81,7 @@ export async function appendWithoutLease(
     return [{ ...body, at: new Date(clock.now()).toISOString(), agent, ...(turnId !== undefined && { turnId }) }];
   };
   try {
-    await store.appendAtHead({ sessionId, id, decide });
+    return (await store.appendAtHead({ sessionId, id, decide })).head;
   } catch (error) {
     throw isRookeryError(error, "session_not_found") ? sessionNotFound(sessionId) : error;
   }

@@ -28,3 +28,4 @@ export { requireNoRunningTask, findRunningTask } from "./task-session.ts";
 export { listWaitingRequests, sessionWaitingRequests, type WaitingRequest } from "./waiting-requests.ts";
 export * from "./usage.ts";
 export { queueStoredInput } from "./queue-input.ts";
+export { withdrawStoredInput } from "./withdraw-input.ts";

@@ -15,6 +15,8 @@ import {
 
 /** How many conflicts with other writers an append retries before it fails. */
 const CONFLICT_LIMIT = 100;
+/** Beyond this number, the oldest is forgotten. Uses of it were refused or recorded long before. */
+const MAX_WITHDRAWN = 1_000;
 
 export interface LogHeadOptions {
   readonly store: SessionStore;
@@ -34,6 +36,8 @@ export class LogHead {
   #state: SessionState;
   readonly #store: SessionStore;
   readonly #fence: number | undefined;
+  /** The last inputs that were withdrawn: an append of this process may be about to use one. */
+  readonly #withdrawn = new Set<string>();
   /** Called with events that another process appended. */
   onForeign: (events: readonly SessionEvent[]) => void = () => undefined;
 
@@ -49,18 +53,22 @@ export class LogHead {
 
   /**
    * Rejects like `SessionStore.append`, with `session_closed` if the append would start something in a session that
-   * another process closed, and with `input_invalid` if the state cannot be computed from the events.
+   * another process closed, with `input_not_queued` if it would use an input that was used or withdrawn before, and
+   * with `input_invalid` if the state cannot be computed from the events.
    */
   async append(append: LogAppend): Promise<void> {
     const { id: sessionId } = this.#state;
     for (let tries = 1; ; tries += 1) {
+      this.#requireQueued(append.events);
       const expectedHead = this.#state.head;
       const events = this.#toEvents(append.events, expectedHead);
       const next = this.#fold(events);
       try {
         const { head } = await this.#store.append({ sessionId, fence: this.#fence, ...append, expectedHead });
-        if (this.#state.head === expectedHead && head === expectedHead + events.length) this.#state = next;
-        else this.#applyNew(this.#toEvents(append.events, head - events.length));
+        if (this.#state.head === expectedHead && head === expectedHead + events.length) {
+          this.#state = next;
+          this.#noteWithdrawn(events);
+        } else this.#applyNew(this.#toEvents(append.events, head - events.length));
         return;
       } catch (error) {
         // Another process appended an answer or an input first: apply it, and append after it.
@@ -102,6 +110,30 @@ export class LogHead {
     }
   }
 
+  /**
+   * Of the events that remove an input from the queue, only the first one counts, whoever writes it. An input that is
+   * used is not compared with the queue, because a failed append of this event may be durable.
+   */
+  #requireQueued(events: readonly EventDraft[]): void {
+    for (const event of events) {
+      const isUsed = event.type === "turn.started" || event.type === "input.delivered";
+      if (!isUsed && event.type !== "input.withdrawn") continue;
+      const { inputId } = event;
+      const isGone = isUsed
+        ? inputId !== undefined && this.#withdrawn.has(inputId)
+        : !this.#state.queue.some((queued) => queued.inputId === inputId);
+      if (isGone) throw inputNotQueued(this.#state.id, inputId ?? "");
+    }
+  }
+
+  #noteWithdrawn(events: readonly SessionEvent[]): void {
+    for (const event of events) if (event.type === "input.withdrawn") this.#withdrawn.add(event.inputId);
+    for (const inputId of this.#withdrawn) {
+      if (this.#withdrawn.size <= MAX_WITHDRAWN) break;
+      this.#withdrawn.delete(inputId);
+    }
+  }
+
   #toEvents(drafts: readonly EventDraft[], head: number): SessionEvent[] {
     return drafts.map((draft, index) => ({ seq: head + 1 + index, sessionId: this.#state.id, ...draft }));
   }
@@ -109,8 +141,14 @@ export class LogHead {
   #applyNew(events: readonly SessionEvent[]): readonly SessionEvent[] {
     const fresh = events.filter((event) => event.seq > this.#state.head);
     this.#state = applyAll(this.#state, fresh);
+    this.#noteWithdrawn(fresh);
     return fresh;
   }
+}
+
+export function inputNotQueued(sessionId: string, inputId: string): RookeryError {
+  const what = `input ${inputId} of session ${sessionId} does not wait anymore`;
+  return new RookeryError("input_not_queued", `${what}: the agent has it, or it was withdrawn`);
 }
 
 function tooManyConflicts(sessionId: string, cause: RookeryError): RookeryError {

@@ -37,6 +37,6 @@ export async function queueStoredInput(store: SessionStore, options: QueueStored
   return inputId;
 }
 
-function sessionClosed(sessionId: string): RookeryError {
+export function sessionClosed(sessionId: string): RookeryError {
   return new RookeryError("session_closed", `session ${sessionId} is closed: start a new one with \`rookery run\``);
 }

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   RookeryError,
+  isRookeryError,
   newId,
   type InputPart,
   type RunningTurn,
@@ -39,6 +40,9 @@ interface StartOptions {
   /** Awaited before the turn is recorded. If it rejects, no turn has started. */
   readonly ready?: (() => Promise<void>) | undefined;
 }
+
+/** The outcome of a turn that did not start, because its queued input was withdrawn first. */
+const WITHDRAWN: TurnOutcome = { status: "cancelled" };
 
 interface ActiveTurn {
   readonly controller: AbortController;
@@ -167,6 +171,7 @@ export class Runner implements Disposable {
     const outcome = driveTurn({ turnId, recorder, store, connection, ...how })
       .catch((error: unknown) => {
         if (!(error instanceof UnrecordedEnd)) throw error;
+        if (isRookeryError(error.cause, "input_not_queued")) return WITHDRAWN; // the turn has not started
         if (isTransientFailure(error.cause)) this.#settleLater(turnId, error.outcome);
         throw error.cause;
       })

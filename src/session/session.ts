@@ -21,6 +21,7 @@ import { changeEvents, type Changes } from "./driver.ts";
 import { closingEvents } from "./end-turn.ts";
 import { expandPrompt } from "./expand-prompt.ts";
 import { toInputParts, requireAttachments } from "./input.ts";
+import { inputNotQueued } from "./log-head.ts";
 import type { Answer, ReplacedMessage } from "./method-types.ts";
 import {
   checkPromptOptions,
@@ -174,7 +175,19 @@ export class Session implements AsyncDisposable {
     return inputId;
   }
 
-  /** Cancels the running turn, and resolves when that is recorded. */
+  /**
+   * Takes back an input that waits in the queue, so that no agent gets it. Resolves with the input when that is
+   * durable. Rejects with `input_not_queued` if the agent has it already, or if it was withdrawn before.
+   */
+  async withdraw(inputId: string): Promise<readonly InputPart[]> {
+    checkText(inputId, "the input ID");
+    const queued = this.state.queue.find((input) => input.inputId === inputId);
+    if (queued === undefined) throw inputNotQueued(this.id, inputId);
+    await this.#record([{ type: "input.withdrawn", inputId }]);
+    return queued.input;
+  }
+
+  /** Cancels the running turn, and resolves when that is recorded. Queued inputs start the next turns. */
   async cancel(): Promise<void> {
     const { turn } = this.#runner;
     this.#runner.abort(new RookeryError("interrupted", "the turn was cancelled"));

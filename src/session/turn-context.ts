@@ -74,7 +74,7 @@ export function createTurnContext(
         return recorder.state.head;
       },
     },
-    steering: () => recorder.state.queue.filter(({ deliver }) => deliver === "steer"),
+    steering: () => (signal.aborted ? [] : recorder.state.queue.filter(({ deliver }) => deliver === "steer")),
     spent: () => sumSpent(recorder.state, clock.now()),
     subagents: () => ({ ofTurn: recorder.state.subagents, usage: recorder.state.usageOfSubagents }),
     away: (work) => watchdog.whileAsking(work),
@@ -85,6 +85,11 @@ export function createTurnContext(
         await recorder.commit();
       },
       createWriter("recordLazily"),
+      async (bodies, journal) => {
+        requireActive();
+        await recorder.write(bodies, { turnId, journal, patient: true });
+        watchdog.observe(bodies);
+      },
     ),
     history: () => readHistory(recorder, store, signal),
     permit: async (request, options) => watchdog.whileAsking(decidePermission(gate(), request, options)),

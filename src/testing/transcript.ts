@@ -35,6 +35,8 @@ function formatEvent(event: SessionEvent): string | undefined {
       return `queued ${formatInput(event.input)}`;
     case "input.delivered":
       return `steered ${formatInput(event.input)}`;
+    case "input.withdrawn":
+      return "withdrew an input";
     case "conversation.replaced":
       return `replaced by ${event.messages.length} messages`;
     case "message.completed":

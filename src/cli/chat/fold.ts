@@ -250,6 +250,7 @@ function stepFacts(state: ChatState, event: SessionEvent): ChatState {
       return { ...state, queue: [...state.queue, { inputId, input, deliver }] };
     }
     case "input.delivered":
+    case "input.withdrawn":
       return { ...state, queue: state.queue.filter(({ inputId }) => inputId !== event.inputId) };
     case "conversation.replaced":
       return { ...state, queue: [] };

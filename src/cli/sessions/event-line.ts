@@ -28,6 +28,8 @@ function formatEventDetail(event: EventBody): string {
     case "input.queued":
     case "input.delivered":
       return formatInput(event.input);
+    case "input.withdrawn":
+      return event.inputId;
     case "turn.ended":
       return outcomeText(event.outcome);
     case "turn.parked":

@@ -193,6 +193,7 @@ export function renderEvent(
       return [{ ...view, folder: event.cwd }, ""];
     case "session.closed":
     case "input.queued":
+    case "input.withdrawn":
     case "thought.delta":
     case "limit.reached": // turn.parked and turn.ended report it
     case "agent.connected":

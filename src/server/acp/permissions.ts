@@ -6,12 +6,12 @@ import { appendWithoutLease } from "../../session/index.ts";
 import { systemClock } from "../../stdx/index.ts";
 
 /** Rejects with `session_not_found` or `session_closed`. */
-export function changePermissions(
+export async function changePermissions(
   store: SessionStore,
   sessionId: string,
   permissions: PermissionPolicy,
 ): Promise<void> {
-  return appendWithoutLease(store, sessionId, systemClock, ({ status, backend, model, cwd }) => {
+  await appendWithoutLease(store, sessionId, systemClock, ({ status, backend, model, cwd }) => {
     if (status === "closed")
       throw new RookeryError("session_closed", `session ${sessionId} is closed: create a new one`);
     const body = { type: "session.opened" as const, reopened: true, backend, model, cwd, permissions };

@@ -82,6 +82,7 @@ export function toClientUpdates(
     case "agent.switched":
     case "input.queued":
     case "input.delivered":
+    case "input.withdrawn":
     case "conversation.replaced":
     case "budget.set":
     case "budget.raised":

@@ -103,6 +103,22 @@ it("refuses a second turn, queues an input, and cancels the running turn", async
   expect((await scene.post(`${path}/cancel`)).status).toBe(200);
 });
 
+it("takes back a queued input before the agent has it", async () => {
+  await scene[Symbol.asyncDispose]();
+  scene = await openHttp([call("bash", { command: "sleep 60" }), say("later")]);
+  const { id } = (await scene.post("/v1/sessions", { agent: "anthropic", cwd: scene.cwd })).json;
+  const path = `/v1/sessions/${id}`;
+  await scene.post(`${path}/turns`, { input: "wait" });
+  const { inputId } = (await scene.post(`${path}/turns`, { input: "more", deliver: "steer" })).json;
+  expect(await scene.call("DELETE", `${path}/inputs/${inputId}`)).toMatchObject({ status: 200, json: { id } });
+  expect(await scene.call("DELETE", `${path}/inputs/${inputId}`)).toMatchObject({
+    status: 409,
+    json: { code: "input_not_queued" },
+  });
+  expect((await scene.post(`${path}/cancel`)).json).toMatchObject({ turns: 1, lastOutcome: "cancelled" });
+  expect((await scene.get(`${path}/state`)).json).toMatchObject({ queue: [], turns: 1 });
+});
+
 it("reopens a stored session for a prompt", async () => {
   const { id } = (await scene.post("/v1/sessions", { agent: "anthropic", cwd: scene.cwd })).json;
   await scene.server.close();

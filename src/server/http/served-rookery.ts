@@ -11,6 +11,7 @@ export interface ServedRookery extends Pick<
   | "deleteSession"
   | "answer"
   | "tell"
+  | "withdraw"
   | "declaredServers"
   | "connectServers"
   | "describeConfig"

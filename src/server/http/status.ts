@@ -19,6 +19,7 @@ export const STATUS: Record<ErrorCode, number> = {
   turn_in_progress: 409,
   request_not_found: 404,
   request_resolved: 409,
+  input_not_queued: 409,
   append_conflict: 409,
   lease_lost: 409,
   store_locked: 503,

@@ -26,6 +26,7 @@ export interface AnyJson {
   readonly code: string;
   readonly detail: string;
   readonly requestId: string;
+  readonly inputId: string;
   readonly next: string | undefined;
   readonly agents: readonly { readonly name: string }[];
   readonly sessions: readonly { readonly id: string }[];

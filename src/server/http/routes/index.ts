@@ -4,6 +4,7 @@ import { blobRoutes } from "./blobs.ts";
 import { conversationRoutes } from "./conversation.ts";
 import { demoRoutes } from "./demo.ts";
 import { eventRoutes } from "./events.ts";
+import { inputRoutes } from "./inputs.ts";
 import { requestRoutes } from "./requests.ts";
 import { rosterRoutes } from "./roster.ts";
 import { serverRoutes } from "./server.ts";
@@ -22,6 +23,7 @@ export const ROUTES: readonly HttpRoute[] = [
   ...sessionDiffRoutes,
   ...conversationRoutes,
   ...requestRoutes,
+  ...inputRoutes,
   ...eventRoutes,
   ...taskRoutes,
   ...demoRoutes,

@@ -43,6 +43,7 @@ export const Folder = boundedText(4_096).refine(isAbsolute, "expected an absolut
 
 export const SessionId = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/, "expected a session id");
 export const RequestIdParam = z.string().min(1).max(512);
+export const InputIdParam = z.string().min(1).max(512);
 export const TaskIdParam = TaskId;
 
 /** The 202 response of slow work that is still running. */

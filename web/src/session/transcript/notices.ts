@@ -43,6 +43,7 @@ export function formatNotice(event: SessionEvent): Notice | undefined {
     case "limit.reached": // turn.parked and turn.ended report it
     case "input.queued":
     case "input.delivered":
+    case "input.withdrawn":
     case "message.delta":
     case "message.completed":
     case "thought.delta":
