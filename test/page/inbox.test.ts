@@ -5,6 +5,7 @@ import { newId, type EventDraft } from "../../src/domain/index.ts";
 import { openHttp, type HttpScene } from "../../src/server/http/test-scene.ts";
 import { DisposeStack } from "../../src/stdx/index.ts";
 import { temporaryFolder } from "../../src/testing/index.ts";
+import { findViolations } from "./accessibility.ts";
 import { findBrowser, startBrowser } from "./browser.ts";
 
 const found = await findBrowser();
@@ -59,6 +60,9 @@ describe.skipIf("missing" in found)("the inbox", () => {
     const [page, other] = [await openInbox(), await openInbox()];
     await page.getByText("npm test").first().waitFor();
     await other.getByText("npm test").first().waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    const key = page.getByRole("button", { name: "Allow y" }).locator("kbd"); // axe ignores single letters
+    expect(await key.evaluate((node) => getComputedStyle(node).backgroundColor)).toBe("rgba(0, 0, 0, 0)");
     const second = await ask("npm publish");
     await page.getByText("npm publish").first().waitFor();
     await page.keyboard.press("j");
