@@ -95,7 +95,7 @@ export function RemoveDialog(props: { onClose(): void }): JSX.Element {
 function describeLosses({ worktree }: TaskView, diff: TaskDiff, unmerged: number): readonly string[] {
   const subjects = diff.commits.slice(0, MAX_LISTED).map(({ commit, subject }) => `${commit.slice(0, 9)} ${subject}`);
   const more = unmerged > MAX_LISTED ? `, and ${unmerged - MAX_LISTED} more` : "";
-  const commits = `${unmerged} ${unmerged === 1 ? "commit" : "commits"} of ${worktree?.branch ?? "its branch"} that are not merged: ${subjects.join("; ")}${more}`;
+  const commits = `${unmerged} ${unmerged === 1 ? "commit" : "commits"} of ${worktree?.branch ?? "its branch"} that ${unmerged === 1 ? "is" : "are"} not merged: ${subjects.join("; ")}${more}`;
   return [
     ...(unmerged > 0 ? [commits] : []),
     ...(diff.uncommitted ? [`uncommitted changes in ${worktree?.path ?? "its worktree"}`] : []),
