@@ -141,6 +141,39 @@ describe.skipIf("missing" in found)(`the screen of a task${"missing" in found ? 
     expect(logs).toHaveLength(1);
   });
 
+  it("lists the pipelines of the repository, and removes worktrees that nobody needs, narrow and wide", async () => {
+    await startTask("nothing", "true");
+    await startTask("something", "echo x > x.txt");
+    const { page, problems } = await scene.openPage("/", { viewport: { width: 390, height: 800 } });
+    await page.getByRole("button", { name: "New task" }).click();
+    const dispatch = page.getByRole("dialog", { name: "New task" });
+    await dispatch.getByLabel("Pipeline").selectOption("checked");
+    expect(await dispatch.getByRole("combobox", { name: "Agent", exact: true }).isDisabled()).toBe(true);
+    await dispatch.getByText("More").click();
+    await dispatch.getByRole("checkbox", { name: "Task nothing" }).check();
+    for (const width of [390, 1440]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect(await findViolations(page)).toEqual([]);
+      expect(await dispatch.evaluate((node) => node.scrollWidth - node.clientWidth)).toBe(0);
+    }
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Clean up…" }).click();
+    const dialog = page.getByRole("dialog", { name: "Clean up worktrees" });
+    await dialog.getByRole("region", { name: "Can be removed" }).getByText("nothing").waitFor();
+    await dialog.getByRole("region", { name: "Kept" }).getByText("something").waitFor();
+    for (const width of [390, 1440]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect(await findViolations(page)).toEqual([]);
+      expect(await dialog.evaluate((node) => node.scrollWidth - node.clientWidth)).toBe(0);
+    }
+    await dialog.getByRole("button", { name: /^Remove \d+ worktree/ }).click();
+    await dialog.getByRole("region", { name: "Removed", exact: true }).getByText("nothing").waitFor();
+    const { worktree } = await scene.tasks.show("nothing");
+    expect(worktree?.removed).toBe(true);
+    expect((await scene.tasks.show("something")).worktree?.removed).toBe(false);
+    expect(problems).toEqual([]);
+  });
+
   it("links to an event", async () => {
     await startTask("linked", "true");
     const { page } = await scene.openPage("/task/linked/events#seq-2");

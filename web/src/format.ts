@@ -27,6 +27,14 @@ export function formatUsd(usd: number): string {
   return usd > 0 && usd < 0.01 ? "< $0.01" : `$${usd.toFixed(2)}`;
 }
 
+/** Such as "1.2 MB". */
+export function formatBytes(bytes: number): string {
+  const units = ["kB", "MB", "GB"] as const;
+  if (bytes < 1_000) return `${bytes} B`;
+  const power = Math.min(units.length, Math.floor(Math.log10(bytes) / 3));
+  return `${(bytes / 1_000 ** power).toFixed(1)} ${units[power - 1] ?? ""}`;
+}
+
 /** The last part of a path. */
 export function folderName(path: string): string {
   return path.split("/").filter(Boolean).at(-1) ?? path;

@@ -1,5 +1,10 @@
-/** The title of the roster and the board, with the search and the button for a new task. */
-import type { JSX } from "solid-js";
+/** The title of the roster and the board, with the search and the buttons for a new task and for cleaning up. */
+import { createMemo, createSignal, Show, Suspense, type JSX } from "solid-js";
+import { isEndedStatus } from "../../../src/domain/enums.ts";
+import { useServer } from "../server.tsx";
+import { lazyScreen } from "../shell/lazy-screen.ts";
+
+const CollectDialog = lazyScreen(async () => (await import("../collect/collect-dialog.tsx")).CollectDialog);
 
 interface RosterHeadProps {
   readonly title: string;
@@ -9,6 +14,13 @@ interface RosterHeadProps {
 }
 
 export function RosterHead(props: RosterHeadProps): JSX.Element {
+  const { roster } = useServer();
+  const [isCollecting, setCollecting] = createSignal(false);
+  const hasUnusedWorktrees = createMemo(() =>
+    Object.values(roster.tasks).some(
+      ({ status, worktree }) => isEndedStatus(status) && worktree !== undefined && !worktree.removed,
+    ),
+  );
   return (
     <header class="roster-head">
       <h1>{props.title}</h1>
@@ -22,9 +34,17 @@ export function RosterHead(props: RosterHeadProps): JSX.Element {
           onInput={({ currentTarget }) => props.onSearch(currentTarget.value)}
         />
       </label>
+      <Show when={hasUnusedWorktrees()}>
+        <button onClick={() => setCollecting(true)}>Clean up…</button>
+      </Show>
       <button class="primary" onClick={() => props.onNewTask()}>
         New task
       </button>
+      <Suspense>
+        <Show when={isCollecting()}>
+          <CollectDialog onClose={() => setCollecting(false)} />
+        </Show>
+      </Suspense>
     </header>
   );
 }
