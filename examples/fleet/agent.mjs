@@ -78,7 +78,8 @@ function toolsFor({ client, session, sessionId, signal }) {
   const ledger = join(notes, "ledger");
   const did = (what) => appendFileSync(ledger, `${task} ${what}\n`);
   const git = (...args) => execFileSync("git", args, { cwd: session.cwd, encoding: "utf8", stdio: "pipe" }).trim();
-  return {
+  const isMerged = (branch) => git("rev-list", "--count", `HEAD..${branch}`) === "0";
+  const tools = {
     read,
     pause: () => sleep(PAUSE_MS, undefined, { signal }),
     told: (words) => session.told.some((text) => text.includes(words)),
@@ -104,6 +105,17 @@ function toolsFor({ client, session, sessionId, signal }) {
       if (git("status", "--porcelain") === "") return;
       git("add", "--all");
       git("commit", "--quiet", `--message=${message}`);
+    },
+    /** Merges a branch that conflicts in one file. `resolve` gets the file as the branch has it. */
+    merge(branch, file, resolve) {
+      if (isMerged(branch)) return;
+      try {
+        git("merge", "--quiet", "--no-commit", branch);
+      } catch {
+        // it conflicts, or a merge that was interrupted is still there
+      }
+      tools.write(file, resolve(`${git("show", `${branch}:${file}`)}\n`));
+      tools.commit(`Merge ${branch}`);
     },
     async ask(message, properties) {
       const requestedSchema = { type: "object", properties, required: Object.keys(properties) };
@@ -135,4 +147,5 @@ function toolsFor({ client, session, sessionId, signal }) {
       return isAllowed;
     },
   };
+  return tools;
 }

@@ -10,10 +10,12 @@ export const RECIPES = {
     return "The guide is written.";
   },
 
-  /** Leaves its changes for Rookery to commit. */
-  async changelog({ write, pause }) {
+  /** Leaves its changes for Rookery to commit. Two comments of a review change what it writes. */
+  async changelog({ write, pause, told }) {
     await pause();
-    write("CHANGELOG.md", "# Changes\n\n- It says hello.\n");
+    const title = told("Call it a changelog.") ? "Changelog" : "Changes";
+    const change = told("Say to whom.") ? "It says hello to everyone." : "It says hello.";
+    write("CHANGELOG.md", `# ${title}\n\n- ${change}\n`);
     return "The changes are listed.";
   },
 
@@ -56,9 +58,13 @@ export const RECIPES = {
     return "The release is ready.";
   },
 
-  /** Changes a line that another task changes too. */
-  async everyone({ read, write, commit, pause }) {
+  /** Changes a line that another task changes too. Resolves the conflict if somebody asks for it. */
+  async everyone({ read, write, commit, pause, told, merge }) {
     await pause();
+    if (told("Your branch conflicts with main.")) {
+      merge("main", "hello.mjs", (theirs) => theirs.replace(/"(\w+)"/, '"$1 and everyone"'));
+      return "It greets everyone, and one by name.";
+    }
     write("hello.mjs", read("hello.mjs").replace('"world"', '"everyone"'));
     commit("Greet everyone");
     return "It greets everyone.";

@@ -5,68 +5,11 @@ import { expect, vi } from "vitest";
 import { MAX_PAGE, type LogEvent, type SessionEvent, type Store, type TaskEvent } from "../../src/domain/index.ts";
 import { openSqliteStore } from "../../src/store/index.ts";
 import type { Fleet, StoryOutcome } from "./scene.ts";
+import { HTTP_STORY, type StoryResult } from "./story-result.ts";
 
 const MAX_RUNNING = 4;
 
-/** The first-parent history of `main`, newest first: number of parents and subject. */
-const HISTORY = [
-  "2 Merge task languages: Say hello in three languages",
-  "1 Add a notice",
-  "1 Add a licence",
-  "1 List what changed",
-  "1 Prepare a release",
-  "2 Merge task name: Greet someone by name",
-  "2 Merge task guide: Write a guide",
-  "1 Say hello",
-];
-
-/** The commits that merge commits brought in. */
-const MERGED = ["Greet someone", "Say hello in de", "Say hello in fr", "Say hello in it", "Write a guide"];
-
-const TREE: Readonly<Record<string, string>> = {
-  "CHANGELOG.md": "# Changes\n\n- It says hello.",
-  LICENSE: "Do what you like.",
-  NOTICE: "hello is anyone's.",
-  "RELEASE.md": "# Release\n\nIt greets people, and there is a guide.",
-  VERSION: "1.1.0",
-  "docs/guide.md": "# Guide\n\nSay hello: `node hello.mjs`",
-  "hello.mjs": 'const name = "Ada";\n\nconsole.log(`Hello, ${name}!`);',
-  "languages/de.txt": "Hallo",
-  "languages/fr.txt": "Bonjour",
-  "languages/it.txt": "Ciao",
-};
 const BROUGHT = [".gitignore", "README.md", "check.mjs", "rookery.toml"];
-
-/** Each piece of work, exactly once. */
-const LEDGER = [
-  "audit audited",
-  "changelog CHANGELOG.md",
-  "everyone hello.mjs",
-  "experiment experiment.txt",
-  "guide docs/guide.md",
-  "languages languages/de.txt",
-  "languages languages/fr.txt",
-  "languages languages/it.txt",
-  "licence LICENSE",
-  "licence NOTICE",
-  "name hello.mjs",
-  "release RELEASE.md",
-  "release VERSION",
-];
-
-/** The agents of the turns that ended with `done`. Interrupted turns end with another status and are continued. */
-const DONE: Readonly<Record<string, readonly string[]>> = {
-  audit: ["coder"],
-  changelog: ["coder"],
-  deploy: [],
-  everyone: ["coder"],
-  experiment: ["coder"],
-  guide: ["coder"],
-  languages: ["coder"],
-  licence: ["coder"],
-  name: ["coder"],
-  release: ["coder", "coder", "reviewer"],
-};
 
 /** The stages of the release pipeline. An interrupted stage ends once, later. */
 const RELEASE = ["coder", "check: not passed", "coder", "check", "reviewer", "merge"];
@@ -86,10 +29,18 @@ const STATUS: Readonly<Record<string, string>> = {
 /** Call this after the server has stopped. */
 export async function expectFinalState(fleet: Fleet, told: StoryOutcome): Promise<void> {
   expectReport(told);
-  await expectRepository(fleet);
-  expectWork(fleet);
+  await expectStoryResult(fleet, HTTP_STORY);
   await using store = await openSqliteStore({ path: join(fleet.home, "rookery.db") });
-  await expectLog(store, told);
+  const positions = (await wholeFeed(store)).map(({ position }) => position);
+  expect(told.events.map(({ position }) => position)).toEqual(positions.slice(0, told.events.length));
+}
+
+/** Call this after the server has stopped. */
+export async function expectStoryResult(fleet: Fleet, result: StoryResult): Promise<void> {
+  await expectRepository(fleet, result);
+  expectWork(fleet, result);
+  await using store = await openSqliteStore({ path: join(fleet.home, "rookery.db") });
+  await expectLog(store, result);
   expectNothingLeft(fleet);
 }
 
@@ -99,24 +50,24 @@ function expectReport({ seen }: StoryOutcome): void {
   expect(seen.nothing.outcome).toBe("nothing");
   expect(seen.resumed.worktree?.path).toBe(seen.stopped.worktree?.path);
   expect(seen.resumed.sessions).toEqual(seen.stopped.sessions);
-  expect(seen.collected.kept.map(({ id }) => id)).toEqual(["everyone"]);
+  expect(seen.collected.kept.map(({ id }) => id)).toEqual(HTTP_STORY.kept);
 }
 
-async function expectRepository(fleet: Fleet): Promise<void> {
+async function expectRepository(fleet: Fleet, { history, merged, tree, kept }: StoryResult): Promise<void> {
   const { git, repository } = fleet;
   const subjects = await git("log", "--first-parent", "--format=%p|%s", "main");
   const shown = subjects.split("\n").map((line) => {
     const [parents = "", subject] = line.split("|");
     return `${parents === "" ? 1 : parents.split(" ").length} ${subject ?? ""}`;
   });
-  expect(shown).toEqual(HISTORY);
+  expect(shown).toEqual(history);
   const commits = async (...how: string[]) => (await git("log", ...how, "--format=%H %s", "main")).split("\n");
   const own = new Set(await commits("--first-parent"));
   const others = (await commits()).filter((commit) => !own.has(commit)).map((commit) => commit.replace(/^\S+ /, ""));
-  expect(others.sort()).toEqual(MERGED);
+  expect(others.sort()).toEqual(merged);
   const files = (await git("ls-tree", "-r", "--name-only", "main")).split("\n");
-  expect(files).toEqual([...BROUGHT, ...Object.keys(TREE)].sort());
-  for (const [file, text] of Object.entries(TREE)) {
+  expect(files).toEqual([...BROUGHT, ...Object.keys(tree)].sort());
+  for (const [file, text] of Object.entries(tree)) {
     expect(await git("show", `main:${file}`), file).toBe(text);
     expect(readFileSync(join(repository, file), "utf8").trimEnd(), file).toBe(text);
   }
@@ -125,36 +76,33 @@ async function expectRepository(fleet: Fleet): Promise<void> {
   expect(await git("fsck", "--full", "--strict", "--no-dangling", "--no-progress")).toBe("");
   expect((await git("branch", "--list", "--format=%(refname:short)")).split("\n")).toEqual([
     "main",
-    "rookery/everyone",
+    ...kept.map((id) => `rookery/${id}`),
   ]);
   const worktrees = (await git("worktree", "list", "--porcelain"))
     .split("\n")
     .filter((line) => /^worktree /.test(line));
   const place = join(repository, ".rookery", "worktrees");
-  expect(worktrees).toEqual([`worktree ${repository}`, `worktree ${join(place, "everyone")}`]);
-  expect(readdirSync(place)).toEqual(["everyone"]);
+  expect(worktrees).toEqual([repository, ...kept.map((id) => join(place, id))].map((path) => `worktree ${path}`));
+  expect(listed(place)).toEqual(kept);
   expect(listed(join(repository, ".rookery", "merging"))).toEqual([]);
-  const kept = readdirSync(join(repository, ".git"), { recursive: true, encoding: "utf8" });
-  expect(kept.filter((file) => /\.lock|\.new$/.test(file))).toEqual([]);
+  const gitFiles = readdirSync(join(repository, ".git"), { recursive: true, encoding: "utf8" });
+  expect(gitFiles.filter((file) => /\.lock|\.new$/.test(file))).toEqual([]);
 }
 
-function expectWork({ notes }: Fleet): void {
+function expectWork({ notes }: Fleet, { ledger }: StoryResult): void {
   const lines = readFileSync(join(notes, "ledger"), "utf8").split("\n").slice(0, -1);
-  expect(lines.sort()).toEqual(LEDGER);
+  expect(lines.sort()).toEqual(ledger);
 }
 
-async function expectLog(store: Store, told: StoryOutcome): Promise<void> {
+async function expectLog(store: Store, result: StoryResult): Promise<void> {
   const feed = await wholeFeed(store);
-  expect(told.events.map(({ position }) => position)).toEqual(
-    feed.map(({ position }) => position).slice(0, told.events.length),
-  );
   for (const id of [...Object.keys(STATUS), "experiment"]) {
     const { events, head } = await store.readTask({ taskId: id, limit: MAX_PAGE });
     expect(
       events.map(({ seq }) => seq),
       id,
     ).toEqual(upTo(head));
-    expectTaskEvents(id, events);
+    expectTaskEvents(id, events, result);
     const done: string[] = [];
     for (const session of await store.list({ task: id })) {
       const log = await store.read({ sessionId: session.id, limit: MAX_PAGE });
@@ -164,7 +112,7 @@ async function expectLog(store: Store, told: StoryOutcome): Promise<void> {
       ).toEqual(upTo(log.head));
       done.push(...expectTurns(log.events));
     }
-    expect(done.sort(), id).toEqual(DONE[id]);
+    expect(done.sort(), id).toEqual(result.done[id]);
   }
   const events = feed.map(({ event }) => event);
   const stages = events.flatMap((event) => (event.type === "stage.ended" && event.taskId === "release" ? [event] : []));
@@ -173,7 +121,7 @@ async function expectLog(store: Store, told: StoryOutcome): Promise<void> {
 }
 
 /** The task is created once, merged at most once, and ends as often as expected. */
-function expectTaskEvents(id: string, events: readonly TaskEvent[]): void {
+function expectTaskEvents(id: string, events: readonly TaskEvent[], { resumed }: StoryResult): void {
   const count = (holds: (event: TaskEvent) => boolean) => events.filter(holds).length;
   expect(
     count(({ type }) => type === "task.created"),
@@ -186,7 +134,7 @@ function expectTaskEvents(id: string, events: readonly TaskEvent[]): void {
   expect(
     count(({ type }) => type === "task.ended"),
     id,
-  ).toBe(id === "languages" ? 2 : 1);
+  ).toBe(resumed.includes(id) ? 2 : 1);
 }
 
 /** Every turn ends once, before the next one starts. Returns the agents of the turns that are done. */

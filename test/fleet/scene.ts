@@ -37,6 +37,7 @@ export interface StoryOutcome {
 type Line = { readonly words: string } | FeedItem | { readonly seen: StoryReport };
 
 export interface Fleet extends Omit<FleetServer, "url" | "token"> {
+  readonly address: Pick<FleetServer, "url" | "token">;
   readonly repository: string;
   readonly notes: string;
   /** Rookery's home. */
@@ -62,6 +63,7 @@ export async function openFleet(): Promise<Fleet> {
   const { url, token } = server;
   return {
     ...server,
+    address: { url, token },
     repository,
     notes,
     home: env["ROOKERY_HOME"] ?? "",

@@ -15,6 +15,8 @@ export interface FleetServer extends AsyncDisposable {
   readonly token: string;
   /** Returns its stderr. */
   readonly printed: () => string;
+  /** Returns the link to the page that it printed when it started. */
+  readonly signInLink: () => string;
   /** Resolves when the server responds. */
   readonly start: () => Promise<void>;
   readonly kill: () => Promise<void>;
@@ -31,6 +33,7 @@ export async function fleetServer(options: {
   const url = `http://127.0.0.1:${port}`;
   let server: ChildProcess | undefined;
   let printed = "";
+  let startMessage = "";
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     const child = server;
     server = undefined;
@@ -45,9 +48,16 @@ export async function fleetServer(options: {
     url,
     token: TOKEN,
     printed: () => printed,
+    signInLink() {
+      const [, link] = /The page.*\n\s+(\S+)/.exec(startMessage) ?? [];
+      if (link === undefined) throw new Error(`rookery serve printed no link to its page:\n${startMessage}`);
+      return link;
+    },
     async start() {
       const args = [CLI, "serve", "--port", String(port), "--token", TOKEN];
-      server = spawn(process.execPath, args, { cwd, env, stdio: ["ignore", "ignore", "pipe"] });
+      server = spawn(process.execPath, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+      startMessage = "";
+      server.stdout?.setEncoding("utf8").on("data", (text: string) => (startMessage += text));
       server.stderr?.setEncoding("utf8").on("data", (text: string) => (printed += text));
       await waitForServer(url, server, () => printed);
     },
