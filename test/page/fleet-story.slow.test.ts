@@ -5,7 +5,7 @@ import { expectStoryResult, expectSwept } from "../fleet/checks.ts";
 import { openFleet } from "../fleet/scene.ts";
 import { temporaryFolder } from "../../src/testing/index.ts";
 import { findBrowser, startBrowser } from "./browser.ts";
-import { expectRoster, expectTranscript } from "./story/compare.ts";
+import { expectRepeatedRequests, expectRoster, expectTranscript, listRequests } from "./story/compare.ts";
 import { PAGE_STORY } from "./story/expected.ts";
 import { Person, type NewTask } from "./story/person.ts";
 
@@ -55,13 +55,15 @@ describe.skipIf("missing" in found)(`the fleet on the page${"missing" in found ?
     await expectRoster(person.page, client);
 
     // The first kill: a question, a permission request and a running tool are open.
+    const asked = await listRequests(client);
     await fleet.kill();
     await Promise.all([person.seeDisconnected(), watcher.seeDisconnected()]);
     await fleet.start();
     await expectSwept(fleet);
     await Promise.all([person.seeConnected(), watcher.seeConnected()]);
-    await person.seeRow("Needs you", titleOf("name"), "waiting");
-    await person.seeRow("Needs you", titleOf("audit"), "waiting");
+    await person.goTo("i");
+    await expectRepeatedRequests(person.page, client, asked);
+    await person.goTo("r");
     await expectRoster(person.page, client);
     await expectTranscript(watcher.page, client, session);
 

@@ -48,6 +48,30 @@ async function listTasks(client: RookeryClient): Promise<readonly string[]> {
   return rows.sort();
 }
 
+/** The ids of all open requests, sorted. */
+export async function listRequests(client: RookeryClient): Promise<readonly string[]> {
+  const { data } = await client.GET("/v1/requests");
+  return (data?.requests ?? []).map(({ requestId }) => requestId).sort();
+}
+
+/** Waits until the agents have asked again after a kill. Then the inbox has these requests and none from before. */
+export async function expectRepeatedRequests(
+  page: Page,
+  client: RookeryClient,
+  before: readonly string[],
+): Promise<void> {
+  await expect
+    .poll(async () => ({ shown: await readRequests(page), logged: await listRequests(client) }))
+    .toSatisfy(({ shown, logged }: { shown: readonly string[]; logged: readonly string[] }) => {
+      return logged.length === before.length && !logged.some((id) => before.includes(id)) && isEqual(shown, logged);
+    });
+}
+
+async function readRequests(page: Page): Promise<readonly string[]> {
+  const cards = page.getByRole("main").locator("[data-request]");
+  return (await cards.evaluateAll((all) => all.map((card) => card.getAttribute("data-request") ?? ""))).sort();
+}
+
 interface Line {
   readonly kind: string;
   readonly text: string;
