@@ -48,6 +48,7 @@ export async function listTasksCommand({ io, options }: CommandCall, service: Ta
       input,
       service,
       reopen: () => openTaskService(io, options),
+      openLocal: async () => (await import("./local-service.ts")).openLocalTasks(io),
       hasNewServer: () => findServerAddress(io, options) !== undefined,
       read: (from) => readFrom(from, given ?? COCKPIT_LIMIT),
     });

@@ -22,8 +22,8 @@ export async function openLocalTasks(io: Io): Promise<TaskService> {
     },
     server: undefined,
     runner: {
-      run: (id, signal) =>
-        rookery.runTasks({ only: id, signal, onProblem: (error) => printNotice(io, formatError(error)) }),
+      run: (id, signal, onProblem = (error) => printNotice(io, formatError(error))) =>
+        rookery.runTasks({ only: id, signal, onProblem }),
       isAbandoned: async (id) => !(await isDriven(store, id, systemClock)),
       lastEventAt: async (id) => {
         const state = await store.task(id);

@@ -31,8 +31,11 @@ export interface TaskService extends AsyncDisposable {
 
 /** Runs tasks in this process. */
 export interface TaskRunner {
-  /** Resolves when the task has ended or waits for other tasks. */
-  run(id: string, signal: AbortSignal): Promise<void>;
+  /**
+   * Resolves when the task has ended or waits for other tasks. An abort of the signal queues it again. `onProblem`: called
+   * with what does not end the run. Default: it is printed.
+   */
+  run(id: string, signal: AbortSignal, onProblem?: (error: unknown) => void): Promise<void>;
   /** True if the log says that the task runs, but its process is gone. */
   isAbandoned(id: string): Promise<boolean>;
   /** Returns when the task or its current session recorded something last, in milliseconds since the epoch. */

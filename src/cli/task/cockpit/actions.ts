@@ -25,6 +25,8 @@ export interface ActionHost {
   readonly surface: PromptSurface;
   readonly service: TaskService;
   readonly signal: AbortSignal;
+  /** Runs the task in this process. */
+  runHere(id: string): void;
   /** `queuedId`: the task that the notice calls queued. */
   notice(text: string, color?: Color, queuedId?: string): void;
   /** Selects a new task as soon as it is in the list. */
@@ -38,7 +40,16 @@ export interface ActionHost {
 
 type TaskAction = Extract<
   CockpitCommand["type"],
-  "readRequest" | "showRequestDiff" | "answer" | "showDiff" | "previewMerge" | "merge" | "stop" | "resume" | "start"
+  | "readRequest"
+  | "showRequestDiff"
+  | "answer"
+  | "showDiff"
+  | "previewMerge"
+  | "merge"
+  | "stop"
+  | "resume"
+  | "start"
+  | "runHere"
 >;
 export type TaskActionCommand = Extract<CockpitCommand, { readonly type: TaskAction }>;
 
@@ -75,8 +86,10 @@ export async function runTaskAction(host: ActionHost, command: TaskActionCommand
     }
     case "resume": {
       await tasks.resume(command.id, { prompt: command.prompt });
-      return host.notice(`${command.id} ${describeQueue(host.service)}`, "green", command.id);
+      return runOrQueue(host, command.id, "");
     }
+    case "runHere":
+      return runOrQueue(host, command.id, "");
     case "start":
       return startTask(host, command.prompt);
   }
@@ -88,17 +101,20 @@ async function startTask(host: ActionHost, prompt: string): Promise<void> {
   host.notice("starting the task");
   const request = { prompt, cwd };
   const task = await withTrustQuestion({ cwd, env: io.env, ask: (what) => host.askTrust(what) }, async () =>
-    service.tasks.start(service.server === undefined ? request : await service.chooseAgent(request)),
+    service.tasks.start(await service.chooseAgent(request)),
   );
   const { uncommitted = 0 } = task;
   host.select(task.id);
   const files = uncommitted === 1 ? "1 uncommitted file is" : `${formatCount(uncommitted)} uncommitted files are`;
   const left = uncommitted === 0 ? "" : `; ${files} not in its worktree`;
-  host.notice(`${task.id} (${toSingleLine(task.agent, 60)}) ${describeQueue(service)}${left}`, "green", task.id);
+  runOrQueue(host, task.id, ` (${toSingleLine(task.agent, 60)})`, left);
 }
 
-function describeQueue({ server }: TaskService): string {
-  return server === undefined ? "is queued; start a server to run it: rookery serve" : "is queued";
+/** Runs the task in this process if there is no server that takes it. */
+function runOrQueue(host: ActionHost, id: string, agent: string, more = ""): void {
+  if (host.service.server !== undefined) return host.notice(`${id}${agent} is queued${more}`, "green", id);
+  host.runHere(id);
+  host.notice(`${id}${agent} runs while this screen is open${more}; in the background: rookery serve`, "green");
 }
 
 /** Asks for an answer to the oldest open request. */

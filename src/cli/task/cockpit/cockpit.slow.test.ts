@@ -1,6 +1,6 @@
 /** The cockpit on a rendered screen, with a real server, real agents and real repositories. */
 import { afterEach, describe, expect, it } from "vitest";
-import { call, say, type Script } from "../../../testing/index.ts";
+import { call, fault, say, type Script } from "../../../testing/index.ts";
 import { type CommandFixture, hasPseudoTerminals } from "../../test-command.ts";
 import { type CockpitFixture, openCockpitFixture } from "./test-cockpit.ts";
 
@@ -123,17 +123,53 @@ describe.skipIf(!hasPseudoTerminals)("the cockpit", { timeout: 90_000 }, () => {
     expect(await fixture.repository.read("b.txt")).toBe("two\n");
   });
 
-  it("starts a task with n, filters, and fits a terminal that becomes small and large again", async () => {
-    await open();
-    const screen = fixture.screen(["task"]);
+  it("runs a new task without a server, and asks before it leaves while another one runs", async () => {
+    await open([call("bash", { command: "echo from-the-agent" }), say("Finished."), fault("stall")]);
+    const screen = fixture.screen(["task"], { columns: 100 });
     await screen.waitFor("no tasks; press n to start one");
-    for (const prompt of ["First job", "Second job"]) {
-      screen.type("n");
-      await screen.waitFor("new task:");
-      screen.type(prompt);
-      screen.press("enter");
-      await screen.waitFor(/is queued; start a server to run it: rookery serve/);
-    }
+    screen.type("n");
+    await screen.waitFor("new task:");
+    screen.type("First job");
+    screen.press("enter");
+    await screen.waitFor(/first-job\S* \(anthropic\) runs while this screen is open; in the background: rookery serve/);
+    await screen.waitFor(/❯ \? needs you +First job/);
+    screen.type("a");
+    await screen.waitFor("Allow bash?");
+    screen.type("y");
+    await screen.waitFor(/❯ ✓ done +First job/);
+    screen.type("n");
+    await screen.waitFor("new task:");
+    screen.type("Second job");
+    screen.press("enter");
+    await screen.waitFor(/❯ ● working +Second job/);
+    await fixture.server.received(2);
+    screen.type("q");
+    await screen.waitFor(/One task runs here:\nsecond-job\S*: continue it later[^]*Leave, and interrupt it\? \[y\/n\]/);
+    screen.type("n");
+    await screen.waitFor("q quits");
+    screen.press("ctrl-c");
+    await screen.waitFor("[y/n]");
+    screen.type("y");
+    expect(await screen.exited).toBe(0);
+    expect(screen.all()).toMatch(/1 task waits; continue with: rookery task resume second-job\S*, or rookery serve/);
+    const { stdout } = await fixture.rookery(["task", "list", "--once", "--status", "queued"]);
+    expect(stdout).toContain("second-job");
+  });
+
+  it("runs a queued task with r if there is no server", async () => {
+    await open();
+    await cockpit.shell("later", "echo hi", "--detach");
+    const screen = fixture.screen(["task"]);
+    await screen.waitFor(/❯ ○ queued +echo hi[^]*r run/);
+    screen.type("r");
+    await screen.waitFor(/❯ ✓ done +echo hi/);
+  });
+
+  it("filters, and fits a terminal that becomes small and large again", async () => {
+    await open();
+    await cockpit.start("one", "First job", "--detach");
+    await cockpit.start("two", "Second job", "--detach");
+    const screen = fixture.screen(["task"]);
     await screen.waitFor("Second job");
     screen.type("/first");
     await screen.waitFor("/first");
@@ -149,7 +185,7 @@ describe.skipIf(!hasPseudoTerminals)("the cockpit", { timeout: 90_000 }, () => {
     await screen.waitFor(/2 queued · no server\n.*Second job .*\n❯.*First job .*\n\n.*\n.*s stop.*q quits$/);
     screen.type("q");
     expect(await screen.exited).toBe(0);
-    expect(screen.all()).toContain("2 tasks wait for a server: rookery serve");
+    expect(screen.all()).toContain("2 tasks wait; continue with: rookery serve");
   });
 
   it("says that the server is gone, works on without it, and connects to the next one", async () => {

@@ -19,6 +19,7 @@ import { ChangedFiles } from "./changed-files.ts";
 import type { CockpitCommand } from "./commands.ts";
 import { type CockpitStep, decideRequest, handleCockpitKey, handleCockpitSubmit, startReason } from "./keys.ts";
 import { formatLeaving } from "./leaving.ts";
+import { LocalTaskRuns } from "./local-runs.ts";
 import { BROWSE_MODE, type CockpitMode, type CockpitState, EMPTY_COCKPIT, withTasks } from "./state.ts";
 import { TaskFeed } from "./task-feed.ts";
 import { EMPTY_TASK_TRANSCRIPT, foldTaskEvent, renderTranscriptProgress } from "./task-transcript.ts";
@@ -32,6 +33,8 @@ export interface CockpitOptions {
   readonly service: TaskService;
   readonly reopen: () => Promise<TaskService>;
   readonly hasNewServer: () => boolean;
+  /** Opens the tasks of this machine, to run them in this process. */
+  readonly openLocal: () => Promise<TaskService>;
   readonly read: (service: TaskService) => Promise<readonly ListedTask[]>;
 }
 
@@ -56,6 +59,7 @@ class Cockpit implements SurfaceOwner, ActionHost {
   readonly surface: PromptSurface;
   readonly #feed: TaskFeed;
   readonly #changedFiles: ChangedFiles;
+  readonly #localRuns: LocalTaskRuns;
   readonly #stop = new AbortController();
   readonly #quit = deferred<ExitCode>();
   #state: CockpitState = EMPTY_COCKPIT;
@@ -71,6 +75,11 @@ class Cockpit implements SurfaceOwner, ActionHost {
     this.io = options.io;
     this.surface = surface;
     this.#changedFiles = new ChangedFiles((changedFiles) => this.#change({ changedFiles }));
+    this.#localRuns = new LocalTaskRuns({
+      open: options.openLocal,
+      onChange: (localRuns) => this.#change({ localRuns }),
+      onProblem: (error) => this.notice(formatError(error), "red"),
+    });
     this.#feed = new TaskFeed({
       ...options,
       onTasks: (tasks, service) => this.#setTasks(tasks, service),
@@ -85,19 +94,24 @@ class Cockpit implements SurfaceOwner, ActionHost {
     feeding.catch((error: unknown) => this.#quit.reject(error));
     try {
       const code = await this.#quit.promise;
-      this.#print(formatLeaving(this.#state.tasks, this.#state.server));
+      this.#print(formatLeaving(this.#state));
       return code;
     } finally {
       clearInterval(tick);
       this.#choice.cancel();
       this.#stop.abort();
       this.#closeTranscript.abort();
+      await this.#localRuns[Symbol.asyncDispose]();
       await feeding.catch(() => undefined); // rejected above
     }
   }
 
   quit(code: ExitCode): void {
     this.#quit.resolve(code);
+  }
+
+  runHere(id: string): void {
+    this.#localRuns.start(id);
   }
 
   get service(): TaskService {

@@ -22,6 +22,8 @@ export type CockpitCommand =
     }
   /** Reads the oldest open request of the task, and asks for an answer. */
   | { readonly type: "readRequest"; readonly id: string }
+  /** Runs a queued or interrupted task in this process. */
+  | { readonly type: "runHere"; readonly id: string }
   | { readonly type: "showRequestDiff"; readonly request: TaskRequest }
   | { readonly type: "answer"; readonly request: TaskRequest; readonly answer: Answer }
   | { readonly type: "showDiff"; readonly id: string }

@@ -146,7 +146,23 @@ describe("keys for a task", () => {
     expect(notice({ id: "a", status: "done" }, "s")).toBe("a has ended already");
     expect(notice({ id: "a", status: "running" }, "m")).toBe("a is working; it can be merged when it has ended");
     expect(notice({ id: "a", status: "running" }, "r")).toBe("a is working; s stops it");
-    expect(notice({ id: "a", status: "running", interrupted: true }, "r")).toContain("rookery serve");
+  });
+
+  it("runs a queued or interrupted task here with r, unless a server takes it", () => {
+    for (const view of [{ id: "a" }, { id: "a", status: "running", interrupted: true } as const]) {
+      expect(type(cockpitWith(view), "r").commands).toEqual([{ type: "runHere", id: "a" }]);
+      const { state, commands } = type({ ...cockpitWith(view), server: "http://x" }, "r");
+      expect([commands, state.notice?.color]).toEqual([[], "yellow"]);
+    }
+    expect(type({ ...cockpitWith({ id: "a" }), localRuns: new Set(["a"]) }, "r").commands).toEqual([]);
+  });
+
+  it("asks before it interrupts the tasks that run here, and takes a second Ctrl-C for a yes", () => {
+    const state = { ...cockpitWith({ id: "a", status: "running" }), localRuns: new Set(["a"]) };
+    expect(type(state, "q").commands).toEqual([]);
+    expect(type(state, "q", "n").commands).toEqual([]);
+    expect(type(state, "q", "y").commands).toEqual([{ type: "quit" }]);
+    expect(type(state, "\u0003", "\u0003").commands).toEqual([{ type: "quit" }]);
   });
 
   it("resumes with a prompt, which only a done task requires", () => {

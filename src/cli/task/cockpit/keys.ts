@@ -137,11 +137,17 @@ function handleTaskKey(state: CockpitState, data: string): CockpitStep {
 
 function handleResumeKey(state: CockpitState, task: ListedTask): CockpitStep {
   const { id, status } = task;
-  if (task.interrupted) return refuse(state, `the process of ${id} is gone; a server continues it: rookery serve`);
+  if (canRunHere(state, task)) return { state, command: { type: "runHere", id } };
+  if (task.interrupted) return refuse(state, `the process of ${id} is gone; the server continues it`);
   if (!isEndedStatus(status)) return refuse(state, `${id} is ${groupOfTask(task)}; s stops it`);
   const isPromptRequired = status === "done";
   const label = isPromptRequired ? `what next for ${id}: ` : `message for ${id} (optional): `;
   return askFor(state, { type: "input", label, purpose: { type: "resume", id, isPromptRequired } });
+}
+
+/** True for a task that waits for a process, if there is no server that takes it. */
+export function canRunHere({ server, localRuns }: CockpitState, { id, status, interrupted }: ListedTask): boolean {
+  return server === undefined && !localRuns.has(id) && (interrupted || status === "queued");
 }
 
 function handleFilterKey(state: CockpitState, data: string): CockpitState {
@@ -159,7 +165,8 @@ function handleConfirmKey(
   data: string,
 ): CockpitStep {
   const closed = { ...state, mode: BROWSE_MODE };
-  if (data.toLowerCase() === "y") return { state: closed, command: accept };
+  const isLeaving = accept.type === "quit" && matchesKey(data, "ctrl+c");
+  if (data.toLowerCase() === "y" || isLeaving) return { state: closed, command: accept };
   if (data.toLowerCase() !== "n" && !isCancelKey(data)) return { state };
   return refused === undefined ? { state: closed } : { state: closed, command: refused };
 }
@@ -186,8 +193,14 @@ function isCancelKey(data: string): boolean {
   return matchesKey(data, "escape") || matchesKey(data, "ctrl+c");
 }
 
+/** Asks if tasks run in this process. Ctrl-C at that question leaves. */
 function quit(state: CockpitState): CockpitStep {
-  return { state, command: { type: "quit" } };
+  const running = [...state.localRuns];
+  if (running.length === 0) return { state, command: { type: "quit" } };
+  const question = running.length === 1 ? "Leave, and interrupt it?" : "Leave, and interrupt them?";
+  const names = running.map((id) => `${id}: continue it later with rookery task resume ${id}`);
+  const lines = [running.length === 1 ? "One task runs here:" : `${running.length} tasks run here:`, ...names];
+  return enter(state, { type: "confirm", lines, question, accept: { type: "quit" } });
 }
 
 function enter(state: CockpitState, mode: CockpitMode): CockpitStep {

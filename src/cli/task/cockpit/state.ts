@@ -52,6 +52,8 @@ export interface CockpitState {
   readonly server: string | undefined;
   /** Why the tasks cannot be read. Undefined while connected. */
   readonly disconnected: string | undefined;
+  /** Tasks that this process runs. */
+  readonly localRuns: ReadonlySet<string>;
   /** Number of changed files by task id. */
   readonly changedFiles: ReadonlyMap<string, number>;
 }
@@ -69,6 +71,7 @@ export const EMPTY_COCKPIT: CockpitState = {
   notice: undefined,
   server: undefined,
   disconnected: undefined,
+  localRuns: new Set(),
   changedFiles: new Map(),
 };
 

@@ -180,9 +180,10 @@ describe("a view of any size", () => {
 
 describe("formatLeaving", () => {
   it("says who continues the tasks", () => {
-    const { tasks } = cockpitWith({ id: "a", status: "running" }, { id: "b" }, { id: "c", status: "done" });
-    expect(formatLeaving(tasks, "http://x")).toBe("2 tasks stay with the server at http://x");
-    expect(formatLeaving(tasks, undefined)).toBe("1 task waits for a server: rookery serve");
-    expect(formatLeaving([], undefined)).toBe("");
+    const state = cockpitWith({ id: "a", status: "running" }, { id: "b" }, { id: "c", status: "done" });
+    expect(formatLeaving({ ...state, server: "http://x" })).toBe("2 tasks stay with the server at http://x");
+    expect(formatLeaving(state)).toBe("1 task waits; continue with: rookery task resume b, or rookery serve");
+    expect(formatLeaving({ ...state, localRuns: new Set(["a"]) })).toBe("2 tasks wait; continue with: rookery serve");
+    expect(formatLeaving(cockpitWith())).toBe("");
   });
 });

@@ -9,6 +9,7 @@ import { clipStyled, styledWidth, wrapStyled } from "../../tui/styled-text.ts";
 import type { ListedTask } from "../interrupted.ts";
 import { formatLastActivity } from "../messages.ts";
 import { formatTaskTitle, renderTaskRows } from "./rows.ts";
+import { canRunHere } from "./keys.ts";
 import { type CockpitState, countGroups, targetTask, visibleTasks } from "./state.ts";
 
 export interface CockpitFrame {
@@ -176,7 +177,7 @@ function renderBottom(state: CockpitState, frame: CockpitFrame): LiveRegion {
 
 function keyFacts(state: CockpitState, { rows }: CockpitFrame): StatusFact[] {
   if (state.openId !== undefined) {
-    return [{ text: "Esc back", priority: 10 }, ...taskKeyFacts(targetTask(state)), { text: "? keys", priority: 8 }];
+    return [{ text: "Esc back", priority: 10 }, ...taskKeyFacts(state), { text: "? keys", priority: 8 }];
   }
   const tasks = visibleTasks(state);
   const place = tasks.findIndex(({ id }) => id === state.selectedId) + 1;
@@ -184,7 +185,7 @@ function keyFacts(state: CockpitState, { rows }: CockpitFrame): StatusFact[] {
   return [
     { text: isPart ? `${place} of ${tasks.length}` : "", priority: 9 },
     { text: "Enter open", priority: 7 },
-    ...taskKeyFacts(targetTask(state)),
+    ...taskKeyFacts(state),
     { text: "n new", priority: 6 },
     { text: "/ filter", priority: 1 },
     { text: "? keys", priority: 8 },
@@ -193,7 +194,8 @@ function keyFacts(state: CockpitState, { rows }: CockpitFrame): StatusFact[] {
 }
 
 /** The keys that do something with the task in its state. */
-function taskKeyFacts(task: ListedTask | undefined): StatusFact[] {
+function taskKeyFacts(state: CockpitState): StatusFact[] {
+  const task = targetTask(state);
   if (task === undefined) return [];
   const isEnded = isEndedStatus(task.status);
   return [
@@ -201,7 +203,7 @@ function taskKeyFacts(task: ListedTask | undefined): StatusFact[] {
     { text: "d diff", priority: 5 },
     { text: isEnded ? "m merge" : "", priority: 4 },
     { text: isEnded ? "" : "s stop", priority: 3 },
-    { text: isEnded && !task.interrupted ? "r resume" : "", priority: 2 },
+    { text: canRunHere(state, task) ? "r run" : isEnded && !task.interrupted ? "r resume" : "", priority: 2 },
   ];
 }
 
@@ -212,8 +214,8 @@ const HELP_LINES = [
   "d           show its changes",
   "m           merge it, after a preview",
   "s           stop it; its worktree is kept",
-  "r           resume it, with a message",
+  "r           resume it, with a message; without a server, run it here",
   "n           start a new task",
   "/           filter by title, id, agent or state; Esc shows all",
-  "q, Ctrl-C   leave; tasks of a server keep running",
+  "q, Ctrl-C   leave; tasks of a server keep running, those that run here are interrupted",
 ];
