@@ -15,8 +15,8 @@ it("lists a child session, links it with its parent, and resolves last to the pa
   fixture = await openCommandFixture(script);
   await fixture.rookery(["run", "go", "--permissions", "all"]);
   const rows = (await fixture.rookery(["sessions"])).stdout.trimEnd().split("\n");
-  expect(rows.map((row) => row.split(/ {2,}/).at(-1))).toEqual(["↳ Maker", "go"]);
-  const [child = "", parent = ""] = rows.map((row) => row.split(" ")[0]);
+  expect(rows.map((row) => row.split(/ {2,}/).at(-1))).toEqual(["go", "↳ Maker"]);
+  const [parent = "", child = ""] = rows.map((row) => row.split(" ")[0]);
   const shown = (await fixture.rookery(["sessions", "show", "last"])).stdout;
   expect(shown).toMatch(new RegExp(`^session +${parent} \\(ses_\\w+${parent}\\)\n`));
   expect(shown).toMatch(new RegExp(`^child +${child} done Maker$`, "m"));

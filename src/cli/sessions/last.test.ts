@@ -9,6 +9,7 @@ import {
   type TemporaryRepository,
   temporaryRepository,
 } from "../../testing/index.ts";
+import { listByActivity } from "./by-activity.ts";
 import { findLastSession, requireLastSession } from "./last.ts";
 import { openTestSession } from "./test-sessions.ts";
 
@@ -46,6 +47,16 @@ it("is the newest session of the repository, from every directory of it", async 
   await symlink(path, join(elsewhere, "link"));
   expect(await lastIn(join(elsewhere, "link"))).toBe("ses_2");
   expect(await lastIn(elsewhere)).toBe("ses_3");
+});
+
+it("is the session with the newest activity, which the list shows first, not the newest one", async () => {
+  const { path } = repository;
+  await openTestSession(store, "ses_1", { cwd: path, at: "2026-01-03T00:00:00.000Z" });
+  for (let number = 2; number < 250; number += 1)
+    await openTestSession(store, `ses_${number}`, { cwd: path, at: "2026-01-02T00:00:00.000Z" });
+  expect(await lastIn(path)).toBe("ses_1");
+  const [first, second, ...others] = await listByActivity(store, {});
+  expect([first?.id, second?.updatedAt, others.length]).toEqual(["ses_1", "2026-01-02T00:00:00.000Z", 247]);
 });
 
 it("is never the session of a task or of a child", async () => {

@@ -1,4 +1,4 @@
-/** `rookery sessions list`: prints sessions, newest first. */
+/** `rookery sessions list`: prints sessions, those with the newest activity first. */
 import { resolve } from "node:path";
 import { realFolder } from "../../config/root.ts";
 import { shortId } from "../../domain/ids.ts";
@@ -15,10 +15,10 @@ import { openLog } from "../log.ts";
 import { ansiPaint, type Color, type Paint, plainPaint } from "../paint.ts";
 import { choiceOption, countOption, isSet, textOption } from "../options.ts";
 import { toSingleLine } from "../sanitize.ts";
+import { listByActivity } from "./by-activity.ts";
 import { SHOWN_SESSION_STATUSES, type ShownSessionStatus } from "./shown-status.ts";
 
 const DEFAULT_LIMIT = 20;
-const PAGE_SIZE = 100;
 
 interface ListedSession extends SessionSummary {
   /** True if its turn is not finished although no process drives it. */
@@ -48,7 +48,7 @@ export async function listSessionsCommand({ io, options }: CommandCall): Promise
   const width = terminalWidth(io.stdout);
   await print(io, formatSessionTable(sessions, { now: Date.now(), width, paint }));
   if (width !== undefined && sessions.length === limit) {
-    await printText(io, `the newest ${limit}; more: rookery sessions list --limit ${limit * 5}\n`);
+    await printText(io, `the last ${limit}; more: rookery sessions list --limit ${limit * 5}\n`);
   }
   return EXIT.done;
 }
@@ -59,23 +59,14 @@ async function findSessions(
   query: ListQuery,
   { status, limit }: { status: ShownSessionStatus | undefined; limit: number },
 ): Promise<readonly ListedSession[]> {
+  const recorded = status === "interrupted" ? undefined : status;
   const found: ListedSession[] = [];
-  for (let before: string | undefined; ;) {
-    const recorded = status === "interrupted" ? undefined : status;
-    const page = await store.list({
-      ...query,
-      status: recorded,
-      before,
-      limit: status === undefined ? limit : PAGE_SIZE,
-    });
-    for (const session of page) {
-      const listed = { ...session, interrupted: await isInterrupted(store, session) };
-      if (status === undefined || shownStatus(listed) === status) found.push(listed);
-      if (found.length === limit) return found;
-    }
-    before = page.at(-1)?.id;
-    if (before === undefined || status === undefined) return found;
+  for (const session of await listByActivity(store, { ...query, status: recorded })) {
+    const listed = { ...session, interrupted: await isInterrupted(store, session) };
+    if (status === undefined || shownStatus(listed) === status) found.push(listed);
+    if (found.length === limit) break;
   }
+  return found;
 }
 
 function shownStatus({ interrupted, status }: ListedSession): string {
