@@ -9,6 +9,19 @@ export function displayWidth(text: string): number {
   return width;
 }
 
+/**
+ * Replaces emoji that terminals measure differently with the emoji that they start with: some draw a joined sequence, a
+ * skin tone or an emoji presentation as one emoji, others as its parts. Use it for text in columns.
+ */
+export function simplifyEmoji(text: string): string {
+  return text
+    .replaceAll(
+      /(\p{Extended_Pictographic})(?:[\ufe0e\ufe0f]|\p{Emoji_Modifier})*(?:\u200d[^\s\u200d]\p{M}*\p{Emoji_Modifier}?)*/gu,
+      "$1",
+    )
+    .replaceAll(/[\u200d\ufe0e\ufe0f\u20e3]|(?<=\p{Extended_Pictographic})\p{Emoji_Modifier}/gu, "");
+}
+
 /** Truncates or pads the text to the width. */
 export function fitToWidth(text: string, width: number): string {
   const cut = truncateToWidth(text, width);
@@ -80,7 +93,7 @@ function graphemeWidth(grapheme: string): number {
   return WIDE_RANGES.some(([from, to]) => code >= from && code <= to) ? 2 : 1;
 }
 
-/** Wide and full-width ranges of Unicode's East Asian Width, with neighboring blocks merged. */
+/** Wide and full-width ranges of Unicode's East Asian Width without emoji, with neighboring blocks merged. */
 const WIDE_RANGES: readonly (readonly [number, number])[] = [
   [0x1100, 0x115f],
   [0x2e80, 0x303e],
@@ -93,7 +106,5 @@ const WIDE_RANGES: readonly (readonly [number, number])[] = [
   [0xff01, 0xff60],
   [0xffe0, 0xffe6],
   [0x1b000, 0x1b2ff],
-  [0x1f300, 0x1f64f],
-  [0x1f900, 0x1f9ff],
   [0x20000, 0x3fffd],
 ];

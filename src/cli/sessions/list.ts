@@ -7,7 +7,7 @@ import type { SessionSummary } from "../../domain/summary.ts";
 import { isDriven } from "../../session/lease.ts";
 import { systemClock } from "../../stdx/clock.ts";
 import type { CommandCall } from "../command.ts";
-import { displayWidth, truncateAtWord, truncateToWidth } from "../display-width.ts";
+import { displayWidth, simplifyEmoji, truncateAtWord, truncateToWidth } from "../display-width.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { formatAge, formatColumns, formatLocalTime } from "../format.ts";
 import { hasColor, print, printJson, printText, terminalWidth } from "../io.ts";
@@ -103,7 +103,7 @@ export function formatSessionTable(
     truncateToWidth(toSingleLine(session.agent), 20),
     `${session.turns} ${session.turns === 1 ? "turn" : "turns"}`,
     formatAge(session.updatedAt, now),
-    `${session.depth === undefined ? "" : "↳ "}${formatTask(session)}${toSingleLine(session.title ?? "")}`,
+    `${session.depth === undefined ? "" : "↳ "}${formatTask(session)}${simplifyEmoji(toSingleLine(session.title ?? ""))}`,
   ]);
   const rows = width === undefined ? listed : [HEAD, ...listed];
   const columns = new Set([0, 1, 2, 3, 4]);

@@ -4,7 +4,7 @@ import type { TaskView } from "../../domain/task/view.ts";
 import { formatDuration, formatUsd } from "../format.ts";
 import { type Color, type Paint, plainPaint } from "../paint.ts";
 import { toSingleLine } from "../sanitize.ts";
-import { fitToWidth, truncateAtWord, truncateToWidth, displayWidth } from "../display-width.ts";
+import { fitToWidth, simplifyEmoji, truncateAtWord, truncateToWidth, displayWidth } from "../display-width.ts";
 import { isActive, type ListedTask } from "./interrupted.ts";
 import { formatLastActivity } from "./messages.ts";
 
@@ -84,7 +84,7 @@ function taskCells(task: ListedTask, since: number): string[] {
       : formatTaskElapsed(task.ranMs + (isActive(task) && !task.interrupted ? since : 0)),
     formatTokens(task),
     formatTaskCost(task),
-    toSingleLine(formatLastActivity(task)),
+    simplifyEmoji(toSingleLine(formatLastActivity(task))),
   ];
 }
 

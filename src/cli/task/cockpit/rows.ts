@@ -1,5 +1,6 @@
 /** Formats one row per task: columns that do not fit are left out, the least important first. */
 import type { Paint } from "../../paint.ts";
+import { simplifyEmoji } from "../../display-width.ts";
 import { stripHidden, toSingleLine } from "../../sanitize.ts";
 import { clipStyled, fitStyled, styledWidth } from "../../tui/styled-text.ts";
 import { isActive, type ListedTask } from "../interrupted.ts";
@@ -50,7 +51,7 @@ export function renderTaskRows(tasks: readonly ListedTask[], options: TaskRowOpt
 
 /** The title in one line, without characters that move the cursor or cannot be seen. */
 export function formatTaskTitle({ id, title }: Pick<ListedTask, "id" | "title">): string {
-  return toSingleLine(stripHidden(title)) || id;
+  return simplifyEmoji(toSingleLine(stripHidden(title))) || id;
 }
 
 function taskColumns(tasks: readonly ListedTask[], { changedFiles, since }: TaskRowOptions): TaskColumn[] {
