@@ -10,7 +10,7 @@ const SESSION = {
 export const sessionCommands: readonly CommandSpec[] = [
   {
     name: "list",
-    summary: "list sessions, newest first",
+    summary: "list sessions, last active first",
     options: [
       { flags: "--agent <name>", summary: "only of this agent" },
       { flags: "--cwd <dir>", summary: "only in this directory" },
