@@ -10,7 +10,17 @@ export {
 } from "./rookery.ts";
 export type { RunTasks } from "./pool/index.ts";
 export { LoopbackHttp, serveStdio, type Endpoint, type StdioStreams } from "./mcp/endpoint/index.ts";
-export { MAX_INPUT_BYTES, Session, type Answer, type Changes, type Turn } from "./session/index.ts";
+export {
+  MAX_INPUT_BYTES,
+  Session,
+  type Answer,
+  type Changes,
+  type SearchCursor,
+  type SearchMatch,
+  type SearchQuery,
+  type SearchResult,
+  type Turn,
+} from "./session/index.ts";
 export { openMemoryStore, openSqliteStore } from "./store/index.ts";
 export type {
   BeforeCall,

@@ -36,6 +36,7 @@ import {
   checkRemoteServerSpec,
   checkRookeryOptions,
   checkRunTasksOptions,
+  checkSearchOptions,
   checkServersQuery,
   checkServerSpecs,
   checkTellOptions,
@@ -48,11 +49,14 @@ import {
   settleStoredSession,
   queueStoredInput,
   withdrawStoredInput,
+  searchSessions,
   type Answer,
   type Deliver,
   type BudgetOptions,
   type LeaseTiming,
   type NewSessionOptions,
+  type SearchQuery,
+  type SearchResult,
   type Session,
 } from "./session/index.ts";
 import { DisposeStack, openOwner, sweepDeadOwners, systemClock, type Clock, type Owner } from "./stdx/index.ts";
@@ -308,6 +312,16 @@ export class Rookery implements AsyncDisposable {
     const cwd = options.cwd === undefined ? undefined : this.#resolveFolder(options.cwd);
     if (cwd !== undefined) await requireFolder(cwd);
     return forkStoredSession(this.#leaseOptions, sessionId, { cwd, title, through });
+  }
+
+  /**
+   * Searches prompts, messages, tool calls and their output in the logs of all sessions, newest first. Searches for at
+   * most half a second; pass `next` as `cursor` to continue.
+   */
+  async search(text: string, options: Omit<SearchQuery, "text"> = {}): Promise<SearchResult> {
+    checkText(text, "the words");
+    checkSearchOptions(options);
+    return searchSessions(this.store, { ...options, text });
   }
 
   /**

@@ -6,6 +6,7 @@ export const COMMAND_NAMES = [
   "serve",
   "open",
   "sessions",
+  "search",
   "usage",
   "acp",
   "mcp",

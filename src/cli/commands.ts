@@ -130,6 +130,18 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
     examples: ["rookery sessions", "rookery sessions show last", "rookery sessions events last --follow"],
   },
   {
+    name: "search",
+    group: "History",
+    summary: "find words in the logs of all sessions",
+    arguments: [
+      { name: "words", summary: "words that one prompt, message or output has, in any order; quote several" },
+    ],
+    options: [{ flags: "--limit <count>", summary: "at most this many (default: 20)" }, JSON_OPTION],
+    notes: "Newest sessions first. Prints the session and the number of the event of each match.",
+    examples: ['rookery search "race drain"', "rookery search NaN --json"],
+    load: async () => (await import("./sessions/search.ts")).searchCommand,
+  },
+  {
     name: "usage",
     group: "History",
     summary: "show tokens and cost of all sessions by agent and model",

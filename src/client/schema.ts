@@ -412,6 +412,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Search prompts, messages, tool calls and their output in the logs of all sessions. */
+        get: operations["search"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/tasks": {
         parameters: {
             query?: never;
@@ -1642,6 +1659,25 @@ export interface components {
             events: components["schemas"]["SessionEvent"][];
             /** @description The `seq` of the last event: continue until you reach it. */
             head: number;
+        };
+        SearchResult: {
+            /** @description Newest session first; within a session, newest event first. */
+            matches: {
+                sessionId: string;
+                /** @description The `seq` of the event. */
+                seq: number;
+                at: string;
+                /** @description The type of the event. */
+                type: string;
+                /** @description The title of the session. */
+                title?: string;
+                /** @description The task that the session belongs to. */
+                task?: string;
+                /** @description The text around the first word. */
+                excerpt: string;
+            }[];
+            /** @description Pass it as `cursor` to continue. Not set if everything was searched. */
+            next?: string;
         };
         WaitingRequest: {
             sessionId: string;
@@ -5150,6 +5186,78 @@ export interface operations {
             };
             /** @description Code input_invalid. */
             416: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code internal. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code interrupted, store_closed, store_locked, store_unavailable. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    search: {
+        parameters: {
+            query?: {
+                /** @description Words. All of them must be in the text of one event, in any case. */
+                q?: string;
+                /** @description Continues the search: `next` of the previous page. */
+                cursor?: string;
+                /** @description Maximum number of matches. Default: 20, at most 100. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Matches of the newest sessions. A page may be empty and still have `next`, because the search pauses. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchResult"];
+                };
+            };
+            /** @description Code input_invalid. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -27,5 +27,13 @@ export { followWithRetry, isTransientFailure, retryStore } from "./store-retry.t
 export { requireNoRunningTask, findRunningTask } from "./task-session.ts";
 export { listWaitingRequests, sessionWaitingRequests, type WaitingRequest } from "./waiting-requests.ts";
 export * from "./usage.ts";
+export {
+  DEFAULT_MATCHES,
+  searchSessions,
+  type SearchCursor,
+  type SearchMatch,
+  type SearchQuery,
+  type SearchResult,
+} from "./search.ts";
 export { queueStoredInput } from "./queue-input.ts";
 export { withdrawStoredInput } from "./withdraw-input.ts";

@@ -33,6 +33,17 @@ export function checkRookeryOptions(options: unknown): void {
   checkArgument(options, ROOKERY_OPTIONS, "the options of Rookery.open");
 }
 
+const SEARCH_OPTIONS = objectArgument({
+  cursor: optionalArgument(objectArgument({ sessionId: textArgument, before: integerArgument })),
+  limit: optionalArgument(positive),
+  maxMs: optionalArgument(numberArgument),
+  signal,
+});
+
+export function checkSearchOptions(options: unknown): void {
+  checkArgument(options, SEARCH_OPTIONS, "the options of search");
+}
+
 const TELL_OPTIONS = objectArgument({ deliver: optionalArgument(oneOfArgument("steer", "follow_up")) });
 
 export function checkTellOptions(options: unknown): void {

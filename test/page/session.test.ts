@@ -77,6 +77,22 @@ describe.skipIf("missing" in found)(`the session screen${"missing" in found ? `:
     expect(prompt).toMatchObject({ input: [{ type: "text", text: "hi\nthere" }] });
   });
 
+  it("is found by a search for its words, and opens at the event", async () => {
+    const log = await new SessionLog(scene.store).open("/tmp", "Birds");
+    const says = (text: string) => ({ type: "message.completed" as const, messageId: text, text });
+    await log.add([says("The lammergeier eats bones."), ...Array.from({ length: 900 }, (_, at) => says(`Line ${at}`))]);
+    const page = await openSession(await newSession());
+    await page.goto(scene.server.url);
+    await page.keyboard.press("/");
+    await page.keyboard.type("BONES lammergeier");
+    const results = page.getByRole("region", { name: "In the logs" });
+    await results.getByRole("link", { name: "Birds" }).click();
+    await page.locator(".found").getByText("The lammergeier eats bones.").waitFor();
+    expect(new URL(page.url()).hash).toBe("#seq-2");
+    await page.getByRole("button", { name: "↓ End" }).click();
+    await page.getByText("Line 899").waitFor();
+  });
+
   it("forks before a prompt, with the prompt to edit, and after a message", async () => {
     const id = await newSession();
     for (const input of ["first", "second"]) {

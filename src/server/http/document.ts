@@ -5,6 +5,7 @@ import type { ResponseDescription, HttpRoute, ParamShape } from "./route.ts";
 import { ROUTES } from "./routes/index.ts";
 import * as common from "./schema/common.ts";
 import * as roster from "./schema/roster.ts";
+import * as search from "./schema/search.ts";
 import * as server from "./schema/server.ts";
 import * as session from "./schema/session.ts";
 import * as sessionState from "./schema/session-state.ts";
@@ -34,6 +35,7 @@ const SCHEMA_NAMES: Readonly<Record<string, z.ZodType>> = {
   CloseSession: session.CloseBody,
   DeletedSession: session.DeletedSchema,
   EventPage: session.EventPageSchema,
+  SearchResult: search.SearchResultSchema,
   WaitingRequest: session.WaitingRequestSchema,
   RequestList: session.RequestListSchema,
   Answer: session.AnswerBody,

@@ -9,7 +9,7 @@ import { Problem } from "../shell/problem.tsx";
 export function EmptyRoster(props: { readonly isSearch: boolean }): JSX.Element {
   return (
     <div class="empty">
-      <Show when={!props.isSearch} fallback={<p>Nothing matches.</p>}>
+      <Show when={!props.isSearch} fallback={<p>No task or session has this in its title, folder or last line.</p>}>
         <p>No tasks or sessions yet.</p>
         <p>Start one with New task, or in a terminal: rookery task start "PROMPT"</p>
         <DemoButton />

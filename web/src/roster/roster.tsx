@@ -6,6 +6,7 @@ import { EmptyRoster } from "./empty-roster.tsx";
 import { GROUP_TITLES, GROUPS, type Group, type RosterRow } from "./groups.ts";
 import { RosterHead } from "./head.tsx";
 import { Row } from "./row.tsx";
+import { SearchResults } from "./search-results.tsx";
 import { useRows } from "./use-rows.ts";
 
 const MAX_SHOWN = 50;
@@ -18,10 +19,13 @@ export function Roster(props: { onNewTask(): void }): JSX.Element {
     <main>
       <RosterHead title="Roster" search={search()} onSearch={setSearch} onNewTask={() => props.onNewTask()} />
       <Show when={roster.isLoaded()} fallback={<p class="muted">Loading…</p>}>
-        <Show when={rows().length > 0} fallback={<EmptyRoster isSearch={search() !== ""} />}>
+        <Show when={rows().length > 0} fallback={<EmptyRoster isSearch={search().trim() !== ""} />}>
           <For each={GROUPS}>
             {(group) => <GroupSection group={group} rows={rows().filter((row) => row.group === group)} />}
           </For>
+        </Show>
+        <Show when={search().trim().length > 1}>
+          <SearchResults text={search().trim()} />
         </Show>
       </Show>
     </main>

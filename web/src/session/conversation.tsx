@@ -28,11 +28,15 @@ export function Conversation(props: ConversationProps): JSX.Element {
 }
 
 /** A conversation whose model somebody else opened. The model must stay the same. */
-export function ConversationView(props: { readonly model: SessionModel; readonly isReadOnly: boolean }): JSX.Element {
+export function ConversationView(props: {
+  readonly model: SessionModel;
+  readonly isReadOnly: boolean;
+  readonly seq?: number | undefined;
+}): JSX.Element {
   return (
     <SessionContext.Provider value={createSessionContext(props.model)}>
       <section class="conversation" aria-label="Conversation">
-        <TranscriptList model={props.model} />
+        <TranscriptList model={props.model} seq={props.seq} />
         <Show when={props.model.problem()}>
           {(problem) => (
             <p class="problem" role="alert">

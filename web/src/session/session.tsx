@@ -7,15 +7,21 @@ import { Link } from "../shell/link.tsx";
 import { ConversationView } from "./conversation.tsx";
 import { openSession } from "./model.ts";
 
-export function Session(props: { readonly id: string }): JSX.Element {
+interface SessionProps {
+  readonly id: string;
+  /** The event to show. Default: the end of the conversation. */
+  readonly seq?: number | undefined;
+}
+
+export function Session(props: SessionProps): JSX.Element {
   return (
     <Show when={props.id} keyed>
-      {(id) => <OneSession id={id} />}
+      {(id) => <OneSession id={id} seq={props.seq} />}
     </Show>
   );
 }
 
-function OneSession(props: { readonly id: string }): JSX.Element {
+function OneSession(props: SessionProps): JSX.Element {
   const { client, feed, roster } = useServer();
   const model = openSession(client, feed, props.id);
   const summary = () => roster.sessions[props.id];
@@ -50,7 +56,7 @@ function OneSession(props: { readonly id: string }): JSX.Element {
           </Show>
         </span>
       </header>
-      <ConversationView model={model} isReadOnly={false} />
+      <ConversationView model={model} isReadOnly={false} seq={props.seq} />
     </main>
   );
 }

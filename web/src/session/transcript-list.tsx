@@ -2,7 +2,7 @@
  * The virtual list of a transcript. It opens at the end, stays there while the reader is there, and reads older pages
  * when the reader comes near the start.
  */
-import { createEffect, createSignal, on, onCleanup, onMount, Show, type JSX } from "solid-js";
+import { createEffect, createSignal, on, onCleanup, onMount, Show, untrack, type JSX } from "solid-js";
 import { Virtualizer, type VirtualizerHandle } from "virtua/solid";
 import { RowView } from "./items/row-view.tsx";
 import type { SessionModel } from "./model.ts";
@@ -13,8 +13,15 @@ const END_DISTANCE = 32;
 /** Older pages are read before the reader reaches the start. */
 const OLDER_DISTANCE = 3_000;
 const MAX_SEARCHED_PAGES = 50;
+const SCROLL_FRAMES = 4;
 
-export function TranscriptList(props: { readonly model: SessionModel }): JSX.Element {
+interface TranscriptListProps {
+  readonly model: SessionModel;
+  /** The event to scroll to. Default: the end. */
+  readonly seq?: number | undefined;
+}
+
+export function TranscriptList(props: TranscriptListProps): JSX.Element {
   const [isAtEnd, setAtEnd] = createSignal(true);
   const [hasNew, setHasNew] = createSignal(false);
   const [scroller, setScroller] = createSignal<HTMLDivElement>();
@@ -69,6 +76,28 @@ export function TranscriptList(props: { readonly model: SessionModel }): JSX.Ele
       if (wanted !== undefined) void showRequest(wanted.requestId);
     }),
   );
+  createEffect(() => {
+    const { seq } = props;
+    if (seq !== undefined && props.model.isLoaded()) void untrack(() => showEvent(seq));
+  });
+  /** Reads older pages until the item of the event is there. */
+  const showEvent = async (seq: number): Promise<void> => {
+    const find = (): number => props.model.rows().findLastIndex(({ item }) => item().seq <= seq);
+    setAtEnd(false);
+    for (let pages = 0; find() === -1 && props.model.hasOlder() && pages < MAX_SEARCHED_PAGES; pages += 1) {
+      await props.model.loadOlder();
+    }
+    const index = Math.max(0, find());
+    const key = props.model.rows()[index]?.item().key;
+    // Rows get their real height when they are drawn, so that the first position is an estimate.
+    for (let frames = 0; frames < SCROLL_FRAMES; frames += 1) {
+      list?.scrollToIndex(index, { align: "start" });
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+    }
+    for (const row of scroller()?.querySelectorAll<HTMLElement>("[data-key]") ?? []) {
+      row.classList.toggle("found", row.dataset["key"] === key);
+    }
+  };
   /** Reads older pages until the request is there. */
   const showRequest = async (requestId: string): Promise<void> => {
     const find = (): number =>

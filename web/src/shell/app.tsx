@@ -42,6 +42,10 @@ const sessionId = (): string | false => {
   const route = currentRoute();
   return route.screen === "session" && route.id;
 };
+const sessionSeq = (): number | undefined => {
+  const route = currentRoute();
+  return route.screen === "session" ? route.seq : undefined;
+};
 /** What `j` and `k` move between: rows of lists, and the first button of requests. */
 const ROWS = "a.row, .request-card button.primary";
 
@@ -99,7 +103,7 @@ export function App(props: AppProps): JSX.Element {
               <Match when={isScreen("activity")}>
                 <Activity />
               </Match>
-              <Match when={sessionId()}>{(id) => <Session id={id()} />}</Match>
+              <Match when={sessionId()}>{(id) => <Session id={id()} seq={sessionSeq()} />}</Match>
               <Match when={taskRoute()}>{(route) => <TaskScreen id={route().id} tab={route().tab} />}</Match>
             </Switch>
           </Suspense>

@@ -7,6 +7,7 @@ import { eventRoutes } from "./events.ts";
 import { inputRoutes } from "./inputs.ts";
 import { requestRoutes } from "./requests.ts";
 import { rosterRoutes } from "./roster.ts";
+import { searchRoutes } from "./search.ts";
 import { serverRoutes } from "./server.ts";
 import { sessionDiffRoutes } from "./session-diff.ts";
 import { sessionStateRoutes } from "./session-state.ts";
@@ -25,6 +26,7 @@ export const ROUTES: readonly HttpRoute[] = [
   ...requestRoutes,
   ...inputRoutes,
   ...eventRoutes,
+  ...searchRoutes,
   ...taskRoutes,
   ...demoRoutes,
   ...blobRoutes,

@@ -26,7 +26,7 @@ export function RowView(props: { readonly row: Row }): JSX.Element {
     onToggle: (isOpen) => props.row.setOpen(isOpen),
   };
   return (
-    <div class="row-of-transcript" data-kind={props.row.item().kind}>
+    <div class="row-of-transcript" data-kind={props.row.item().kind} data-key={props.row.item().key}>
       <Switch>
         <Match when={of("message")}>{(item) => <MessageRow item={item()} part={props.row.part} />}</Match>
         <Match when={of("tool")}>{(item) => <ToolRow item={item()} {...fold} />}</Match>
