@@ -68,4 +68,27 @@ describe.skipIf("missing" in found)(`the page in a browser${"missing" in found ?
     const page = await openPage(url);
     await page.getByText("This link was used before").waitFor();
   });
+
+  it("can be installed: the browser accepts the manifest and its icons", async () => {
+    const page = await openPage(scene.server.makeSignInLink().url);
+    await page.locator("h1").waitFor();
+    const session = await page.context().newCDPSession(page);
+    const { url, errors, data } = await session.send("Page.getAppManifest");
+    expect([new URL(url).pathname, errors]).toEqual(["/manifest.webmanifest", []]);
+    const { icons } = JSON.parse(data ?? "") as { readonly icons: readonly { src: string; sizes: string }[] };
+    const sizes = await page.evaluate(
+      (sources) =>
+        Promise.all(
+          sources.map(async (source) => {
+            const image = new Image();
+            image.src = source;
+            await image.decode();
+            return `${image.naturalWidth}x${image.naturalHeight}`;
+          }),
+        ),
+      icons.slice(1).map(({ src }) => src),
+    );
+    expect(sizes).toEqual(icons.slice(1).map((icon) => icon.sizes));
+    expect(await page.evaluate(() => navigator.serviceWorker.getRegistrations())).toEqual([]); // nothing is cached
+  });
 });

@@ -16,7 +16,8 @@ export interface PageOptions {
 /** Paths that show a screen of the page. `web/src/routes.ts` has the screens. */
 const SCREENS =
   /^\/(?:(?:board|inbox|usage|agents|activity|sign-in)|(?:session|task)\/[\w.-]{1,200}(?:\/[a-z]{1,20})?)?$/;
-const ASSETS = /^\/(?:assets\/[\w.-]{1,200}|icon(?:-\d+)?\.(?:svg|png)|manifest\.webmanifest|feed-worker\.js)$/;
+const ASSETS =
+  /^\/(?:assets\/[\w.-]{1,200}|icon(?:-[a-z0-9-]{1,30})?\.(?:svg|png)|manifest\.webmanifest|feed-worker\.js)$/;
 
 /** These paths need no token: they contain nothing but the program of the page, which is public. */
 export function isPagePath(path: string): boolean {
