@@ -77,4 +77,52 @@ describe.skipIf("missing" in found)("the inbox", () => {
     await page.getByText("Nothing waits for an answer.").waitFor();
     expect(await answers(second)).toMatchObject([{ decision: "deny", message: "not from here", by: "person" }]);
   });
+
+  it("notifies of a request that waits, if a person chose that, and opens it", async () => {
+    const page = await (await browser.newContext()).newPage();
+    await page.addInitScript(() => {
+      const shown: { title: string; tag: string; isClosed: boolean; onclick?: () => void }[] = [];
+      // Headless Chromium shows no notifications.
+      class FakeNotification {
+        static permission = "granted";
+        static requestPermission = () => Promise.resolve("granted");
+        readonly tag: string;
+        isClosed = false;
+        constructor(
+          readonly title: string,
+          { tag }: { tag: string },
+        ) {
+          this.tag = tag;
+          shown.push(this);
+        }
+        close(): void {
+          this.isClosed = true;
+        }
+      }
+      Object.assign(globalThis, { Notification: FakeNotification, shown });
+      Object.assign(navigator, {
+        setAppBadge: (count: number) => Promise.resolve(Object.assign(globalThis, { count })),
+      });
+      document.hasFocus = () => false;
+    });
+    const readShown = () => page.evaluate(() => (globalThis as unknown as { shown: readonly object[] }).shown);
+    await page.goto(scene.server.makeSignInLink().url);
+    await page.getByRole("link", { name: /Inbox/ }).click();
+    await page.getByRole("button", { name: "Notify me" }).click();
+    await page.getByRole("button", { name: "Notifications on" }).waitFor();
+    await page.reload();
+    await page.getByRole("button", { name: "Notifications on" }).waitFor(); // remembered
+    const id = await ask("git push");
+    await expect.poll(readShown).toMatchObject([{ title: "Fix it needs you", tag: `${id} req_1` }]);
+    expect(await page.title()).toMatch(/^\(\d+\) Inbox · Rookery$/);
+    expect(await page.evaluate(() => (globalThis as unknown as { count: number }).count)).toBeGreaterThan(0);
+    const other = await ask("npm publish");
+    await expect.poll(async () => (await readShown()).length).toBe(2);
+    await scene.rookery.answer(other, "req_1", { decision: "deny" });
+    await expect.poll(readShown).toMatchObject([{ isClosed: false }, { isClosed: true }]);
+    await page.evaluate(() => (globalThis as unknown as { shown: { onclick(): void }[] }).shown[0]?.onclick());
+    await page.waitForURL(`**/session/${id}#seq-3`);
+    await page.locator(".found").getByRole("button", { name: "Allow y" }).waitFor();
+    await scene.rookery.answer(id, "req_1", { decision: "deny" });
+  });
 });

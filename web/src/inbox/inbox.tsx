@@ -5,6 +5,7 @@ import "../styles/inbox.css";
 import { folderName, formatAge, visible } from "../format.ts";
 import { useServer } from "../server.tsx";
 import { RequestCard } from "../session/requests/request-card.tsx";
+import { notificationChoice } from "../shell/attention.ts";
 import { Link } from "../shell/link.tsx";
 import { Problem } from "../shell/problem.tsx";
 import { openInbox, type OpenRequest } from "./model.ts";
@@ -21,7 +22,11 @@ export function Inbox(): JSX.Element {
             · <kbd>e</kbd> give a reason
           </p>
         </Show>
+        <button aria-pressed={notificationChoice.isOn()} onClick={() => void notificationChoice.toggle()}>
+          {notificationChoice.isOn() ? "Notifications on" : "Notify me"}
+        </button>
       </header>
+      <Problem text={notificationChoice.problem()} />
       <Problem text={inbox.problem()} />
       <Show when={inbox.isLoaded()} fallback={<p class="muted">Loading…</p>}>
         <ul on:keydown={focusReason}>

@@ -8,6 +8,7 @@ import { openRoster } from "../roster/model.ts";
 import { Roster } from "../roster/roster.tsx";
 import { currentRoute, navigate, type Route } from "../routes.ts";
 import { ServerContext } from "../server.tsx";
+import { countWaiting, notifyOfRequests, showBadge } from "./attention.ts";
 import { ConnectionBanner } from "./connection-banner.tsx";
 import { lazyScreen } from "./lazy-screen.ts";
 import { Navigation } from "./navigation.tsx";
@@ -59,6 +60,7 @@ export function App(props: AppProps): JSX.Element {
   const client = connectClient(props.pageKey);
   const feed = openFeed(props.pageKey);
   const roster = openRoster(client, feed);
+  const waiting = countWaiting(roster);
   const [isDispatching, setDispatching] = createSignal(false);
   const [isHelping, setHelping] = createSignal(false);
   const newTask = (): void => void setDispatching(true);
@@ -75,8 +77,11 @@ export function App(props: AppProps): JSX.Element {
   ];
   listenForShortcuts(() => shortcuts);
   createEffect(() => {
-    document.title = `${TITLES[currentRoute().screen]} · Rookery`;
+    const count = waiting() === 0 ? "" : `(${waiting()}) `;
+    document.title = `${count}${TITLES[currentRoute().screen]} · Rookery`;
   });
+  showBadge(waiting);
+  notifyOfRequests(feed, roster);
   return (
     <ServerContext.Provider value={{ client, feed, roster }}>
       <Navigation />

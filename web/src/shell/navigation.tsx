@@ -1,7 +1,8 @@
 /** The navigation between the screens, with the number of tasks and sessions that wait for a person. */
-import { For, Show, createMemo, type JSX } from "solid-js";
+import { For, Show, type JSX } from "solid-js";
 import { useServer } from "../server.tsx";
 import type { Route } from "../routes.ts";
+import { countWaiting } from "./attention.ts";
 import { Link } from "./link.tsx";
 import { ThemeButton } from "./theme-button.tsx";
 
@@ -16,9 +17,7 @@ const SCREENS: readonly { readonly route: Route; readonly title: string }[] = [
 
 export function Navigation(): JSX.Element {
   const { roster } = useServer();
-  const waiting = createMemo(
-    () => Object.values(roster.sessions).filter((session) => session.status === "waiting").length,
-  );
+  const waiting = countWaiting(roster);
   return (
     <nav class="navigation" aria-label="Screens">
       <span class="brand">Rookery</span>
