@@ -24,6 +24,7 @@ const SCHEMA_NAMES: Readonly<Record<string, z.ZodType>> = {
   AgentList: server.AgentListSchema,
   McpServer: setup.McpServerSchema,
   McpServerList: setup.McpServerListSchema,
+  McpLogin: setup.McpLoginSchema,
   ConfigDescription: setup.ConfigDescriptionSchema,
   SessionEvent,
   SessionSummary: session.SummarySchema,

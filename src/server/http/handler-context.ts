@@ -7,6 +7,7 @@ import type { PageResponder } from "./page/respond.ts";
 import type { Tickets } from "./page/tickets.ts";
 import type { Metrics } from "./metrics.ts";
 import type { IdempotentRequests } from "./idempotent-requests.ts";
+import type { McpLogins } from "./mcp-logins.ts";
 import type { ServedRookery } from "./served-rookery.ts";
 import type { Streams } from "./stream/streams.ts";
 
@@ -17,6 +18,7 @@ export interface HandlerContext {
   readonly startedAt: string;
   readonly sessions: DrivenSessions;
   readonly streams: Streams;
+  readonly logins: McpLogins;
   readonly connections: ServerConnections;
   readonly requests: IdempotentRequests;
   readonly metrics: Metrics;

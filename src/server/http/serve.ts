@@ -9,6 +9,7 @@ import type { HandlerContext } from "./handler-context.ts";
 import { DrivenSessions } from "./driven-sessions.ts";
 import { createHttpListener, type HttpTimeouts } from "./listener.ts";
 import { toUrlHost } from "./guard.ts";
+import { McpLogins } from "./mcp-logins.ts";
 import { Metrics } from "./metrics.ts";
 import { IdempotentRequests } from "./idempotent-requests.ts";
 import { requireReadyAgents } from "./required-agents.ts";
@@ -87,6 +88,7 @@ export async function serveHttp(rookery: ServedRookery, options: HttpOptions): P
     startedAt,
     sessions: opening.use(new DrivenSessions(rookery)),
     streams: new Streams(times.heartbeat),
+    logins: opening.use(new McpLogins(rookery)),
     connections: new ServerConnections(),
     requests: new IdempotentRequests(),
     metrics: new Metrics(),

@@ -14,6 +14,7 @@ export interface ServedRookery extends Pick<
   | "withdraw"
   | "declaredServers"
   | "connectServers"
+  | "authorizer"
   | "describeConfig"
   | "startDemoTask"
 > {

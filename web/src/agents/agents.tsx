@@ -1,5 +1,5 @@
 /** The agents and MCP servers of a repository: ready, or what is missing. */
-import { createEffect, createMemo, createSignal, For, Show, type JSX } from "solid-js";
+import { createEffect, createMemo, createSignal, For, Index, Show, type JSX } from "solid-js";
 import "../styles/usage.css";
 import "../styles/agents.css";
 import type { components } from "../../../src/client/index.ts";
@@ -8,6 +8,7 @@ import { visible } from "../format.ts";
 import { dataOf, messageOf } from "../request.ts";
 import { Problem } from "../shell/problem.tsx";
 import { useServer } from "../server.tsx";
+import { ServerLogin } from "./server-login.tsx";
 
 type Agent = components["schemas"]["Agent"];
 type ServerList = components["schemas"]["McpServerList"];
@@ -90,7 +91,7 @@ export function Agents(): JSX.Element {
               </p>
             </Show>
             <Show when={known().servers.length > 0} fallback={<p class="empty">No MCP server is declared here.</p>}>
-              <ServerTable list={known()} />
+              <ServerTable list={known()} folder={folder()} onChange={() => void connect()} />
             </Show>
           </section>
         )}
@@ -147,7 +148,13 @@ const STATUS_TONES: Readonly<Record<string, string>> = {
   needs_login: "warn",
 };
 
-function ServerTable(props: { readonly list: ServerList }): JSX.Element {
+interface ServerTableProps {
+  readonly list: ServerList;
+  readonly folder: string;
+  onChange(): void;
+}
+
+function ServerTable(props: ServerTableProps): JSX.Element {
   return (
     <table>
       <thead>
@@ -158,25 +165,28 @@ function ServerTable(props: { readonly list: ServerList }): JSX.Element {
         </tr>
       </thead>
       <tbody>
-        <For each={props.list.servers}>
+        <Index each={props.list.servers}>
           {(server) => (
             <tr>
               <th scope="row">
-                {visible(server.name)}
-                <span class="small muted"> {server.source}</span>
+                {visible(server().name)}
+                <span class="small muted"> {server().source}</span>
               </th>
-              <td class="mono small">{visible(server.reached)}</td>
+              <td class="mono small">{visible(server().reached)}</td>
               <td>
-                <span class={STATUS_TONES[server.status] ?? "muted"}>{server.status.replace("_", " ")}</span>
-                <Show when={server.reason}>{(reason) => <p class="small">{visible(reason())}</p>}</Show>
-                <Show when={server.fix}>{(fix) => <p class="small muted">{visible(fix())}</p>}</Show>
-                <Show when={server.tools.length > 0}>
+                <span class={STATUS_TONES[server().status] ?? "muted"}>{server().status.replace("_", " ")}</span>
+                <Show when={server().reason}>{(reason) => <p class="small">{visible(reason())}</p>}</Show>
+                <Show when={server().fix}>{(fix) => <p class="small muted">{visible(fix())}</p>}</Show>
+                <Show when={/^https?:/.test(server().reached)}>
+                  <ServerLogin name={server().name} folder={props.folder} onChange={() => props.onChange()} />
+                </Show>
+                <Show when={server().tools.length > 0}>
                   <details class="small">
                     <summary>
-                      {server.tools.length} {server.tools.length === 1 ? "tool" : "tools"}
+                      {server().tools.length} {server().tools.length === 1 ? "tool" : "tools"}
                     </summary>
                     <ul>
-                      <For each={server.tools}>
+                      <For each={server().tools}>
                         {({ name, description }) => (
                           <li>
                             <code>{visible(name)}</code> <span class="muted">{visible(description.slice(0, 300))}</span>
@@ -189,7 +199,7 @@ function ServerTable(props: { readonly list: ServerList }): JSX.Element {
               </td>
             </tr>
           )}
-        </For>
+        </Index>
       </tbody>
     </table>
   );

@@ -5,6 +5,7 @@ import { conversationRoutes } from "./conversation.ts";
 import { demoRoutes } from "./demo.ts";
 import { eventRoutes } from "./events.ts";
 import { inputRoutes } from "./inputs.ts";
+import { mcpLoginRoutes } from "./mcp-logins.ts";
 import { requestRoutes } from "./requests.ts";
 import { rosterRoutes } from "./roster.ts";
 import { searchRoutes } from "./search.ts";
@@ -32,4 +33,5 @@ export const ROUTES: readonly HttpRoute[] = [
   ...blobRoutes,
   ...usageRoutes,
   ...setupRoutes,
+  ...mcpLoginRoutes,
 ];

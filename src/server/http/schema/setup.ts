@@ -48,3 +48,14 @@ export const ConfigDescriptionSchema = z.object({
     )
     .describe("What the files set, sorted by key. Defaults are not listed."),
 });
+
+export const McpLoginSchema = z.object({
+  server: z.string(),
+  status: z
+    .enum(["none", "not_needed", "waiting", "done", "declined", "cancelled", "failed"])
+    .describe("`none`: no login was started. `not_needed`: the server is ready."),
+  url: z.string().optional().describe("The page on which a person logs in. Set while it waits."),
+  reason: z.string().optional(),
+});
+
+export const McpLogoutSchema = z.object({ server: z.string(), forgotten: z.boolean() });
