@@ -11,7 +11,7 @@ function offered(...words: string[]): string[] {
 
 it.each<[string[], string[]]>([
   [[""], [...COMMANDS.filter(({ hidden }) => hidden !== true).map(({ name }) => name), "help"]],
-  [["se"], ["serve", "sessions"]],
+  [["se"], ["serve", "sessions", "search"]],
   [
     ["task", ""],
     ["start", "list", "show", "logs", "stop", "resume", "diff", "merge", "remove", "gc"],
