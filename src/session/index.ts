@@ -35,5 +35,6 @@ export {
   type SearchQuery,
   type SearchResult,
 } from "./search.ts";
+export { UsageReportCache, type UsageReport } from "./usage-reports.ts";
 export { queueStoredInput } from "./queue-input.ts";
 export { withdrawStoredInput } from "./withdraw-input.ts";

@@ -1,9 +1,8 @@
-/** Sums the usage of all sessions. Reads the logs in pages to limit memory. */
-import type { EventOf } from "../domain/events.ts";
+/** Sums the usage of all sessions. */
 import { MAX_PAGE, type SessionStore } from "../domain/store.ts";
 import type { SessionSummary } from "../domain/summary.ts";
 import { addUsage, NO_USAGE, type Usage } from "../domain/usage.ts";
-import { readSessionPages } from "./pages.ts";
+import { readUsageReports, type UsageReport } from "./usage-reports.ts";
 
 /** Usage, and the part of it that has a cost. */
 export interface PricedUsage {
@@ -27,6 +26,8 @@ export interface UsageQuery {
   readonly since?: number | undefined;
   /** Required for the dimension `repository`. */
   readonly findRepository?: ((session: SessionSummary) => Promise<string>) | undefined;
+  /** Default: reads the whole log of the session. */
+  readonly readReports?: ((session: SessionSummary) => Promise<readonly UsageReport[]>) | undefined;
 }
 
 const NO_PRICED_USAGE: PricedUsage = { all: NO_USAGE, priced: NO_USAGE };
@@ -37,22 +38,18 @@ const NO_PRICED_USAGE: PricedUsage = { all: NO_USAGE, priced: NO_USAGE };
  */
 export async function sumUsage(store: Pick<SessionStore, "list" | "read">, query: UsageQuery): Promise<UsageSum[]> {
   const { by, agent, since = -Infinity, findRepository } = query;
+  const readReports =
+    query.readReports ?? (async ({ id }: SessionSummary) => (await readUsageReports(store, id)).reports);
   const sums = new Map<string, UsageSum>();
   for await (const session of listAllSessions(store)) {
     if (Date.parse(session.updatedAt) < since || isUnused(session)) continue;
     const repository = by.includes("repository") ? await findRepository?.(session) : undefined;
-    let model: string | undefined;
-    for await (const page of readSessionPages(store, session.id, { limit: MAX_PAGE })) {
-      for (const event of page) {
-        if (event.type === "session.opened") model = event.model;
-        if (event.type !== "usage.reported" || Date.parse(event.at) < since) continue;
-        if (event.childSessionId !== undefined) continue;
-        if (agent !== undefined && event.agent !== agent) continue;
-        const values = { day: toLocalDay(event.at), agent: event.agent, model: event.model ?? model, repository };
-        const of = Object.fromEntries(by.map((dimension) => [dimension, values[dimension]]));
-        const key = JSON.stringify(of);
-        sums.set(key, { of, ...addReport(sums.get(key) ?? NO_PRICED_USAGE, event) });
-      }
+    for (const report of await readReports(session)) {
+      if (Date.parse(report.at) < since || (agent !== undefined && report.agent !== agent)) continue;
+      const values = { day: toLocalDay(report.at), agent: report.agent, model: report.model, repository };
+      const of = Object.fromEntries(by.map((dimension) => [dimension, values[dimension]]));
+      const key = JSON.stringify(of);
+      sums.set(key, { of, ...addReport(sums.get(key) ?? NO_PRICED_USAGE, report) });
     }
   }
   return [...sums.values()];
@@ -75,7 +72,7 @@ export function unpricedTokens({ all, priced }: PricedUsage): number {
   return all.inputTokens + all.outputTokens - priced.inputTokens - priced.outputTokens;
 }
 
-function addReport({ all, priced }: PricedUsage, report: EventOf<"usage.reported">): PricedUsage {
+function addReport({ all, priced }: PricedUsage, report: UsageReport): PricedUsage {
   return { all: addUsage(all, report), priced: report.costUsd === undefined ? priced : addUsage(priced, report) };
 }
 

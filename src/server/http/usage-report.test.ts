@@ -1,8 +1,8 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { newId, type EventBody, type EventDraft, type ReadQuery } from "../../domain/index.ts";
-import { sumUsage } from "../../session/index.ts";
+import { sumUsage, UsageReportCache } from "../../session/index.ts";
 import { openHttp, type HttpScene } from "./test-scene.ts";
 import { readUsageReport } from "./usage-report.ts";
 
@@ -120,6 +120,39 @@ it("reads only the logs of sessions that were used", async () => {
   const counted = { list: store.list.bind(store), read: (query: ReadQuery) => ((reads += 1), store.read(query)) };
   expect(await sumUsage(counted, { by: ["agent"] })).toHaveLength(1);
   expect(reads).toBe(1);
+});
+
+it("reads only new events for the next report", async () => {
+  const { store } = scene;
+  await writeUsage("/gone", { costUsd: 1 });
+  await writeUsage("/gone", { costUsd: 2 });
+  expect((await getUsage()).total).toMatchObject({ knownCostUsd: 3 });
+  const read = vi.spyOn(store, "read");
+  expect((await getUsage("?by=day")).total).toMatchObject({ knownCostUsd: 3 });
+  expect(read).not.toHaveBeenCalled();
+  const [first] = await store.list();
+  const sessionId = first?.id ?? "";
+  const used = { type: "usage.reported", agent: "a", inputTokens: 1, outputTokens: 1, costUsd: 4 } as const;
+  const events = [{ ...used, at: new Date().toISOString() }];
+  await store.append({ sessionId, id: newId("app"), expectedHead: first?.head ?? 0, events });
+  const { rows, total } = await getUsage();
+  expect(total).toMatchObject({ knownCostUsd: 7 });
+  expect(rows.map(({ model }) => model)).toEqual(["m1"]); // of the session, which is not read again
+  expect(read.mock.calls.map(([query]) => [query.sessionId, query.after])).toEqual([[sessionId, first?.head]]);
+});
+
+it("reads sessions again that do not fit into the cache, and those that were created again", async () => {
+  const { store } = scene;
+  await writeUsage("/gone", { costUsd: 1 });
+  await writeUsage("/gone", { costUsd: 2 });
+  const [one, other] = await store.list();
+  if (one === undefined || other === undefined) throw new Error("the sessions are missing");
+  const read = vi.spyOn(store, "read");
+  const cache = new UsageReportCache(store, 3);
+  for (const session of [one, one, other, one, { ...one, createdAt: "2026-02-01T00:00:00.000Z" }]) {
+    expect(await cache.read(session)).toHaveLength(1);
+  }
+  expect(read.mock.calls.map(([{ sessionId }]) => sessionId)).toEqual([one.id, other.id, one.id, one.id]);
 });
 
 it("leaves rows out beyond the limit, but not from the total", async () => {

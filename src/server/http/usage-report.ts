@@ -1,7 +1,15 @@
 /** The usage of all sessions by day, agent, model and repository. */
 import { locateRepository } from "../../config/root.ts";
 import type { SessionSummary, Store } from "../../domain/index.ts";
-import { sumUsage, totalUsage, unpricedTokens, type PricedUsage, type UsageQuery } from "../../session/index.ts";
+import {
+  sumUsage,
+  totalUsage,
+  unpricedTokens,
+  UsageReportCache,
+  type PricedUsage,
+  type UsageQuery,
+  type UsageReport,
+} from "../../session/index.ts";
 
 /** Further rows are left out. */
 export const MAX_USAGE_ROWS = 10_000;
@@ -9,7 +17,9 @@ export const MAX_USAGE_ROWS = 10_000;
 export type UsageReportQuery = Pick<UsageQuery, "by" | "agent" | "since">;
 
 export async function readUsageReport(store: Store, query: UsageReportQuery, maxRows = MAX_USAGE_ROWS) {
-  const sums = await sumUsage(store, { ...query, findRepository: createRepositoryLookup(store) });
+  const cache = usageReportsOf(store);
+  const readReports = (session: SessionSummary): Promise<readonly UsageReport[]> => cache.read(session);
+  const sums = await sumUsage(store, { ...query, findRepository: createRepositoryLookup(store), readReports });
   const keyed = sums.map(({ of, ...usage }) => ({ of, usage, key: query.by.map((name) => of[name] ?? "").join("\0") }));
   keyed.sort((one, other) => (one.key < other.key ? -1 : 1));
   return {
@@ -19,6 +29,15 @@ export async function readUsageReport(store: Store, query: UsageReportQuery, max
     total: toUsageCells(totalUsage(sums)),
     truncated: sums.length > maxRows,
   };
+}
+
+const cachesByStore = new WeakMap<Store, UsageReportCache>();
+
+/** The reports of one store, which all requests share. */
+function usageReportsOf(store: Store): UsageReportCache {
+  const known = cachesByStore.get(store) ?? new UsageReportCache(store);
+  cachesByStore.set(store, known);
+  return known;
 }
 
 /** Tokens of all reports, and the cost of those that have one. A sum with unknown parts would look complete. */
