@@ -158,6 +158,21 @@ describe("follow", () => {
     expect(outcome).toMatchObject({ status: "rejected", reason: { code: "session_not_found" } });
   });
 
+  it("calls onDeleted for a session that the server deletes, and other followers see no message", async () => {
+    const [gone, kept] = [await scene.written(1), await scene.written(1)];
+    const { head } = (await scene.get("/v1/events?limit=0")).json;
+    const deleted: string[] = [];
+    const onDeleted = (sessionId: string): void => void deleted.push(sessionId);
+    const told = take(client.follow({ everything: true, after: head, onDeleted }), 1);
+    const untold = take(client.follow({ everything: true, after: head }), 1);
+    await vi.waitFor(async () => expect((await client.GET("/v1/health")).data?.streams).toBe(2));
+    await client.DELETE("/v1/sessions/{id}", { params: { path: { id: gone } } });
+    await appendNotices(scene.store, kept, 2, 1);
+    expect(await told).toMatchObject([{ event: { sessionId: kept } }]);
+    expect(await untold).toMatchObject([{ event: { sessionId: kept } }]);
+    expect(deleted).toEqual([gone]);
+  });
+
   it("ends without an error on return, even while waiting", async () => {
     const events = client.follow({ everything: true })[Symbol.asyncIterator]();
     const next = events.next();

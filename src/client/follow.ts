@@ -32,6 +32,11 @@ export interface FollowOptions {
   readonly tries?: number | undefined;
   /** Called when the stream connects and when it breaks, with the reason. */
   readonly onConnection?: ((state: FollowConnection) => void) | undefined;
+  /**
+   * Called with the id of each session that the server deletes while the stream is connected. Only for all events:
+   * others reject with `session_not_found`. After a broken connection, deletions may have been missed.
+   */
+  readonly onDeleted?: ((sessionId: string) => void) | undefined;
   /** A connection without data or heartbeats for this long counts as dead, in milliseconds. Default: 45 s. */
   readonly silenceMs?: number | undefined;
 }
@@ -56,6 +61,7 @@ export const FOLLOW_QUERY = objectArgument({
   tries: optionalArgument(limitArgument),
   silenceMs: optionalArgument(numberArgument),
   onConnection: optionalArgument(functionArgument),
+  onDeleted: optionalArgument(functionArgument),
 });
 
 const DEFAULT_TRIES = 20;
@@ -97,7 +103,7 @@ async function* followEvents(
   query: Followable & FollowOptions,
   controller: AbortController,
 ): AsyncGenerator<Followed, undefined> {
-  const { after = 0, signal, tries = DEFAULT_TRIES, silenceMs = DEFAULT_SILENCE_MS, onConnection } = query;
+  const { after = 0, signal, tries = DEFAULT_TRIES, silenceMs = DEFAULT_SILENCE_MS, onConnection, onDeleted } = query;
   const end = (): void => controller.abort();
   if (signal?.aborted === true) return undefined;
   signal?.addEventListener("abort", end);
@@ -116,6 +122,10 @@ async function* followEvents(
           controller.signal,
           () => onConnection?.({ connected: true }),
         )) {
+          if (event === "session.deleted") {
+            onDeleted?.((JSON.parse(data) as { readonly sessionId: string }).sessionId);
+            continue;
+          }
           if (event !== undefined) throw errorOf(JSON.parse(data), 500); // the final event of a failed stream
           failures = 0;
           if (!(Number(id) > last)) continue; // already received
@@ -141,10 +151,11 @@ async function* followEvents(
   }
 }
 
-function toEventsPath(query: Followable): string {
+function toEventsPath(query: Followable & FollowOptions): string {
   const { session, task } = query as { readonly session?: string; readonly task?: string };
   if (session !== undefined) return `/v1/sessions/${encodeURIComponent(session)}/events`;
-  return task === undefined ? "/v1/events" : `/v1/tasks/${encodeURIComponent(task)}/events`;
+  if (task !== undefined) return `/v1/tasks/${encodeURIComponent(task)}/events`;
+  return query.onDeleted === undefined ? "/v1/events" : "/v1/events?deletions=true";
 }
 
 /** Yields the messages of one connection until it ends or breaks. */

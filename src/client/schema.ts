@@ -5183,6 +5183,8 @@ export interface operations {
                 after?: number;
                 /** @description Maximum number of events in a page. Default: 1000, at most 10000. A page of large events holds fewer: continue until `head`. */
                 limit?: number;
+                /** @description Also send `session.deleted` messages with `sessionId` when this server deletes a session. They are in no log and have no id. For streams. Default: false. */
+                deletions?: boolean;
             };
             header?: {
                 /** @description For streams: the id of the last event that the client has received. */

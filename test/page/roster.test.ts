@@ -40,6 +40,16 @@ describe.skipIf("missing" in found)("the roster", () => {
     await page.getByRole("dialog").waitFor({ state: "detached" });
   });
 
+  it("removes a session that is deleted elsewhere from open pages", async () => {
+    const { data } = await scene.client.POST("/v1/sessions", {
+      body: { agent: "shell", cwd: scene.repository.path, title: "Short-lived" },
+    });
+    const page = await scene.open();
+    await page.getByText("Short-lived").waitFor();
+    await scene.client.DELETE("/v1/sessions/{id}", { params: { path: { id: data?.id ?? "" } } });
+    await page.getByText("Short-lived").waitFor({ state: "detached" });
+  });
+
   it("says that it is disconnected when the server is killed, and recovers by itself", async () => {
     const page = await scene.open();
     await group(page, "Done").waitFor();

@@ -9,14 +9,18 @@ export interface Feed {
   readonly status: Accessor<FeedStatus>;
   /** Calls the listener with every group of events from now on. Returns a function that ends it. */
   listen(listener: (events: readonly Followed[]) => void): () => void;
+  /** Calls the listener with the id of every session that is deleted while the page is connected. */
+  listenToDeletions(listener: (sessionId: string) => void): () => void;
 }
 
 export function openFeed(key: string): Feed {
   const [status, setStatus] = createSignal<FeedStatus>({ state: "connecting", log: 0 });
   const listeners = new Set<(events: readonly Followed[]) => void>();
+  const deletionListeners = new Set<(sessionId: string) => void>();
   const receive = (message: FeedMessage): void => {
     if (message.type === "status") setStatus(message.status);
-    else for (const listener of listeners) listener(message.events);
+    else if (message.type === "events") for (const listener of listeners) listener(message.events);
+    else for (const listener of deletionListeners) listener(message.sessionId);
   };
   joinFeed(key, receive);
   return {
@@ -24,6 +28,10 @@ export function openFeed(key: string): Feed {
     listen(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
+    },
+    listenToDeletions(listener) {
+      deletionListeners.add(listener);
+      return () => void deletionListeners.delete(listener);
     },
   };
 }

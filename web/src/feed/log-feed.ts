@@ -77,6 +77,10 @@ export class LogFeed {
       tries: Number.POSITIVE_INFINITY,
       silenceMs: SILENCE_MS,
       onConnection,
+      onDeleted: (sessionId) => {
+        this.#flush(); // pages get it after the events of the session
+        this.#send({ type: "deleted", sessionId });
+      },
     });
     for await (const followed of feed) this.#add(followed);
   }

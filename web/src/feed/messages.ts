@@ -6,7 +6,8 @@ export type PageMessage = { readonly type: "join"; readonly key: string } | { re
 
 export type FeedMessage =
   | { readonly type: "status"; readonly status: FeedStatus }
-  | { readonly type: "events"; readonly events: readonly Followed[] };
+  | { readonly type: "events"; readonly events: readonly Followed[] }
+  | { readonly type: "deleted"; readonly sessionId: string };
 
 /**
  * `connecting` until the feed has a position, `connected`, `disconnected` while it tries again, `signed_out` if the

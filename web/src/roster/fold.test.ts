@@ -26,6 +26,24 @@ it("applies events after the snapshot once, also those that arrived before it", 
   expect(fold.takeChanges(0).sessions.size).toBe(0);
 });
 
+it("leaves out a deleted session, also if the snapshot still has it", () => {
+  const fold = new RosterFold();
+  fold.hold();
+  fold.add([notice("ses_1", 4)]);
+  fold.removeSession("ses_1");
+  fold.start(
+    [
+      { ...emptySummary("ses_1"), head: 3 },
+      { ...emptySummary("ses_2"), head: 1 },
+    ],
+    [],
+  );
+  expect([...fold.takeChanges(0).sessions.keys()]).toEqual(["ses_2"]);
+  fold.removeSession("ses_2");
+  expect([...fold.takeChanges(0).sessions]).toEqual([["ses_2", undefined]]);
+  expect(fold.hasGap).toBe(false);
+});
+
 it("says that a snapshot is needed for a session whose earlier events it does not have", () => {
   const fold = new RosterFold();
   fold.start([], []);

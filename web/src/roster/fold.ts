@@ -19,6 +19,8 @@ export class RosterFold {
   readonly #tasks = new Map<string, TaskState>();
   readonly #changedSessions = new Set<string>();
   readonly #changedTasks = new Set<string>();
+  /** A snapshot that is on its way may still have these. */
+  readonly #deleted = new Set<string>();
   #held: LogEvent[] | undefined;
   #hasGap = false;
 
@@ -28,7 +30,7 @@ export class RosterFold {
   }
 
   start(sessions: readonly SessionSummary[], tasks: readonly TaskState[]): void {
-    for (const session of sessions) this.#setSession(session);
+    for (const session of sessions) if (!this.#deleted.has(session.id)) this.#setSession(session);
     for (const task of tasks) this.#setTask(task);
     const held = this.#held ?? [];
     this.#held = undefined;
@@ -54,6 +56,12 @@ export class RosterFold {
       if ("sessionId" in event && !("taskId" in event)) this.#addSessionEvent(event);
       else this.#addTaskEvent(event);
     }
+  }
+
+  removeSession(id: string): void {
+    this.#held = this.#held?.filter((event) => !("sessionId" in event) || event.sessionId !== id);
+    if (this.#held !== undefined) this.#deleted.add(id);
+    if (this.#sessions.delete(id)) this.#changedSessions.add(id);
   }
 
   /** The running time of these tasks changes without an event. */

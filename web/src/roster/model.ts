@@ -96,6 +96,12 @@ export function openRoster(client: RookeryClient, feed: Feed): RosterModel {
       if (fold.hasGap) reloadSoon();
     }),
   );
+  onCleanup(
+    feed.listenToDeletions((sessionId) => {
+      fold.removeSession(sessionId);
+      showSoon();
+    }),
+  );
   const timer = setInterval(() => {
     setClock(Date.now());
     fold.markRunningTasks();

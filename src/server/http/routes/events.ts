@@ -3,7 +3,7 @@ import { z } from "zod";
 import { RookeryError, SessionEvent } from "../../../domain/index.ts";
 import { HttpRefusal, toTooManyConnections } from "../problem.ts";
 import { type RouteResponse, jsonResponse } from "../response.ts";
-import { route, wholeNumberParam, type RouteCall, type HttpRoute, type ParamShape } from "../route.ts";
+import { flagParam, route, wholeNumberParam, type RouteCall, type HttpRoute, type ParamShape } from "../route.ts";
 import { SessionId, TaskIdParam } from "../schema/common.ts";
 import { EventPageSchema } from "../schema/session.ts";
 import { FeedPageSchema, LogEventSchema, TaskEventPageSchema } from "../schema/task.ts";
@@ -23,6 +23,13 @@ const query = {
   ),
   limit: wholeNumberParam(
     `Maximum number of events in a page. Default: ${DEFAULT_EVENTS}, at most ${MAX_EVENTS}. A page of large events holds fewer: continue until \`head\`.`,
+  ),
+};
+
+const feedQuery = {
+  ...query,
+  deletions: flagParam(
+    "Also send `session.deleted` messages with `sessionId` when this server deletes a session. They are in no log and have no id. For streams. Default: false.",
   ),
 };
 
@@ -106,17 +113,17 @@ export const eventRoutes: readonly HttpRoute[] = [
     id: "events",
     summary: "All events in commit order, as a page or as a stream. The cursor is a position.",
     tag: "events",
-    query,
+    query: feedQuery,
     stream: LogEventSchema,
     responses: { 200: { description: "A page of events, or a stream of them.", schema: FeedPageSchema } },
     errors: [],
-    handle: (call) => respondWithFeed(call, undefined),
+    handle: (call) => respondWithFeed(call, undefined, call.query.deletions),
   }),
 ];
 
 type EventsCall = Pick<RouteCall<ParamShape, typeof query>, "context" | "query" | "request" | "response">;
 
-async function respondWithFeed(call: EventsCall, task: string | undefined): Promise<RouteResponse> {
+async function respondWithFeed(call: EventsCall, task: string | undefined, deletions = false): Promise<RouteResponse> {
   const { store } = call.context.rookery;
   const after = readCursor(call);
   if (!wantsStream(call)) {
@@ -128,7 +135,8 @@ async function respondWithFeed(call: EventsCall, task: string | undefined): Prom
   refuseBeyond(after, (await store.readFeed({ after, task, limit: 0 })).head);
   const source: LogSource = (from, signal) =>
     toEventLines(store.followFeed({ after: from, task, signal }), getPosition);
-  return respondWithStream(call, { name: task === undefined ? "everything" : `task ${task}`, after, source });
+  const name = task === undefined ? "everything" : `task ${task}`;
+  return respondWithStream(call, { name, after, source, deletions });
 }
 
 async function respondWithStream(

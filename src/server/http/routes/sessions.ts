@@ -111,6 +111,7 @@ export const sessionRoutes: readonly HttpRoute[] = [
       await requireNoRunningTask(context.rookery.store, id);
       await context.sessions.delete(id);
       context.streams.forget();
+      context.streams.announceDeletion(id);
       return jsonResponse({ id });
     },
   }),

@@ -11,6 +11,7 @@ export const HEARTBEAT_MS = 15_000;
 /** Streams last for hours, so a quarter of the connections is reserved for short requests. */
 export const MAX_STREAMS = (CONNECTION_LIMITS.authenticated * 3) / 4;
 const RETRY_MS = 1_000;
+const DELETION = "session.deleted";
 /** Larger pieces are history. Live events make smaller ones. */
 const LARGE_PIECE_BYTES = 16 * 1024;
 
@@ -19,12 +20,15 @@ export interface StreamOptions {
   readonly name: string;
   readonly after: number;
   readonly source: LogSource;
+  /** Sends `session.deleted` messages too. Default: false. */
+  readonly deletions?: boolean | undefined;
 }
 
 export class Streams {
   readonly #channels = new Map<string, LogChannel>();
   readonly #cache = new PieceCache();
   readonly #open = new Map<ServerResponse, AbortController>();
+  readonly #toldOfDeletions = new Set<ServerResponse>();
   readonly #heartbeatTimer: NodeJS.Timeout;
   sentEvents = 0;
   sentBytes = 0;
@@ -43,12 +47,13 @@ export class Streams {
   }
 
   /** Resolves when the client disconnects, the log ends or the server closes. Never rejects. */
-  async send(response: ServerResponse, { name, after, source }: StreamOptions): Promise<void> {
+  async send(response: ServerResponse, { name, after, source, deletions = false }: StreamOptions): Promise<void> {
     const controller = new AbortController();
     const onDisconnect = (): void => controller.abort();
     response.once("close", onDisconnect);
     response.once("error", onDisconnect); // a reset connection
     this.#open.set(response, controller);
+    if (deletions) this.#toldOfDeletions.add(response);
     const channel = this.#join(name, source);
     try {
       response.writeHead(200, HEAD);
@@ -60,6 +65,7 @@ export class Streams {
     } finally {
       this.#leave(name, channel);
       this.#open.delete(response);
+      this.#toldOfDeletions.delete(response);
       response.off("close", onDisconnect);
       if (response.writableNeedDrain)
         response.destroy(); // end() would wait for a slow reader, which can resume from the log
@@ -70,6 +76,18 @@ export class Streams {
   /** Clears the cache. Call this after a deletion. */
   forget(): void {
     this.#cache.clear();
+  }
+
+  /**
+   * Tells the readers that asked for it. The message is in no log and has no id, so a reader that cannot take it now is
+   * disconnected: it reconnects, and knows that it may have missed a deletion.
+   */
+  announceDeletion(sessionId: string): void {
+    const message = `event: ${DELETION}\ndata: ${JSON.stringify({ sessionId })}\n\n`;
+    for (const response of this.#toldOfDeletions) {
+      if (response.writableNeedDrain) this.#open.get(response)?.abort();
+      else if (response.headersSent) response.write(message);
+    }
   }
 
   close(): void {
