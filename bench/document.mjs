@@ -30,7 +30,8 @@ function table(rows) {
   const head = ["| figure | value | of the floor | target |", "| --- | --- | --- | --- |"];
   const lines = rows.map(({ name, value, unit, ratio, target, ok }) => {
     const goal = target === undefined ? "" : ok ? target : `${target}: **missed**`;
-    return `| ${name} | ${format(value)} ${unit} | ${ratio === undefined ? "" : `${ratio.toFixed(2)}×`} | ${goal} |`;
+    const figure = value === undefined ? "" : `${format(value)} ${unit}`;
+    return `| ${name} | ${figure} | ${ratio === undefined ? "" : `${ratio.toFixed(2)}×`} | ${goal} |`;
   });
   return [...head, ...lines].join("\n");
 }

@@ -1,12 +1,12 @@
 // Prints the results of a benchmark: one line per result, with its target and its ratio to the baseline of the same run.
 import { pathToFileURL } from "node:url";
 
-/** A row is { name, value, unit, ratio?, target?, ok? }: `ratio` is relative to the baseline, `target` is text. */
+/** A row is { name, value, unit, ratio?, target?, ok? }: `ratio` is relative to the baseline, `target` is text. One without a value is a note. */
 export function print(title, rows) {
   console.log(`\n${title}`);
   const width = Math.max(...rows.map(({ name }) => name.length));
   for (const { name, value, unit, target, ratio, ok } of rows) {
-    const figure = `${format(value)} ${unit}`.padStart(18);
+    const figure = (value === undefined ? "" : `${format(value)} ${unit}`).padStart(18);
     const beside = ratio === undefined ? "" : `${ratio.toFixed(2)}× floor`;
     console.log(
       `  ${name.padEnd(width)} ${figure}  ${beside.padStart(14)}  ${target === undefined ? "" : `${target}: ${ok ? "yes" : "MISSED"}`}`,

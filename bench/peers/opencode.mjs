@@ -4,15 +4,17 @@ import { join } from "node:path";
 import { builtEnvironment } from "../../dist/testing/index.js";
 import { ask, freePort, started, whenAnswered } from "../server/program.mjs";
 
+/** Environment variables that keep it from the network. */
+export const OPENCODE_SETTINGS = { OPENCODE_DISABLE_AUTOUPDATE: "1", OPENCODE_DISABLE_MODELS_FETCH: "1" };
+
 export async function startOpencode({ folder, model, program }) {
   const config = join(folder, ".config", "opencode");
   const work = join(folder, "work");
   await Promise.all([config, work].map((path) => mkdir(path, { recursive: true })));
   await writeFile(join(config, "opencode.json"), JSON.stringify(settings(model.url)));
-  const extra = { OPENCODE_DISABLE_AUTOUPDATE: "1", OPENCODE_DISABLE_MODELS_FETCH: "1" };
   const port = await freePort();
   const command = [program, "serve", "--hostname", "127.0.0.1", "--port", String(port)];
-  const server = started(command, { cwd: work, env: builtEnvironment({ home: folder, extra }) });
+  const server = started(command, { cwd: work, env: builtEnvironment({ home: folder, extra: OPENCODE_SETTINGS }) });
   const base = `http://127.0.0.1:${port}`;
   await whenAnswered(`${base}/global/health`);
   return {

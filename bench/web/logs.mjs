@@ -8,6 +8,9 @@ export const LONG_MESSAGE = 1_600_000;
 
 const EVENTS_PER_TURN = 100;
 const DELTAS = 80;
+/** Of the conversation that opencode's page can show too. */
+export const PEER_TURNS = 1_000;
+export const PEER_SESSION = "ses_web_bench_peer";
 const PARAGRAPH = `The queue loses its last item, because \`drain()\` reads it **before** it takes the lock. I changed that:
 
 1. The lock is taken first.
@@ -49,6 +52,25 @@ export async function writeLongSession(store) {
   const last = Math.round(LONG_EVENTS / EVENTS_PER_TURN) - 1;
   for (let turn = 0; turn < last; turn += 1) head = await append(store, LONG_SESSION, head, toTurn(turn, DELTAS));
   await append(store, LONG_SESSION, head, toLongTurn(last));
+}
+
+/** The question and the answer of a turn, for both pages. The last answer ends with `END`. */
+export function toPeerTurn(turn) {
+  const isLast = turn === PEER_TURNS - 1;
+  return [`Question ${turn}: why does the queue lose an item?`, PARAGRAPH.repeat(2) + (isLast ? END : "")];
+}
+
+export async function writePeerSession(store) {
+  let head = await append(store, PEER_SESSION, 0, [opened()]);
+  for (let turn = 0; turn < PEER_TURNS; turn += 1) {
+    const [question, text] = toPeerTurn(turn);
+    const bodies = [
+      { type: "turn.started", input: [{ type: "text", text: question }] },
+      { type: "message.completed", messageId: `msg_${turn}`, text },
+      { type: "turn.ended", outcome: { status: "done" } },
+    ].map((body) => ({ ...body, turnId: `trn_${turn}` }));
+    head = await append(store, PEER_SESSION, head, bodies);
+  }
 }
 
 export async function writeLiveSession(store) {

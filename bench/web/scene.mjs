@@ -43,10 +43,15 @@ export function startServer(folder) {
   return startRookery({ folder, toml: SHELL_AGENT, extra: IDENTITY, node });
 }
 
+/** A page of a new profile. */
+export async function newPage(browser) {
+  const context = await browser.newContext({ viewport: VIEWPORT });
+  return { context, page: await context.newPage() };
+}
+
 /** A new profile that is signed in. Its page shows the roster. */
-export async function signIn(browser, server, options = {}) {
-  const context = await browser.newContext({ viewport: VIEWPORT, ...options });
-  const page = await context.newPage();
+export async function signIn(browser, server) {
+  const { context, page } = await newPage(browser);
   const { url } = await server.post("tickets", {});
   await page.goto(url);
   await page.getByRole("heading", { name: "Roster" }).waitFor();
