@@ -48,6 +48,7 @@ import {
   reopenSession,
   settleStoredSession,
   queueStoredInput,
+  revokeStoredGrant,
   withdrawStoredInput,
   searchSessions,
   type Answer,
@@ -288,6 +289,14 @@ export class Rookery implements AsyncDisposable {
    */
   withdraw(sessionId: string, inputId: string): Promise<readonly InputPart[]> {
     return withdrawStoredInput(this.store, { sessionId, inputId, clock: this.#clock });
+  }
+
+  /**
+   * Asks again before this tool runs, although a person allowed it for the rest of the session. Changes nothing if it
+   * is not allowed so. Works also if another process drives the session.
+   */
+  revoke(sessionId: string, tool: string): Promise<void> {
+    return revokeStoredGrant(this.store, { sessionId, tool, clock: this.#clock });
   }
 
   /** Closes a session for good. If another process drives it, that process stops. */

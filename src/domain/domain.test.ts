@@ -80,7 +80,7 @@ describe("the schema", () => {
   });
 
   it("has every event type", () => {
-    expect(Object.keys(eventBodies())).toHaveLength(38);
+    expect(Object.keys(eventBodies())).toHaveLength(39);
   });
 });
 

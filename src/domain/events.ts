@@ -193,6 +193,8 @@ export const eventBodies = lazily(() => ({
     by: z.enum(["person", "policy"]),
     message: z.string().optional(),
   }),
+  /** A person is asked again before this tool runs, although it was allowed for the rest of the session. */
+  "permission.revoked": z.strictObject({ tool: z.string() }),
   "question.asked": z.strictObject({
     requestId: z.string(),
     message: z.string(),

@@ -185,6 +185,9 @@ export class SessionFold {
       case "question.answered":
         this.#answer(event);
         break;
+      case "permission.revoked":
+        fields.grants = fields.grants.filter((tool) => tool !== event.tool);
+        break;
       case "tool.chosen":
         fields.toolChoices = { ...fields.toolChoices, [event.tool]: event.enabled };
         break;

@@ -37,4 +37,5 @@ export {
 } from "./search.ts";
 export { UsageReportCache, type UsageReport } from "./usage-reports.ts";
 export { queueStoredInput } from "./queue-input.ts";
+export { revokeStoredGrant } from "./revoke-grant.ts";
 export { withdrawStoredInput } from "./withdraw-input.ts";

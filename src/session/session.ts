@@ -237,6 +237,16 @@ export class Session implements AsyncDisposable {
     await answerRequest(this.#parts.store, { sessionId: this.id, requestId, answer, clock: this.#parts.clock });
   }
 
+  /**
+   * Asks again before this tool runs, although a person allowed it for the rest of the session (`state.grants`).
+   * Changes nothing if it is not allowed so. A permission that the agent's program keeps itself is not affected.
+   */
+  async revoke(tool: string): Promise<void> {
+    checkText(tool, "the tool");
+    this.#refuseIfClosed();
+    if (this.state.grants.includes(tool)) await this.#record([{ type: "permission.revoked", tool }]);
+  }
+
   /** Closes the session in the log, and releases it. */
   async close(reason?: string): Promise<void> {
     if (reason !== undefined) checkText(reason, "the reason");

@@ -35,6 +35,8 @@ function formatEvent(event: SessionEvent): string | undefined {
       return `queued ${formatInput(event.input)}`;
     case "input.delivered":
       return `steered ${formatInput(event.input)}`;
+    case "permission.revoked":
+      return `revoked ${event.tool}`;
     case "input.withdrawn":
       return "withdrew an input";
     case "conversation.replaced":

@@ -4,6 +4,7 @@ import { isRookeryError, RookeryError } from "../../domain/errors.ts";
 import type { Rookery } from "../../rookery.ts";
 import { describeHolder } from "../../session/lease-holder.ts";
 import type { Answer } from "../../session/method-types.ts";
+import { loadState } from "../../session/open.ts";
 import type { Deliver, Session } from "../../session/session.ts";
 import type { EnvironmentVariables } from "../../stdx/environment.ts";
 import { suggestReadyAgents } from "../run/suggest-agents.ts";
@@ -113,6 +114,19 @@ export class ChatConnection implements AsyncDisposable {
 
   async answer(requestId: string, answer: Answer): Promise<void> {
     await this.rookery.answer(this.#requireId(), requestId, answer);
+  }
+
+  /** The tools that a person allowed for the rest of the session. */
+  async grants(): Promise<readonly string[]> {
+    if (this.#sessionId === undefined) return [];
+    return (this.session?.state ?? (await loadState(this.rookery.store, this.#sessionId))).grants;
+  }
+
+  /** Asks again before this tool runs. */
+  async revoke(tool: string): Promise<void> {
+    const { session } = this;
+    if (session !== undefined) await session.revoke(tool);
+    else await this.rookery.revoke(this.#requireId(), tool);
   }
 
   /** Changes the settings now, or those of the session that the first prompt opens. */

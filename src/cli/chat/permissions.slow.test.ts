@@ -95,6 +95,28 @@ it("allows a tool for the session after a twice, and opens the whole diff with d
   expect(screen.all()).toMatch(/✓ .*echo one[^]*✓ .*echo two/);
 }, 90_000);
 
+it("lists with /permissions what is always allowed, and revokes it", async () => {
+  await using fixture = await openCommandFixture([
+    call("bash", { command: "echo one" }),
+    say("finished"),
+    call("bash", { command: "echo two" }),
+    say("finished again"),
+  ]);
+  const screen = await openChat(fixture, ["chat"]);
+  submitLine(screen, "go");
+  await screen.waitFor("Allow bash? echo one");
+  screen.type("aa");
+  await screen.waitFor("done ·");
+  submitLine(screen, "/permissions");
+  await screen.waitFor(/Permissions[^]*revoke bash +always allowed in this session; ask again/);
+  screen.type("revoke");
+  await screen.waitFor(/❯ revoke bash/);
+  screen.press("enter");
+  await screen.waitFor("permissions: bash asks again");
+  submitLine(screen, "again");
+  await screen.waitFor("Allow bash? echo two");
+}, 90_000);
+
 it("interrupts with Ctrl-C before it quits, and says why a turn failed", async () => {
   await using fixture = await openCommandFixture([
     fault("stall", { text: ["part one ", "part two", " part three", " part four"], afterEvents: 4 }),

@@ -1,5 +1,4 @@
 /** The commands of a chat that start with a slash. */
-import { PERMISSION_POLICIES } from "../../domain/enums.ts";
 import { didYouMean } from "../../stdx/nearest.ts";
 import { usageError } from "../exit.ts";
 import type { CompletableCommand } from "./completion.ts";
@@ -38,9 +37,9 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   {
     name: "permissions",
     argument: "[policy]",
-    summary: "ask before changes, or allow reads only, all or none",
-    values: async () => PERMISSION_POLICIES,
-    run: async (chat, policy) => (await import("./commands/settings.ts")).switchPermissions(chat, policy),
+    summary: "ask before changes, or allow reads only, all or none; revoke what is always allowed",
+    values: async (chat) => (await import("./commands/permissions.ts")).listPermissionValues(chat),
+    run: async (chat, named) => (await import("./commands/permissions.ts")).switchPermissions(chat, named),
   },
   {
     name: "attach",

@@ -30,6 +30,8 @@ function formatEventDetail(event: EventBody): string {
       return formatInput(event.input);
     case "input.withdrawn":
       return event.inputId;
+    case "permission.revoked":
+      return event.tool;
     case "turn.ended":
       return outcomeText(event.outcome);
     case "turn.parked":

@@ -87,6 +87,7 @@ export function toClientUpdates(
     case "budget.set":
     case "budget.raised":
     case "permission.resolved":
+    case "permission.revoked":
     case "question.asked":
     case "question.answered":
     case "process.started":

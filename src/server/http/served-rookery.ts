@@ -12,6 +12,7 @@ export interface ServedRookery extends Pick<
   | "answer"
   | "tell"
   | "withdraw"
+  | "revoke"
   | "declaredServers"
   | "connectServers"
   | "authorizer"

@@ -1,7 +1,5 @@
-/** `/agent` and `/permissions`. */
+/** `/agent`. */
 import { loadConfig, resolveAgent, type Config } from "../../../config/load.ts";
-import { PERMISSION_POLICIES } from "../../../domain/enums.ts";
-import { usageError } from "../../exit.ts";
 import { checkReadiness } from "../../../backends/readiness.ts";
 import { formatNotReady } from "../greeting.ts";
 import type { ChatHost } from "../host.ts";
@@ -35,27 +33,6 @@ export async function switchAgent(chat: ChatHost, named: string): Promise<void> 
 }
 
 const LACKS = { program: "not installed", login: "logged out", key: "no key", setup: "not set up" } as const;
-
-export async function switchPermissions(chat: ChatHost, named: string): Promise<void> {
-  const items = PERMISSION_POLICIES.map((value) => ({
-    value,
-    label: value,
-    detail: POLICY_MEANINGS[value],
-    isCurrent: value === (chat.state.permissions ?? "ask"),
-  }));
-  const name = named === "" ? (await chat.keys.select("Permissions", items))?.value : named;
-  if (name === undefined) return;
-  const permissions = PERMISSION_POLICIES.find((policy) => policy === name);
-  if (permissions === undefined) throw usageError(`permissions are one of ${PERMISSION_POLICIES.join(", ")}`);
-  await chat.change({ permissions });
-}
-
-const POLICY_MEANINGS: Record<(typeof PERMISSION_POLICIES)[number], string> = {
-  ask: "ask before each change",
-  read: "allow only what reads",
-  all: "allow everything",
-  none: "allow nothing",
-};
 
 function readConfig({ cwd, io }: ChatHost): Promise<Config> {
   return loadConfig({ cwd, env: io.env, trust: "leave_out" });

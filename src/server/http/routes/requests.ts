@@ -1,4 +1,4 @@
-/** Routes for pending permission requests and questions, and for answering them. */
+/** Routes for pending permission requests and questions, for answering them, and for revoking permissions. */
 import { RookeryError } from "../../../domain/index.ts";
 import { listWaitingRequests, sessionWaitingRequests } from "../../../session/index.ts";
 import type { HandlerContext } from "../handler-context.ts";
@@ -54,6 +54,25 @@ export const requestRoutes: readonly HttpRoute[] = [
     },
     async handle({ context, params: { id, requestId }, body }) {
       await context.rookery.answer(id, requestId, toAnswer(body));
+      return jsonResponse(await requireSummary(context, id));
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: "/v1/sessions/:id/grants/:tool",
+    id: "revokeGrant",
+    summary: "Ask again before a tool runs that was allowed for the rest of the session.",
+    tag: "sessions",
+    params: { id: SessionId, tool: RequestIdParam },
+    responses: { 200: { description: "The session, without that permission.", schema: SummarySchema } },
+    errors: ["session_not_found", "session_closed"],
+    completion: {
+      isEvent: (event, logId, { params: { id, tool } }) =>
+        logId === id && event.type === "permission.revoked" && "tool" in event && event.tool === tool,
+      recall: async ({ id }, { context }) => jsonResponse(await requireSummary(context, id)),
+    },
+    async handle({ context, params: { id, tool } }) {
+      await context.rookery.revoke(id, tool);
       return jsonResponse(await requireSummary(context, id));
     },
   }),

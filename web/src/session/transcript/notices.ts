@@ -25,6 +25,8 @@ export function formatNotice(event: SessionEvent): Notice | undefined {
       const limit = to === null ? `has no limit in ${unit}` : `may use ${amountText(unit, to)}`;
       return { level: "info", text: `Budget raised: the ${of} ${limit}.` };
     }
+    case "permission.revoked":
+      return { level: "info", text: `${event.tool} asks for permission again.` };
     case "mcp.status": {
       if (event.status === "connecting" || event.status === "ready") return undefined; // the normal case
       const { server, status, reason, fix } = event;
