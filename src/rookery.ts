@@ -29,6 +29,7 @@ import { prepareWith, requireFolder, type AgentOverrides, type SharedServices } 
 import {
   DEFAULT_LEASE_TIMING,
   answerRequest,
+  cancelStoredTurn,
   checkConnectOptions,
   checkFollowQuery,
   checkForkOptions,
@@ -289,6 +290,15 @@ export class Rookery implements AsyncDisposable {
    */
   withdraw(sessionId: string, inputId: string): Promise<readonly InputPart[]> {
     return withdrawStoredInput(this.store, { sessionId, inputId, clock: this.#clock });
+  }
+
+  /**
+   * Cancels the running turn of a session, also if another process drives it: that process follows within a second.
+   * Resolves with the ID of the turn when the request is durable, or with undefined if no turn runs. Rejects with
+   * `session_not_found`, or with `session_in_use` if the session belongs to a task: stop the task instead.
+   */
+  cancelTurn(sessionId: string): Promise<string | undefined> {
+    return cancelStoredTurn(this.store, { sessionId, clock: this.#clock });
   }
 
   /**

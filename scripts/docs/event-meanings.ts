@@ -10,6 +10,7 @@ export const SESSION_EVENT_MEANINGS: Readonly<Record<EventType, string>> = {
     "The agent's program has its own session for this one. `how` says whether it was resumed, loaded, forked, new, or new and given the earlier conversation (`handed_over`).",
   "turn.started": "A turn begins with this input.",
   "turn.ended": "The turn ended: `done`, `cancelled`, `failed` or `stalled`. Every started turn ends exactly once.",
+  "turn.cancel_requested": "A person asked from another process to cancel the turn.",
   "limit.reached": "The account behind the agent reached a usage limit.",
   "turn.parked": "The turn waits until this time and then continues by itself.",
   "turn.continued": "A parked turn continues.",

@@ -968,6 +968,16 @@ export interface components {
             turnId?: string;
             agent: string;
             /** @constant */
+            type: "turn.cancel_requested";
+            reason?: string;
+        } | {
+            seq: number;
+            /** Format: date-time */
+            at: string;
+            sessionId: string;
+            turnId?: string;
+            agent: string;
+            /** @constant */
             type: "limit.reached";
             message: string;
             /** Format: date-time */
@@ -1550,6 +1560,7 @@ export interface components {
                 parkedUntil?: string;
                 parks: number;
                 usage: components["schemas"]["Usage"];
+                cancelRequested: boolean;
             };
             lastOutcome?: {
                 /** @constant */

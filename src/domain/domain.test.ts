@@ -80,7 +80,7 @@ describe("the schema", () => {
   });
 
   it("has every event type", () => {
-    expect(Object.keys(eventBodies())).toHaveLength(39);
+    expect(Object.keys(eventBodies())).toHaveLength(40);
   });
 });
 

@@ -118,6 +118,8 @@ export const eventBodies = lazily(() => ({
   }),
   "turn.started": z.strictObject({ input: z.array(InputPart), inputId: z.string().optional() }),
   "turn.ended": z.strictObject({ outcome: TurnOutcome }),
+  /** A person asked from another process to cancel this turn. The process that drives it follows. */
+  "turn.cancel_requested": z.strictObject({ reason: z.string().optional() }),
   /** The agent's account has reached a usage limit. `resetsAt` is set if the provider reports it. */
   "limit.reached": z.strictObject({ message: z.string(), resetsAt: z.iso.datetime().optional() }),
   /** The turn waits, even if no process has the session open, and continues after `until`. */

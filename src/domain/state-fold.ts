@@ -142,6 +142,9 @@ export class SessionFold {
       case "turn.continued":
         this.#inTurn(() => ({ parkedUntil: undefined }));
         break;
+      case "turn.cancel_requested":
+        this.#inTurn((turn) => (turn.id === event.turnId ? { cancelRequested: true } : {}));
+        break;
       case "turn.ended":
         fields.turn = undefined;
         fields.lastOutcome = event.outcome;
@@ -305,4 +308,4 @@ export class SessionFold {
 }
 
 /** The fields of a new turn. */
-const NEW_TURN = { parkedUntil: undefined, parks: 0, usage: NO_USAGE };
+const NEW_TURN = { parkedUntil: undefined, parks: 0, usage: NO_USAGE, cancelRequested: false };

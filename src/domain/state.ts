@@ -73,6 +73,8 @@ export interface RunningTurn {
   /** How many times the turn was parked. */
   readonly parks: number;
   readonly usage: Usage;
+  /** True if a person asked from another process to cancel it. */
+  readonly cancelRequested: boolean;
 }
 
 export interface QueuedInput {

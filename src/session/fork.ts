@@ -100,6 +100,7 @@ function copyEvent({ seq, sessionId: _, ...event }: SessionEvent, leftOut: numbe
     case "agent.connected": // the program's session belongs to the source
     case "input.queued": // delivered input is part of `turn.started`; other input must not run twice
     case "input.withdrawn":
+    case "turn.cancel_requested":
     case "permission.revoked": // the copy has no grants
     case "usage.reported": // it would be counted twice
       leftOut.push(seq);

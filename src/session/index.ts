@@ -37,5 +37,6 @@ export {
 } from "./search.ts";
 export { UsageReportCache, type UsageReport } from "./usage-reports.ts";
 export { queueStoredInput } from "./queue-input.ts";
+export { cancelStoredTurn, waitForTurnEnd } from "./cancel-turn.ts";
 export { revokeStoredGrant } from "./revoke-grant.ts";
 export { withdrawStoredInput } from "./withdraw-input.ts";

@@ -97,10 +97,12 @@ export class Runner implements Disposable {
 
   /** Resumes a turn that a dead process left. */
   resume(left: RunningTurn): Turn {
-    return this.#run(left.id, async () => {
+    const turn = this.#run(left.id, async () => {
       this.#recordResumption(left);
       await this.#parts.recorder.commit();
     });
+    if (left.cancelRequested) this.abort(cancelledElsewhere()); // the process died before it could follow
+    return turn;
   }
 
   start(
@@ -223,10 +225,11 @@ export class Runner implements Disposable {
     this.startQueued();
   }
 
-  /** Another process closed the session or queued an input. */
+  /** Another process closed the session, asked to cancel the turn, or queued an input. */
   #handleForeignEvents(): void {
-    if (this.#parts.recorder.state.closed)
-      this.abort(new RookeryError("session_closed", "the session was closed by another process"));
+    const { closed, turn } = this.#parts.recorder.state;
+    if (closed) this.abort(new RookeryError("session_closed", "the session was closed by another process"));
+    else if (turn?.cancelRequested === true && turn.id === this.turn?.id) this.abort(cancelledElsewhere());
     else this.startQueued();
   }
 
@@ -237,4 +240,8 @@ export class Runner implements Disposable {
         : `the process that held this parked turn exited; this process waits until ${parkedUntil}`;
     this.#parts.recorder.record([{ type: "notice", level: "info", code: "turn_resumed", message }], id);
   }
+}
+
+function cancelledElsewhere(): RookeryError {
+  return new RookeryError("interrupted", "the turn was cancelled from another process");
 }

@@ -35,6 +35,8 @@ function formatEvent(event: SessionEvent): string | undefined {
       return `queued ${formatInput(event.input)}`;
     case "input.delivered":
       return `steered ${formatInput(event.input)}`;
+    case "turn.cancel_requested":
+      return "asked to cancel";
     case "permission.revoked":
       return `revoked ${event.tool}`;
     case "input.withdrawn":

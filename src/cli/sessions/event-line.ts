@@ -32,6 +32,8 @@ function formatEventDetail(event: EventBody): string {
       return event.inputId;
     case "permission.revoked":
       return event.tool;
+    case "turn.cancel_requested":
+      return event.reason ?? "";
     case "turn.ended":
       return outcomeText(event.outcome);
     case "turn.parked":

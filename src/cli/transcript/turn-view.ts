@@ -167,6 +167,8 @@ export function renderEvent(
       return renderLine(view, paint("dim", "the agent continues from here; the log keeps the earlier conversation"));
     case "budget.raised":
       return renderLine(view, paint("dim", `budget raised: ${formatRaisedBudget(event)}`));
+    case "turn.cancel_requested":
+      return renderLine(view, paint("dim", "somebody interrupted the turn from another process"));
     case "permission.revoked":
       return renderLine(view, paint("dim", toSingleLine(`permissions: ${event.tool} asks again`)));
     case "input.delivered":

@@ -88,6 +88,7 @@ export function toClientUpdates(
     case "budget.raised":
     case "permission.resolved":
     case "permission.revoked":
+    case "turn.cancel_requested":
     case "question.asked":
     case "question.answered":
     case "process.started":

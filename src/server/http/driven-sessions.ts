@@ -3,7 +3,7 @@ import { RookeryError, isRookeryError, type InputPart } from "../../domain/index
 import type { OpenSessionOptions } from "../../rookery.ts";
 import {
   findRunningTask,
-  sessionNotFound,
+  waitForTurnEnd,
   type Changes,
   type Deliver,
   type ReplacedMessage,
@@ -109,7 +109,10 @@ export class DrivenSessions implements AsyncDisposable {
     return this.#use(id, (session) => session.replaceConversation(messages));
   }
 
-  /** Cancels the running turn, if there is one. Rejects with `session_in_use` if another process drives the session. */
+  /**
+   * Cancels the running turn, if there is one, and resolves when its end is durable. Rejects with `session_in_use` if
+   * the session belongs to a task, or if another process drives it and does not follow in time.
+   */
   async cancel(id: string): Promise<void> {
     const held = this.#held.get(id);
     if (held !== undefined) {
@@ -117,12 +120,9 @@ export class DrivenSessions implements AsyncDisposable {
       expectMadeEvent(({ type }, logId) => type === "turn.ended" && logId === id);
       return session.cancel();
     }
-    const summary = await this.#rookery.store.summary(id);
-    if (summary === undefined) throw sessionNotFound(id);
-    if (!["running", "waiting", "parked"].includes(summary.status)) return;
-    const instead =
-      summary.task === undefined ? "cancel the turn there, or close the session" : `stop task ${summary.task} instead`;
-    throw new RookeryError("session_in_use", `session ${id} is driven by another process: ${instead}`);
+    expectMadeEvent(({ type }, logId) => type === "turn.cancel_requested" && logId === id);
+    const turnId = await this.#rookery.cancelTurn(id);
+    if (turnId !== undefined) await waitForTurnEnd(this.#rookery.store, id, turnId);
   }
 
   async close(id: string, reason: string | undefined): Promise<void> {

@@ -13,6 +13,7 @@ export interface ServedRookery extends Pick<
   | "tell"
   | "withdraw"
   | "revoke"
+  | "cancelTurn"
   | "declaredServers"
   | "connectServers"
   | "authorizer"

@@ -55,6 +55,7 @@ export const SessionStateSchema = z.object({
       parkedUntil: z.string().optional(),
       parks: z.int(),
       usage: Cost,
+      cancelRequested: z.boolean(),
     })
     .optional()
     .describe("The running turn."),

@@ -42,6 +42,7 @@ export function formatNotice(event: SessionEvent): Notice | undefined {
     case "agent.connected":
     case "turn.started":
     case "turn.ended":
+    case "turn.cancel_requested": // turn.ended reports it
     case "limit.reached": // turn.parked and turn.ended report it
     case "input.queued":
     case "input.delivered":
