@@ -1,6 +1,7 @@
 /** The session of a chat: this process drives it, or sends messages to the process that does. */
 import type { BlobPart, InputPart, PermissionPolicy } from "../../domain/events.ts";
 import { isRookeryError, RookeryError } from "../../domain/errors.ts";
+import type { QueuedInput } from "../../domain/state.ts";
 import type { Rookery } from "../../rookery.ts";
 import { describeHolder } from "../../session/lease-holder.ts";
 import type { Answer } from "../../session/method-types.ts";
@@ -78,32 +79,52 @@ export class ChatConnection implements AsyncDisposable {
     this.#attachments = [...this.#attachments, part];
   }
 
-  /** Sends an input: starts a turn, or queues it if a turn runs. `context`: texts that follow it. */
+  /**
+   * Sends an input: starts a turn, or queues it if a turn runs. `context`: texts that follow it. Resolves with the ID
+   * of a queued input.
+   */
   async send(
     input: string,
     { deliver, context, signal }: { deliver: Deliver; context: readonly string[]; signal: AbortSignal },
-  ): Promise<void> {
+  ): Promise<string | undefined> {
     await this.open();
     const { session } = this;
-    if (session === undefined) {
-      await this.rookery.tell(this.#requireId(), withTexts(input, context), { deliver });
-      return;
-    }
+    if (session === undefined) return this.rookery.tell(this.#requireId(), withTexts(input, context), { deliver });
     const expanded = this.#withAttachments(withTexts(await session.expand(input, { signal }), context));
     if (session.state.turn === undefined && session.state.queue.length === 0) {
       this.#snapshot = await takeSnapshot(this.#options.cwd, this.#options.env);
-      if (this.#start(session, expanded)) return;
+      if (this.#start(session, expanded)) return undefined;
     }
-    await session.queue(expanded, { deliver });
+    return session.queue(expanded, { deliver });
   }
 
-  /** Cancels the running turn. Rejects with `session_in_use` if another process runs it. */
+  /** Takes back these inputs. Resolves with those that no agent had yet; their files go with the next input. */
+  async withdraw(inputs: readonly QueuedInput[]): Promise<readonly QueuedInput[]> {
+    const { session } = this;
+    const sessionId = this.#requireId();
+    const withdrawn: QueuedInput[] = [];
+    for (const input of inputs) {
+      try {
+        await (session === undefined
+          ? this.rookery.withdraw(sessionId, input.inputId)
+          : session.withdraw(input.inputId));
+        withdrawn.push(input);
+      } catch (error) {
+        if (!isRookeryError(error, "input_not_queued")) throw error;
+      }
+    }
+    const files = withdrawn.flatMap(({ input }) => input.flatMap((part) => (part.type === "blob" ? [part] : [])));
+    for (const file of files) this.attach(file);
+    return withdrawn;
+  }
+
+  /** Cancels the running turn, also if another process runs it. Rejects with `session_in_use` if a task does. */
   async cancel(): Promise<void> {
     if (this.#sessionId === undefined) return;
     await this.open(); // the person may be faster than the start of the agent
     const { session } = this;
     if (session !== undefined) return session.cancel();
-    throw new RookeryError("session_in_use", `${await this.describeDriver()} runs this turn; interrupt it there`);
+    await this.rookery.cancelTurn(this.#requireId());
   }
 
   /** Names the process that drives the session. */

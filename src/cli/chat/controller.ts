@@ -1,4 +1,5 @@
 /** An interactive conversation: keys and commands go to a session, and everything on the screen comes from its log. */
+import { formatInput } from "../../domain/events.ts";
 import { shortId } from "../../domain/ids.ts";
 import type { SessionSummary } from "../../domain/summary.ts";
 import { Rookery } from "../../rookery.ts";
@@ -19,7 +20,7 @@ import { composeLiveRegion, MIN_ROWS_FOR_STATUS } from "./compose.ts";
 import { ChatConnection, type ChatSettings } from "./connection.ts";
 import { listConversations } from "./find-conversation.ts";
 import type { ChatState, CommandMark } from "./fold.ts";
-import { FollowUps } from "./follow-ups.ts";
+import { type FollowUp, FollowUps } from "./follow-ups.ts";
 import { FormInput } from "../questions/form-input.ts";
 import { formatNotReady, renderGreeting } from "./greeting.ts";
 import type { ChatHost } from "./host.ts";
@@ -34,6 +35,7 @@ import { fitsLiveRegion } from "./request-view.ts";
 import { createCompletion } from "./completion.ts";
 import { FileList } from "./files.ts";
 import { PromptHistory } from "./history.ts";
+import { SentInputs } from "./sent-inputs.ts";
 import { runShellCommand } from "./shell-command.ts";
 import { listCompletions, runSlashCommand } from "./slash-commands.ts";
 import type { ChatStart } from "./start.ts";
@@ -75,6 +77,9 @@ export class Chat implements SurfaceOwner, ChatHost {
   #shell: AbortController | undefined;
   readonly #outputs = new KeptOutputs();
   readonly #followUps = new FollowUps();
+  readonly #sent = new SentInputs();
+  /** Inputs that this chat takes back. */
+  readonly #withdrawing = new Set<string>();
   #frame = 0;
 
   constructor(options: ChatOptions) {
@@ -85,7 +90,9 @@ export class Chat implements SurfaceOwner, ChatHost {
     this.#view = new ChatLogView({
       io: this.io,
       surface: this.surface,
-      onEvent: ({ type }, before) => {
+      onEvent: (event, before) => {
+        const { type } = event;
+        if (type === "input.withdrawn") this.#showWithdrawn(event.inputId, before);
         if (this.state.requests !== before.requests) this.keys.setRequests(this.state.requests);
         if (type !== "turn.ended") return;
         this.#isInterrupting = false;
@@ -215,7 +222,8 @@ export class Chat implements SurfaceOwner, ChatHost {
     const { rookery, sessionId } = this.connection;
     if (isNew && sessionId !== undefined) this.#view.follow(rookery.store, sessionId, 0);
     const context = outputs.map((output) => formatShellOutput(output));
-    await this.connection.send(text, { deliver, context, signal: this.#stop.signal });
+    const inputId = await this.connection.send(text, { deliver, context, signal: this.#stop.signal });
+    if (inputId !== undefined) this.#sent.add(inputId, { prompt: text, outputs });
   }
 
   handleInput(input: TerminalInput): void {
@@ -388,8 +396,8 @@ export class Chat implements SurfaceOwner, ChatHost {
   }
 
   /** Puts the follow-ups back into the input. */
-  #returnFollowUps(): void {
-    const waiting = this.#followUps.takeAll();
+  #returnFollowUps(withdrawn: readonly FollowUp[] = []): void {
+    const waiting = [...withdrawn, ...this.#followUps.takeAll()];
     if (waiting.length === 0) return;
     this.#outputs.add(...waiting.flatMap(({ outputs }) => outputs));
     this.keys.prependText(waiting.map(({ prompt }) => prompt).join("\n\n"));
@@ -439,10 +447,32 @@ export class Chat implements SurfaceOwner, ChatHost {
   #interrupt(): void {
     if (this.#shell !== undefined) return this.#shell.abort();
     if (this.state.runningSince === undefined) this.#outputs.take();
-    this.#returnFollowUps();
-    if (this.state.runningSince === undefined) return;
-    this.#isInterrupting = this.connection.session !== undefined;
-    this.#inBackground(() => this.connection.cancel());
+    if (this.state.runningSince === undefined) return this.#returnFollowUps();
+    this.#isInterrupting = true;
+    this.#inBackground(() => this.#interruptTurn());
+  }
+
+  /** Takes back what waits, so that it does not start a turn of its own, and cancels the turn. */
+  async #interruptTurn(): Promise<void> {
+    const { connection } = this;
+    const queue = connection.session?.state.queue ?? this.state.queue;
+    for (const { inputId } of queue) this.#withdrawing.add(inputId);
+    try {
+      const withdrawn = connection.sessionId === undefined ? [] : await connection.withdraw(queue);
+      this.#returnFollowUps(withdrawn.map((input) => this.#sent.take(input)));
+    } finally {
+      await connection.cancel().catch((error: unknown) => {
+        this.#isInterrupting = false;
+        throw error;
+      });
+    }
+  }
+
+  /** Says that a message is gone, unless it is back in the input of this chat. */
+  #showWithdrawn(inputId: string, { queue }: ChatState): void {
+    if (this.#withdrawing.delete(inputId)) return;
+    const input = queue.find((queued) => queued.inputId === inputId)?.input;
+    if (input !== undefined) this.notice(`withdrawn elsewhere: ${toSingleLine(formatInput(input), 80)}`, "dim");
   }
 
   #setNote(note: string | undefined): void {
