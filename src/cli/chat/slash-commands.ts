@@ -37,7 +37,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   {
     name: "permissions",
     argument: "[policy]",
-    summary: "ask before changes, or allow reads only, all or none; revoke what is always allowed",
+    summary: "change when it asks, or revoke what is always allowed",
     values: async (chat) => (await import("./commands/permissions.ts")).listPermissionValues(chat),
     run: async (chat, named) => (await import("./commands/permissions.ts")).switchPermissions(chat, named),
   },
