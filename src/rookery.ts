@@ -288,16 +288,19 @@ export class Rookery implements AsyncDisposable {
    * Takes back an input that waits in the queue of a session, also if another process drives it. Resolves with the
    * input. Rejects with `input_not_queued` if the agent has it already, with `session_not_found` or `session_closed`.
    */
-  withdraw(sessionId: string, inputId: string): Promise<readonly InputPart[]> {
+  async withdraw(sessionId: string, inputId: string): Promise<readonly InputPart[]> {
+    checkText(sessionId, "the session id");
+    checkText(inputId, "the input id");
     return withdrawStoredInput(this.store, { sessionId, inputId, clock: this.#clock });
   }
 
   /**
    * Cancels the running turn of a session, also if another process drives it: that process follows within a second.
-   * Resolves with the ID of the turn when the request is durable, or with undefined if no turn runs. Rejects with
+   * Resolves with the id of the turn when the request is durable, or with undefined if no turn runs. Rejects with
    * `session_not_found`, or with `session_in_use` if the session belongs to a task: stop the task instead.
    */
-  cancelTurn(sessionId: string): Promise<string | undefined> {
+  async cancelTurn(sessionId: string): Promise<string | undefined> {
+    checkText(sessionId, "the session id");
     return cancelStoredTurn(this.store, { sessionId, clock: this.#clock });
   }
 
@@ -305,7 +308,9 @@ export class Rookery implements AsyncDisposable {
    * Asks again before this tool runs, although a person allowed it for the rest of the session. Changes nothing if it
    * is not allowed so. Works also if another process drives the session.
    */
-  revoke(sessionId: string, tool: string): Promise<void> {
+  async revoke(sessionId: string, tool: string): Promise<void> {
+    checkText(sessionId, "the session id");
+    checkText(tool, "the tool");
     return revokeStoredGrant(this.store, { sessionId, tool, clock: this.#clock });
   }
 

@@ -12,6 +12,7 @@ const CALLS: readonly { readonly args: readonly string[]; readonly code?: number
   { args: ["serve", "--port", "x"], code: 2, output: /^rookery: --port / },
   { args: ["open"], code: 1, output: /no server is running/ },
   { args: ["sessions", "show", "last"], output: /^session +\w{8} \(ses_/ },
+  { args: ["search", "hello"], output: /Hello/ },
   { args: ["usage"], output: /anthropic/ },
   { args: ["acp", "conductor", "--agent", "nobody"], code: 2, output: /^rookery: / },
   { args: ["mcp", "list"], output: /./ },

@@ -35,7 +35,7 @@ export function checkRookeryOptions(options: unknown): void {
 
 const SEARCH_OPTIONS = objectArgument({
   cursor: optionalArgument(objectArgument({ sessionId: textArgument, before: integerArgument })),
-  limit: optionalArgument(positive),
+  limit: optionalArgument(integerArgument),
   maxMs: optionalArgument(numberArgument),
   signal,
 });

@@ -180,7 +180,7 @@ export class Session implements AsyncDisposable {
    * durable. Rejects with `input_not_queued` if the agent has it already, or if it was withdrawn before.
    */
   async withdraw(inputId: string): Promise<readonly InputPart[]> {
-    checkText(inputId, "the input ID");
+    checkText(inputId, "the input id");
     const queued = this.state.queue.find((input) => input.inputId === inputId);
     if (queued === undefined) throw inputNotQueued(this.id, inputId);
     await this.#record([{ type: "input.withdrawn", inputId }]);

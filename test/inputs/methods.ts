@@ -123,11 +123,19 @@ export const ROOKERY: Methods = {
     input,
     object({ deliver: word("steer") }),
   ],
+  withdraw: [({ rookery }, ...args) => rookery.withdraw(...(args as [never, never])), text(), text()],
+  cancelTurn: [({ rookery }, id) => rookery.cancelTurn(id), text()],
+  revoke: [({ rookery }, ...args) => rookery.revoke(...(args as [never, never])), text(), text()],
+  search: [
+    ({ rookery }, ...args) => rookery.search(...(args as [never, never])),
+    text(),
+    object({ cursor: object({ sessionId: text(), before: integer }), limit: integer, maxMs: number, signal }),
+  ],
   closeSession: [({ rookery }, ...args) => rookery.closeSession(...(args as [never, never])), text(), text()],
   forkSession: [
     ({ rookery }, ...args) => rookery.forkSession(...(args as [never, never])),
     text(),
-    object({ cwd: text(), title: text() }),
+    object({ cwd: text(), title: text(), through: integer }),
   ],
   deleteSession: [({ rookery }, id) => rookery.deleteSession(id), text()],
   declaredServers: [
@@ -147,6 +155,8 @@ export const ROOKERY: Methods = {
 };
 
 export const SESSION: Methods = {
+  withdraw: [({ session }, id) => session.withdraw(id), text()],
+  revoke: [({ session }, tool) => session.revoke(tool), text()],
   setOverlay: [({ session }, given) => session.setOverlay(given), overlay],
   chooseTool: [({ session }, ...args) => session.chooseTool(...(args as [never, never])), text(), flag],
   expand: [({ session }, ...args) => session.expand(...(args as [never, never])), text(), object({ signal })],

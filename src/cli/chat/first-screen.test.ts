@@ -18,7 +18,7 @@ it(
     submitLine(screen, "/help");
     await screen.waitFor("Type / to complete");
     expect(screen.visible()).toMatch(/\n\n❯ \/help\nCommands\n\/help +list the commands and keys\n/);
-    expect(screen.visible()).toMatch(/^\/permissions \[policy\] {2}ask before changes/m);
+    expect(screen.visible()).toMatch(/^\/permissions \[policy\] {2}change when it asks/m);
     expect(screen.style("/permissions")?.color).toBe(6);
   },
   CHAT_TEST_MS,

@@ -8,7 +8,7 @@ afterEach(() => fixture[Symbol.asyncDispose]());
 
 const PROMPT = "Write two lines, and explain what you did";
 
-it("starts with the title and the status, and ends with the message and the next commands", async () => {
+it("starts with the title and the status, and ends with the next commands and the last message", async () => {
   fixture = await openCommandFixture([
     call("write", { path: "src/b.txt", content: "one\ntwo\n" }),
     say("I wrote **two** lines."),
@@ -18,10 +18,10 @@ it("starts with the title and the status, and ends with the message and the next
   expect(await screen.exited).toBe(0);
   const shown = screen.all();
   expect(shown).toMatch(new RegExp(`^${PROMPT}\n✓ done · \\d+s · ~\\$[\\d.]+\n\ntask +two\nagent +anthropic\n`));
-  expect(shown).toMatch(/\n1 file changed, \+2 -0 · rookery task diff two\n {2}src\/b\.txt {2}\+2 -0 new\n\nthe last/);
   expect(shown).toMatch(
-    /of the agent:\n\nI wrote two lines\.\n\n {2}rookery task diff two +show[^]*task remove two[^\n]*$/,
+    /\n1 file changed, \+2 -0 · rookery task diff two\n {2}src\/b\.txt {2}\+2 -0 new\n\n {2}rookery task diff two +show/,
   );
+  expect(shown).toMatch(/task remove two[^\n]*\n\nthe last message of the agent:\n\nI wrote two lines\.$/);
   expect(screen.style(PROMPT)).toMatchObject({ bold: true });
   expect(screen.style("✓ done")?.color).toBe(2);
   expect(screen.style("agent  ")).toMatchObject({ dim: true });

@@ -1,4 +1,4 @@
-/** `rookery task show`: prints the state of a task, its changes, what it waits for, and the last message of its agent. */
+/** `rookery task show`: prints the state of a task, its changes, what it waits for, what to do next, and the last message of its agent. */
 import { isEndedStatus } from "../../domain/enums.ts";
 import type { TaskDiff, TaskView } from "../../domain/task/view.ts";
 import type { CommandCall } from "../command.ts";
@@ -42,9 +42,8 @@ async function printTask(io: Io, service: TaskService, task: TaskView): Promise<
   const format = { paint, columns: width, hint, maxLines: MAX_DIFF_LINES };
   const waits = requests.map(({ sessionId, asked }) => formatPendingRequest(sessionId, asked, task.id, format));
   const before = formatTaskDetails(shown, { width, paint }) + formatChangedFiles(task.id, diff, { width, paint });
-  await print(io, withCommandPrefix(io, before + waits.join("")));
+  await print(io, withCommandPrefix(io, before + waits.join("") + formatNextSteps(shown, width)));
   await print(io, await formatLastMessage(message, io));
-  await print(io, withCommandPrefix(io, formatNextSteps(shown, width)));
 }
 
 /** Undefined if the task has no worktree, or git fails. */

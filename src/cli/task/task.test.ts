@@ -354,7 +354,7 @@ describe("logs", () => {
   });
 });
 
-it("shows the last message of the agent before the next commands", async () => {
+it("ends with the last message of the agent", async () => {
   const sessions = [
     { id: "ses_1", stage: "coder" },
     { id: "ses_2", stage: "check" },
@@ -363,12 +363,10 @@ it("shows the last message of the agent before the next commands", async () => {
   service.emit("a", { type: "message.completed", sessionId: "ses_1", messageId: "m", text: "first" });
   service.emit("a", { type: "message.completed", sessionId: "ses_1", messageId: "m2", text: "All\u001b[1m\ndone.\n" });
   expect((await shown(showTaskCommand, ["a"]))[1]).toMatch(
-    /\n\nthe last message of the agent:\nAll\[1m\ndone\.\n\n {2}rookery task remove a/,
+    / {2}rookery task remove a[^]*\n\nthe last message of the agent:\nAll\[1m\ndone\.\n$/,
   );
   service.emit("a", { type: "message.completed", sessionId: "ses_2", messageId: "m", text: "Checked." });
-  expect((await shown(showTaskCommand, ["a"]))[1]).toMatch(
-    /the last message of the agent:\nChecked\.\n\n {2}rookery task/,
-  );
+  expect((await shown(showTaskCommand, ["a"]))[1]).toMatch(/the last message of the agent:\nChecked\.\n$/);
 });
 
 describe("logs of a task that no process runs", () => {
