@@ -12,7 +12,7 @@ import { type ChatMode, type DecideMode, PROMPT_MODE } from "./mode.ts";
 import type { FormInput } from "../questions/form-input.ts";
 import { ChoiceTimer } from "../questions/choice-timer.ts";
 import { isTyped, takeDecisionKey, TYPING_PAUSE_MS } from "../questions/decision-keys.ts";
-import { commandOf, type DecisionKey, denyWithReason } from "../questions/permission-keys.ts";
+import { commandOf, type DecisionKey, answerFromText } from "../questions/permission-keys.ts";
 
 export interface KeyActions {
   submit(text: string, deliver: Deliver): void;
@@ -138,7 +138,7 @@ export class ChatKeys implements Disposable {
   handleSubmit(text: string): void {
     const mode = this.#mode;
     if (mode.type === "reason") {
-      this.#answer(mode.request, denyWithReason(mode.request, text.trim(), mode.isCommand));
+      this.#answer(mode.request, answerFromText(mode.request, text.trim(), mode.isCommand));
     } else if (mode.type === "form") mode.form.submit(text);
     else this.#actions.submit(text, this.deliver);
   }

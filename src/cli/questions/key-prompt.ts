@@ -9,7 +9,7 @@ import type { TerminalInput } from "../tui/terminal-input.ts";
 import { ChoiceTimer } from "./choice-timer.ts";
 import { isTyped, takeDecisionKey } from "./decision-keys.ts";
 import type { FormInput } from "./form-input.ts";
-import { commandOf, type DecisionKey, denyWithReason, renderDecision, renderReason } from "./permission-keys.ts";
+import { commandOf, type DecisionKey, answerFromText, renderDecision, renderReason } from "./permission-keys.ts";
 
 export type PromptMode =
   | {
@@ -75,7 +75,7 @@ export class KeyPrompt implements SurfaceOwner, Disposable {
     const mode = this.#mode;
     if (mode?.type === "form") mode.form.submit(text);
     else if (mode?.type === "decide" && this.#reason !== undefined)
-      mode.answer(denyWithReason(mode.request, text.trim(), this.#reason.isCommand));
+      mode.answer(answerFromText(mode.request, text.trim(), this.#reason.isCommand));
   }
 
   compose(): LiveRegion {

@@ -104,7 +104,8 @@ export interface ReasonStyle extends Pick<DecisionStyle, "width" | "paint"> {
 /** The line in which a person says why not, or which command instead, and what Enter does. */
 export function renderReason(isCommand: boolean, { width, paint, renderInput }: ReasonStyle): LiveRegion {
   const { lines, cursor } = renderInput(paint("yellow", isCommand ? "run instead: " : "reason: "));
-  const hint = "Enter denies it and tells the agent this · Esc goes back";
+  const allow = isCommand ? "" : "; yes allows it";
+  const hint = `Enter denies it and tells the agent this${allow} · Esc goes back`;
   return { lines: [...lines, clipStyled(paint("dim", hint), width)], cursor };
 }
 
@@ -115,12 +116,13 @@ export function commandOf({ input }: PendingRequest): string | undefined {
 }
 
 /**
- * Turns what the person typed into a denial that the agent can act on. `isCommand`: whether it is another command.
- * Default: it is one if it starts with the same program.
+ * Turns what the person typed into an answer: "yes" allows, everything else is a denial that the agent can act on.
+ * `isCommand`: whether it is another command. Default: it is one if it starts with the same program.
  */
-export function denyWithReason(request: PendingRequest, typed: string, isCommand?: boolean): Answer {
+export function answerFromText(request: PendingRequest, typed: string, isCommand?: boolean): Answer {
   const command = commandOf(request);
-  if (typed === "" || typed === command) return { decision: "deny" };
+  if (isCommand !== true && /^yes[.!]?$/i.test(typed)) return { decision: "allow", scope: "once" };
+  if (typed === "" || typed === command || /^no[.!]?$/i.test(typed)) return { decision: "deny" };
   const isInstead = isCommand ?? (command !== undefined && isVariantOf(typed, command));
   return { decision: "deny", message: isInstead ? `Run this command instead: ${typed}` : typed };
 }

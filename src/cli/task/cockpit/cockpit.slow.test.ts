@@ -48,7 +48,7 @@ describe.skipIf(!hasPseudoTerminals)("the cockpit", { timeout: 90_000 }, () => {
     await screen.waitFor("Allow bash?");
     for (const key of "wait, this is too big") screen.type(key);
     await screen.waitFor("reason: wait, this is too big");
-    await screen.waitFor("Enter denies it and tells the agent this · Esc goes back");
+    await screen.waitFor("Enter denies it and tells the agent this; yes allows it · Esc goes back");
     screen.press("enter");
     await screen.waitFor(/✓ done +Ask me/);
     expect(JSON.stringify(fixture.server.requests.at(-1)?.messages)).toContain("wait, this is too big");
@@ -137,6 +137,7 @@ describe.skipIf(!hasPseudoTerminals)("the cockpit", { timeout: 90_000 }, () => {
     await screen.waitFor("Allow bash?");
     screen.type("y");
     await screen.waitFor(/❯ ✓ done +First job/);
+    screen.press("down"); // a letter that follows the answer at once would belong to it
     screen.type("n");
     await screen.waitFor("new task:");
     screen.type("Second job");

@@ -1,7 +1,7 @@
 /** Decides what a key does in the cockpit. Pure: state and key in, state and command out. */
 import { matchesKey } from "@mariozechner/pi-tui/dist/keys.js";
 import { isEndedStatus } from "../../../domain/enums.ts";
-import { commandOf, type DecisionKey, denyWithReason } from "../../questions/permission-keys.ts";
+import { commandOf, type DecisionKey, answerFromText } from "../../questions/permission-keys.ts";
 import { toSingleLine } from "../../sanitize.ts";
 import type { ListedTask } from "../interrupted.ts";
 import type { TaskRequest } from "../requests.ts";
@@ -60,7 +60,7 @@ export function handleCockpitSubmit(state: CockpitState, text: string): CockpitS
   const typed = text.trim();
   if (mode.type === "form") return { state, command: { type: "submitForm", form: mode.form, text } };
   if (mode.type === "reason") {
-    const answer = denyWithReason(mode.request.asked, typed, mode.isCommand);
+    const answer = answerFromText(mode.request.asked, typed, mode.isCommand);
     return { state: { ...state, mode: BROWSE_MODE }, command: { type: "answer", request: mode.request, answer } };
   }
   if (mode.type !== "input") return { state };
