@@ -80,7 +80,7 @@ afterAll(() => folder[Symbol.asyncDispose]());
 it("contains only the build and the documents, without sources, tests or benchmarks", () => {
   const code = /^dist\/.+\.(js|cjs|d\.ts|txt)$/;
   const page =
-    /^dist\/web\/(index\.html|icon\.svg|manifest\.webmanifest|assets\/[^/]+\.(js|css)|\.vite\/manifest\.json)$/;
+    /^dist\/web\/(index\.html|icon[^/]*\.(svg|png)|manifest\.webmanifest|assets\/[^/]+\.(js|css)|\.vite\/manifest\.json)$/;
   const documents = /^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/;
   const other = files.filter((path) => ![code, page, documents].some((pattern) => pattern.test(path)));
   expect(other).toEqual([]);
