@@ -7,11 +7,10 @@ import { formatColumns, formatCount, formatDuration, formatLocalTime } from "../
 import { type Paint, plainPaint } from "../paint.ts";
 import { escapeInvisible, stripHidden, toSingleLine } from "../sanitize.ts";
 import { wrapText } from "../wrap.ts";
-import { GROUP_STYLES } from "./cockpit/group-styles.ts";
-import { groupOfTask } from "./cockpit/state.ts";
 import type { ListedTask } from "./interrupted.ts";
 import { formatLastActivity, MERGE_OUTCOME_TEXT, shortCommit, formatTaskUsage } from "./messages.ts";
 import { formatTaskCost, formatTaskElapsed } from "./table.ts";
+import { GROUP_STYLES, groupOfTask } from "./task-group.ts";
 
 export interface DetailsFormat {
   /** The columns of the terminal, or undefined for a pipe, which gets only names and values. */

@@ -11,8 +11,8 @@ import type { TaskService } from "./service.ts";
 import { allTasks } from "./find.ts";
 import { type ListedTask, markInterrupted } from "./interrupted.ts";
 import { terminalSize } from "./terminal-size.ts";
-import { sortByGroup } from "./cockpit/state.ts";
 import { formatTaskTable } from "./table.ts";
+import { sortByGroup } from "./task-group.ts";
 
 const DEFAULT_LIMIT = 20;
 /** The cockpit shows a part of its list, and filters it. */

@@ -5,16 +5,9 @@ import { commandOf, type DecisionKey, answerFromText } from "../../questions/per
 import { toSingleLine } from "../../sanitize.ts";
 import type { ListedTask } from "../interrupted.ts";
 import type { TaskRequest } from "../requests.ts";
+import { groupOfTask } from "../task-group.ts";
 import type { CockpitCommand } from "./commands.ts";
-import {
-  BROWSE_MODE,
-  type CockpitMode,
-  type CockpitState,
-  keepSelection,
-  groupOfTask,
-  targetTask,
-  visibleTasks,
-} from "./state.ts";
+import { BROWSE_MODE, type CockpitMode, type CockpitState, keepSelection, targetTask, visibleTasks } from "./state.ts";
 
 export interface CockpitStep {
   readonly state: CockpitState;

@@ -1,6 +1,7 @@
 /** Says what happens to the tasks after the person leaves the cockpit. */
 import { formatCount } from "../../format.ts";
-import { type CockpitState, groupOfTask, type TaskGroup } from "./state.ts";
+import { groupOfTask, type TaskGroup } from "../task-group.ts";
+import type { CockpitState } from "./state.ts";
 
 /** Empty if no task runs or waits. */
 export function formatLeaving({

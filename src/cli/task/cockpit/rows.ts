@@ -5,8 +5,7 @@ import { stripHidden, toSingleLine } from "../../sanitize.ts";
 import { clipStyled, fitStyled, styledWidth } from "../../tui/styled-text.ts";
 import { isActive, type ListedTask } from "../interrupted.ts";
 import { formatTaskCost, formatTaskElapsed } from "../table.ts";
-import { GROUP_STYLES } from "./group-styles.ts";
-import { groupOfTask } from "./state.ts";
+import { GROUP_STYLES, groupOfTask } from "../task-group.ts";
 
 export interface TaskRowOptions {
   readonly width: number;

@@ -2,8 +2,9 @@
 import type { FormInput } from "../../questions/form-input.ts";
 import type { Color } from "../../paint.ts";
 import { toSingleLine } from "../../sanitize.ts";
-import { type ListedTask, isActive } from "../interrupted.ts";
+import type { ListedTask } from "../interrupted.ts";
 import type { TaskRequest } from "../requests.ts";
+import { groupOfTask, sortByGroup } from "../task-group.ts";
 import type { CockpitCommand } from "./commands.ts";
 
 export type CockpitMode =
@@ -74,39 +75,6 @@ export const EMPTY_COCKPIT: CockpitState = {
   localRuns: new Set(),
   changedFiles: new Map(),
 };
-
-/** Tasks that need a person come first, then tasks that do something, then tasks that wait, then ended ones. */
-const GROUPS = [
-  "needs you",
-  "working",
-  "interrupted",
-  "parked",
-  "queued",
-  "done",
-  "failed",
-  "stopped",
-  "merged",
-] as const;
-export type TaskGroup = (typeof GROUPS)[number];
-
-export function groupOfTask(task: ListedTask): TaskGroup {
-  if (task.interrupted) return "interrupted";
-  if (task.status === "waiting") return "needs you";
-  const merges = task.merge !== undefined && task.merge.outcome === undefined;
-  if (isActive(task) || merges) return "working";
-  if (task.status === "done" && task.merge?.outcome === "merged") return "merged";
-  return task.status as TaskGroup;
-}
-
-export function countGroups(tasks: readonly ListedTask[]): readonly (readonly [TaskGroup, number])[] {
-  return GROUPS.map((group) => [group, tasks.filter((task) => groupOfTask(task) === group).length] as const).filter(
-    ([, count]) => count > 0,
-  );
-}
-
-export function sortByGroup<Task extends ListedTask>(tasks: readonly Task[]): Task[] {
-  return GROUPS.flatMap((group) => tasks.filter((task) => groupOfTask(task) === group));
-}
 
 /** Replaces the tasks and keeps the selection. */
 export function withTasks(state: CockpitState, tasks: readonly ListedTask[], readAt: number): CockpitState {

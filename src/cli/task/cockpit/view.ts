@@ -8,9 +8,10 @@ import { formatStatusLine, type StatusFact } from "../../tui/status-line.ts";
 import { clipStyled, styledWidth, wrapStyled } from "../../tui/styled-text.ts";
 import type { ListedTask } from "../interrupted.ts";
 import { formatLastActivity } from "../messages.ts";
+import { countGroups } from "../task-group.ts";
 import { formatTaskTitle, renderTaskRows } from "./rows.ts";
 import { canRunHere } from "./keys.ts";
-import { type CockpitState, countGroups, targetTask, visibleTasks } from "./state.ts";
+import { type CockpitState, targetTask, visibleTasks } from "./state.ts";
 
 export interface CockpitFrame {
   readonly columns: number;
