@@ -20,22 +20,20 @@ import { composeLiveRegion, MIN_ROWS_FOR_STATUS } from "./compose.ts";
 import { ChatConnection, type ChatSettings } from "./connection.ts";
 import { listConversations } from "./find-conversation.ts";
 import type { ChatState, CommandMark } from "./fold.ts";
-import { type FollowUp, FollowUps } from "./follow-ups.ts";
 import { FormInput } from "../questions/form-input.ts";
 import { formatNotReady, renderGreeting } from "./greeting.ts";
 import type { ChatHost } from "./host.ts";
-import { formatShellOutput, KeptOutputs, type ShellOutput } from "./kept-outputs.ts";
 import { ChatKeys } from "./keys.ts";
 import { ChatLogView } from "./log-view.ts";
 import { renderMode } from "./mode.ts";
 import { renderRequest } from "../questions/permission-keys.ts";
+import { ChatOutbox } from "./outbox.ts";
 import { pickConversation } from "./pick-conversation.ts";
 import { openRequestDiff } from "./request-diff.ts";
 import { fitsLiveRegion } from "./request-view.ts";
 import { createCompletion } from "./completion.ts";
 import { FileList } from "./files.ts";
 import { PromptHistory } from "./history.ts";
-import { SentInputs } from "./sent-inputs.ts";
 import { runShellCommand } from "./shell-command.ts";
 import { listCompletions, runSlashCommand } from "./slash-commands.ts";
 import type { ChatStart } from "./start.ts";
@@ -63,23 +61,15 @@ export class Chat implements SurfaceOwner, ChatHost {
   readonly #quit = deferred<ExitCode>();
   #connection: ChatConnection | undefined;
   readonly #view: ChatLogView;
-  /** Inputs are sent in the order in which they were typed. */
-  #sending: Promise<void> = Promise.resolve();
   #branch: string | undefined;
   #note: string | undefined = "starting";
   #noteSince = Date.now();
-  /** What was typed and is not in the log yet. */
-  #unsent: readonly string[] = [];
   #isInterrupting = false;
   #offered: SessionSummary | undefined;
   #history: PromptHistory | undefined;
   /** A command that the person runs with `!`. */
   #shell: AbortController | undefined;
-  readonly #outputs = new KeptOutputs();
-  readonly #followUps = new FollowUps();
-  readonly #sent = new SentInputs();
-  /** Inputs that this chat takes back. */
-  readonly #withdrawing = new Set<string>();
+  readonly #outbox: ChatOutbox;
   #frame = 0;
 
   constructor(options: ChatOptions) {
@@ -97,13 +87,27 @@ export class Chat implements SurfaceOwner, ChatHost {
         if (type !== "turn.ended") return;
         this.#isInterrupting = false;
         this.#inBackground(() => this.#readBranch());
-        this.#sendFollowUp();
+        this.#outbox.sendFollowUp();
       },
+    });
+    this.#outbox = new ChatOutbox({
+      runCommand: (text) => this.#runCommand(text),
+      send: (prompt, deliver, context) => this.#sendNow(prompt, deliver, context),
+      withdraw: async (queue) => (this.connection.sessionId === undefined ? [] : this.connection.withdraw(queue)),
+      canHoldFollowUp: () => {
+        const { session, hasAttachments } = this.connection; // another process would not send it
+        return this.state.runningSince !== undefined && !hasAttachments && session !== undefined;
+      },
+      hasQueue: () => this.state.queue.length > 0,
+      returnText: (text) => this.keys.returnText(text),
+      prependText: (text) => this.keys.prependText(text),
+      fail: (error) => this.fail(error),
+      refresh: () => this.surface.refresh(),
     });
     this.keys = new ChatKeys(this.surface, {
       submit: (text, deliver) => this.#submit(text, deliver),
       interrupt: () => this.#interrupt(),
-      dropLastOutput: () => this.#outputs.dropLast(),
+      dropLastOutput: () => this.#outbox.outputs.dropLast(),
       isBusy: () => this.#shell !== undefined || this.state.runningSince !== undefined,
       quit: () => this.quit(),
       answer: (requestId, answer) => this.#inBackground(async () => this.connection.answer(requestId, answer)),
@@ -145,7 +149,7 @@ export class Chat implements SurfaceOwner, ChatHost {
     clearInterval(spinner);
     this.keys[Symbol.dispose]();
     this.#setNote("leaving");
-    for (const { prompt } of this.#followUps.takeAll()) this.notice(`not sent: ${toSingleLine(prompt, 80)}`, "dim");
+    for (const prompt of this.#outbox.takeFollowUps()) this.notice(`not sent: ${toSingleLine(prompt, 80)}`, "dim");
     await this.#connection[Symbol.asyncDispose]();
     const id = this.#connection.sessionId;
     if (id !== undefined) {
@@ -190,7 +194,7 @@ export class Chat implements SurfaceOwner, ChatHost {
     const { rookery } = this.connection;
     const { io, cwd } = this;
     const { sessionId } = this.connection;
-    this.#returnFollowUps();
+    this.#outbox.returnFollowUps();
     await this.connection[Symbol.asyncDispose]();
     if (sessionId !== undefined) await this.#view.close(rookery.store, sessionId);
     const { settings } = this.#options;
@@ -216,14 +220,16 @@ export class Chat implements SurfaceOwner, ChatHost {
   }
 
   /** Sends a prompt. It starts a turn, or is queued if one runs. */
-  async send(text: string, deliver: Deliver = this.keys.deliver, outputs: readonly ShellOutput[] = []): Promise<void> {
+  async send(text: string, deliver: Deliver = this.keys.deliver): Promise<void> {
+    await this.#outbox.send(text, deliver);
+  }
+
+  async #sendNow(text: string, deliver: Deliver, context: readonly string[]): Promise<string | undefined> {
     const isNew = this.connection.sessionId === undefined;
     await this.#openAgent();
     const { rookery, sessionId } = this.connection;
     if (isNew && sessionId !== undefined) this.#view.follow(rookery.store, sessionId, 0);
-    const context = outputs.map((output) => formatShellOutput(output));
-    const inputId = await this.connection.send(text, { deliver, context, signal: this.#stop.signal });
-    if (inputId !== undefined) this.#sent.add(inputId, { prompt: text, outputs });
+    return this.connection.send(text, { deliver, context, signal: this.#stop.signal });
   }
 
   handleInput(input: TerminalInput): void {
@@ -246,11 +252,11 @@ export class Chat implements SurfaceOwner, ChatHost {
       note: this.#note,
       now: Date.now(),
     });
-    const queue = [...this.state.queue, ...this.#followUps.queued];
+    const queue = [...this.state.queue, ...this.#outbox.queued];
     return composeLiveRegion({
       rows,
       progress: [...renderProgress({ ...this.state, queue }, Date.now(), frame, style), ...this.#renderUnsent(frame)],
-      attached: this.keys.mode.type === "prompt" ? this.#outputs.render(style) : [],
+      attached: this.keys.mode.type === "prompt" ? this.#outbox.outputs.render(style) : [],
       mode: renderMode(this.keys.mode, this.surface.editor, { width: style.width, rows, paint }),
       status: paint("dim", formatStatusLine([...this.#hints(), ...facts], style.width)),
     });
@@ -259,12 +265,12 @@ export class Chat implements SurfaceOwner, ChatHost {
   /** What waits for the start of the agent. */
   #renderUnsent(frame: string): string[] {
     const { paint } = this.surface;
-    const [first] = this.#unsent;
-    if (first === undefined || this.keys.mode.type !== "prompt") return [];
+    const { unsent } = this.#outbox;
+    if (unsent.length === 0 || this.keys.mode.type !== "prompt") return [];
     const seconds = Math.floor((Date.now() - this.#noteSince) / 1000);
     const starting =
       this.#note === undefined ? [] : [`${paint("cyan", frame)} ${paint("dim", `${this.#note} ${seconds}s`)}`];
-    const prompts = this.#unsent.filter((text) => !text.startsWith("/")); // the chat has echoed its commands
+    const prompts = unsent.filter((text) => !text.startsWith("/")); // the chat has echoed its commands
     const waiting = prompts.map((text) => paint("dim", `❯ ${toSingleLine(text)}`));
     const lines = [...waiting, ...starting];
     return (lines.length === 0 ? [] : ["", ...lines]).map((line) => clipStyled(line, this.surface.size.columns));
@@ -359,59 +365,14 @@ export class Chat implements SurfaceOwner, ChatHost {
     if (prompt === "") return;
     this.surface.editor.addToHistory(prompt);
     this.#inBackground(async () => this.#history?.add(prompt));
-    this.#unsent = [...this.#unsent, prompt];
-    this.#sending = this.#sending.then(async () => {
-      try {
-        if (prompt.startsWith("!")) await this.#runShell(prompt.slice(1).trim());
-        else if (!(await runSlashCommand(this, prompt))) await this.#sendOrKeep(prompt, deliver);
-      } catch (error) {
-        this.fail(error);
-      } finally {
-        this.#unsent = this.#unsent.slice(1);
-        this.surface.refresh();
-      }
-    });
+    this.#outbox.submit(prompt, deliver);
   }
 
-  /** A follow-up waits here for the end of the turn, unless another process drives the session. */
-  async #sendOrKeep(prompt: string, deliver: Deliver): Promise<void> {
-    const { session, hasAttachments } = this.connection;
-    const canWait = deliver === "follow_up" && this.state.runningSince !== undefined && !hasAttachments;
-    const outputs = this.#outputs.take();
-    if (canWait && session !== undefined && this.#followUps.add({ prompt, outputs })) return;
-    await this.#sendOrReturn(prompt, deliver, outputs);
-  }
-
-  /** Call it when a turn has ended. */
-  #sendFollowUp(): void {
-    if (this.state.queue.length > 0) return; // the session starts another turn, whose end leads here again
-    const next = this.#followUps.takeFirst();
-    if (next === undefined) return;
-    this.#sending = this.#sending
-      .then(() => this.#sendOrReturn(next.prompt, "follow_up", next.outputs))
-      .catch((error: unknown) => {
-        this.#returnFollowUps(); // no turn ends that would send them
-        this.fail(error);
-      });
-  }
-
-  /** Puts the follow-ups back into the input. */
-  #returnFollowUps(withdrawn: readonly FollowUp[] = []): void {
-    const waiting = [...withdrawn, ...this.#followUps.takeAll()];
-    if (waiting.length === 0) return;
-    this.#outputs.add(...waiting.flatMap(({ outputs }) => outputs));
-    this.keys.prependText(waiting.map(({ prompt }) => prompt).join("\n\n"));
-  }
-
-  /** Puts the prompt back into the input if it cannot be sent. */
-  async #sendOrReturn(prompt: string, deliver: Deliver, outputs: readonly ShellOutput[]): Promise<void> {
-    try {
-      await this.send(prompt, deliver, outputs);
-    } catch (error) {
-      this.#outputs.add(...outputs);
-      this.keys.returnText(prompt);
-      throw error;
-    }
+  /** Returns false if the text is for the agent. */
+  async #runCommand(text: string): Promise<boolean> {
+    if (!text.startsWith("!")) return runSlashCommand(this, text);
+    await this.#runShell(text.slice(1).trim());
+    return true;
   }
 
   async #runShell(command: string): Promise<void> {
@@ -420,7 +381,7 @@ export class Chat implements SurfaceOwner, ChatHost {
     this.#setNote(`running ${toSingleLine(command, 40)} · Esc ends it`);
     try {
       const output = await runShellCommand(this, command, this.#shell.signal);
-      if (output !== undefined) this.#outputs.add(output);
+      if (output !== undefined) this.#outbox.outputs.add(output);
     } catch (error) {
       if (!this.#shell.signal.aborted) throw error;
       this.notice("ended the command", "dim");
@@ -446,8 +407,8 @@ export class Chat implements SurfaceOwner, ChatHost {
 
   #interrupt(): void {
     if (this.#shell !== undefined) return this.#shell.abort();
-    if (this.state.runningSince === undefined) this.#outputs.take();
-    if (this.state.runningSince === undefined) return this.#returnFollowUps();
+    if (this.state.runningSince === undefined) this.#outbox.outputs.take();
+    if (this.state.runningSince === undefined) return this.#outbox.returnFollowUps();
     this.#isInterrupting = true;
     this.#inBackground(() => this.#interruptTurn());
   }
@@ -456,10 +417,8 @@ export class Chat implements SurfaceOwner, ChatHost {
   async #interruptTurn(): Promise<void> {
     const { connection } = this;
     const queue = connection.session?.state.queue ?? this.state.queue;
-    for (const { inputId } of queue) this.#withdrawing.add(inputId);
     try {
-      const withdrawn = connection.sessionId === undefined ? [] : await connection.withdraw(queue);
-      this.#returnFollowUps(withdrawn.map((input) => this.#sent.take(input)));
+      await this.#outbox.withdraw(queue);
     } finally {
       await connection.cancel().catch((error: unknown) => {
         this.#isInterrupting = false;
@@ -470,7 +429,7 @@ export class Chat implements SurfaceOwner, ChatHost {
 
   /** Says that a message is gone, unless it is back in the input of this chat. */
   #showWithdrawn(inputId: string, { queue }: ChatState): void {
-    if (this.#withdrawing.delete(inputId)) return;
+    if (this.#outbox.forgetWithdrawn(inputId)) return;
     const input = queue.find((queued) => queued.inputId === inputId)?.input;
     if (input !== undefined) this.notice(`withdrawn elsewhere: ${toSingleLine(formatInput(input), 80)}`, "dim");
   }
@@ -488,7 +447,7 @@ export class Chat implements SurfaceOwner, ChatHost {
 
   #spin(): void {
     this.#frame += 1;
-    if (this.state.runningSince !== undefined || this.#unsent.length > 0) this.surface.refresh();
+    if (this.state.runningSince !== undefined || this.#outbox.unsent.length > 0) this.surface.refresh();
   }
 
   /** Shows the error if the work fails. */
