@@ -13,14 +13,8 @@ import { renderLiveRequest } from "./request-view.ts";
 export type ChatMode =
   | { readonly type: "prompt" }
   | DecideMode
-  /** `isCommand`: the text is another command, not a reason. */
-  | (Pick<DecideMode, "request" | "isPrinted"> & { readonly type: "reason"; readonly isCommand: boolean })
-  | {
-      readonly type: "form";
-      readonly request: PendingRequest;
-      readonly form: FormInput;
-      readonly stop: AbortController;
-    }
+  | ReasonMode
+  | FormMode
   | { readonly type: "select"; readonly select: SelectState; readonly resolve: (item: SelectItem | undefined) => void }
   | { readonly type: "confirm"; readonly question: string; readonly resolve: (yes: boolean) => void };
 
@@ -31,6 +25,20 @@ export interface DecideMode {
   readonly isPrinted: boolean;
   /** Whether the person has pressed `a` once. Default: false. */
   readonly isAlwaysAsked?: boolean;
+}
+
+export interface ReasonMode extends Pick<DecideMode, "request" | "isPrinted"> {
+  readonly type: "reason";
+  /** Whether the text is another command, not a reason. */
+  readonly isCommand: boolean;
+}
+
+export interface FormMode {
+  readonly type: "form";
+  readonly request: PendingRequest;
+  readonly form: FormInput;
+  /** Aborted if the question is answered elsewhere. */
+  readonly stop: AbortController;
 }
 
 export const PROMPT_MODE: ChatMode = { type: "prompt" };
