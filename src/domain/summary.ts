@@ -29,7 +29,7 @@ export interface SessionSummary {
   readonly lastOutcome?: TurnOutcome["status"] | undefined;
   /** Undefined if no usage was reported, and in sessions from before this field existed. */
   readonly usage?: Usage | undefined;
-  /** The last line of the latest message, tool or output. */
+  /** The last line of the latest message, request, tool or output. */
   readonly lastLine?: string | undefined;
   /** The first line of the latest prompt. Undefined before the first turn, and in sessions from before this field. */
   readonly lastPrompt?: string | undefined;
@@ -109,8 +109,9 @@ function changeFor(summary: SessionSummary, event: SessionEvent): Partial<Sessio
         status: unlessFixed(summary, "idle"),
       };
     case "permission.requested":
+      return { ...toLastLine(event.title), ...addRequest(summary, event) };
     case "question.asked":
-      return addRequest(summary, event);
+      return { ...toLastLine(event.message), ...addRequest(summary, event) };
     case "permission.resolved":
     case "question.answered": {
       const others = (requestId: string) => requestId !== event.requestId;

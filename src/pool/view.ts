@@ -10,11 +10,11 @@ export async function toTaskView(
   state: TaskState,
   readQueue: () => Promise<TaskQueue>,
 ): Promise<TaskView> {
-  const sessions = await readById(
-    state.sessions.map(({ id }) => id),
-    (id) => store.summary(id),
-  );
   const needed = await readById(listNeededTasks(state), (id) => store.task(id));
+  const neededSessions = [...needed.values()].map((task) => task?.current?.sessionId).filter((id) => id !== undefined);
+  const sessions = await readById([...state.sessions.map(({ id }) => id), ...neededSessions], (id) =>
+    store.summary(id),
+  );
   const view = buildTaskView(state, {
     findSession: (id) => sessions.get(id),
     findTask: (id) => needed.get(id),

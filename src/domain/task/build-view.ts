@@ -7,10 +7,10 @@ import type { TaskView } from "./view.ts";
 
 /** The other logs that the view of a task depends on. */
 export interface TaskViewSources {
-  /** Called for each session of the task. Undefined if the session was deleted. */
+  /** Called for each session of the task, and for the current one of a task that it needs. Undefined if it was deleted. */
   readonly findSession: (id: string) => SessionSummary | undefined;
   /** Called for the tasks that a queued task needs. */
-  readonly findTask: (id: string) => Pick<TaskState, "phase" | "removed"> | undefined;
+  readonly findTask: (id: string) => Pick<TaskState, "phase" | "removed" | "current"> | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -49,7 +49,7 @@ export function buildTaskView(state: TaskState, { findSession, findTask, now }: 
     waitingFor: waiting.map((requestId) => ({ sessionId: current?.id ?? "", requestId })),
     notBefore: state.notBefore,
     code: state.code,
-    message: state.message ?? formatQueueReason(state, findTask),
+    message: state.message ?? formatQueueReason(state, findTask, findSession),
     usage: summaries.reduce((sum, { usage }) => (usage === undefined ? sum : addUsage(sum, usage)), NO_USAGE),
     lastLine: current?.lastLine,
     merge: merge && {
@@ -69,7 +69,7 @@ export function listNeededTasks({ phase, spec }: TaskState): readonly string[] {
   return phase === "queued" ? spec.needs : [];
 }
 
-function taskStatus(state: TaskState, current: SessionSummary | undefined): TaskStatus {
+function taskStatus(state: Pick<TaskState, "phase" | "current">, current: SessionSummary | undefined): TaskStatus {
   const asks = current?.status === "waiting" && current.id === state.current?.sessionId;
   return state.phase === "running" && asks ? "waiting" : state.phase;
 }
@@ -83,12 +83,19 @@ function taskAgent({ spec, stage }: TaskState): string {
 }
 
 /** Explains which needed task a queued task waits for. */
-function formatQueueReason(state: TaskState, findTask: TaskViewSources["findTask"]): string | undefined {
+function formatQueueReason(
+  state: TaskState,
+  findTask: TaskViewSources["findTask"],
+  findSession: TaskViewSources["findSession"],
+): string | undefined {
   for (const id of listNeededTasks(state)) {
     const needed = findTask(id);
     if (needed?.phase === "done") continue;
     if (needed === undefined || needed.removed)
       return `needs ${id}, which was removed before it was done; stop this task`;
+    const sessionId = needed.current?.sessionId;
+    const status = taskStatus(needed, sessionId === undefined ? undefined : findSession(sessionId));
+    if (status === "waiting") return `needs ${id}, which waits for an answer`;
     const again =
       needed.phase === "failed" || needed.phase === "stopped" ? `; continue it with rookery task resume ${id}` : "";
     return `needs ${id}, which is ${needed.phase}${again}`;

@@ -142,8 +142,12 @@ it("continues from the snapshot to the state of the server, also if events are a
     const { ranMs: _, ...shown } = (await scene.get(`/v1/tasks/${id}`)).json as unknown as { ranMs: number };
     expect(reader.view(id)).toMatchObject(shown);
   }
-  expect(reader.view("one")).toMatchObject({ status: "waiting", waitingFor: [{ sessionId: first }] });
-  expect(reader.view("two")).toMatchObject({ message: "needs one, which is running" });
+  expect(reader.view("one")).toMatchObject({
+    status: "waiting",
+    waitingFor: [{ sessionId: first }],
+    lastLine: "Run ls",
+  });
+  expect(reader.view("two")).toMatchObject({ message: "needs one, which waits for an answer" });
   const { sessions, tasks } = await getRoster();
   expect([...reader.sessions.values()]).toEqual(sessions);
   expect(new Set(reader.tasks.values())).toEqual(new Set(tasks));

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { SessionEvent } from "../../../src/domain/events.ts";
 import { emptySummary } from "../../../src/domain/summary.ts";
+import type { TaskEvent } from "../../../src/domain/task/events.ts";
 import { RosterFold } from "./fold.ts";
 
 const AT = "2026-01-01T00:00:00.000Z";
@@ -50,4 +51,34 @@ it("says that a snapshot is needed for a session whose earlier events it does no
   fold.add([notice("ses_old", 7)]);
   expect(fold.hasGap).toBe(true);
   expect(fold.takeChanges(0).sessions.size).toBe(0);
+});
+
+it("shows the question of a task, and tells the task that needs it who it waits for", () => {
+  const fold = new RosterFold();
+  const spec = {
+    title: "T",
+    stages: [{ kind: "agent", name: "work", agent: "a" }],
+    needs: [],
+    prompt: "p",
+    agent: "a",
+  };
+  const task = (taskId: string, seq: number, body: object) =>
+    ({ ...body, taskId, seq, at: AT }) as unknown as TaskEvent;
+  fold.start([], []);
+  fold.add([
+    task("one", 1, { type: "task.created", spec }),
+    task("one", 2, { type: "task.started", run: 1, owner: "o" }),
+    task("one", 3, { type: "stage.started", stage: 0, name: "work", attempt: 1, sessionId: "ses_1" }),
+    task("two", 1, { type: "task.created", spec: { ...spec, needs: ["one"] } }),
+    { ...opened("ses_1", 1, "one"), task: "one" } as SessionEvent,
+  ]);
+  expect(fold.takeChanges(0).tasks.get("two")?.message).toBe("needs one, which is running");
+  const turn = { sessionId: "ses_1", at: AT, agent: "a", turnId: "t" };
+  fold.add([
+    { ...turn, seq: 2, type: "turn.started", input: [{ type: "text", text: "x" }] },
+    { ...turn, seq: 3, type: "question.asked", requestId: "r", message: "Which release?" },
+  ]);
+  const { tasks } = fold.takeChanges(0);
+  expect(tasks.get("one")).toMatchObject({ status: "waiting", lastLine: "Which release?" });
+  expect(tasks.get("two")?.message).toBe("needs one, which waits for an answer");
 });

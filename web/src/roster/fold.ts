@@ -73,7 +73,7 @@ export class RosterFold {
   takeChanges(now: number): RosterChanges {
     for (const id of this.#changedSessions) {
       const task = this.#sessions.get(id)?.task;
-      if (task !== undefined) this.#changedTasks.add(task); // a task shows the status and usage of its sessions
+      if (task !== undefined) this.#markTask(task); // a task shows the status and usage of its sessions
     }
     const sessions = new Map([...this.#changedSessions].map((id) => [id, this.#sessions.get(id)]));
     const tasks = new Map([...this.#changedTasks].map((id) => [id, this.#viewOf(id, now)]));
@@ -113,9 +113,14 @@ export class RosterFold {
 
   #setTask(task: TaskState): void {
     this.#tasks.set(task.id, task);
-    this.#changedTasks.add(task.id);
+    this.#markTask(task.id);
+  }
+
+  /** Also marks the queued tasks that need it, because they show its status. */
+  #markTask(id: string): void {
+    this.#changedTasks.add(id);
     for (const other of this.#tasks.values()) {
-      if (other.phase === "queued" && other.spec.needs.includes(task.id)) this.#changedTasks.add(other.id);
+      if (other.phase === "queued" && other.spec.needs.includes(id)) this.#changedTasks.add(other.id);
     }
   }
 }
