@@ -15,8 +15,8 @@ import {
 
 /** How many conflicts with other writers an append retries before it fails. */
 const CONFLICT_LIMIT = 100;
-/** Beyond this number, the oldest is forgotten. Uses of it were refused or recorded long before. */
-const MAX_WITHDRAWN = 1_000;
+/** Beyond this number, the oldest is forgotten. Appends that use it were refused or recorded long before. */
+const MAX_DEQUEUED = 1_000;
 
 export interface LogHeadOptions {
   readonly store: SessionStore;
@@ -36,8 +36,11 @@ export class LogHead {
   #state: SessionState;
   readonly #store: SessionStore;
   readonly #fence: number | undefined;
-  /** The last inputs that were withdrawn: an append of this process may be about to use one. */
-  readonly #withdrawn = new Set<string>();
+  /**
+   * The last inputs that left the queue, and whether the first event that removed them was a withdrawal. An append of
+   * this process may be about to use such an input, or may have used it although the store reported a failure.
+   */
+  readonly #dequeued = new Map<string, "used" | "withdrawn">();
   /** Called with events that another process appended. */
   onForeign: (events: readonly SessionEvent[]) => void = () => undefined;
 
@@ -67,7 +70,7 @@ export class LogHead {
         const { head } = await this.#store.append({ sessionId, fence: this.#fence, ...append, expectedHead });
         if (this.#state.head === expectedHead && head === expectedHead + events.length) {
           this.#state = next;
-          this.#noteWithdrawn(events);
+          this.#noteDequeued(events);
         } else this.#applyNew(this.#toEvents(append.events, head - events.length));
         return;
       } catch (error) {
@@ -111,8 +114,8 @@ export class LogHead {
   }
 
   /**
-   * Of the events that remove an input from the queue, only the first one counts, whoever writes it. An input that is
-   * used is not compared with the queue, because a failed append of this event may be durable.
+   * Of the events that remove an input from the queue, only the first one counts, no matter which process writes it. An
+   * input that is used is not compared with the queue, because a failed append of this event may be durable.
    */
   #requireQueued(events: readonly EventDraft[]): void {
     for (const event of events) {
@@ -120,17 +123,23 @@ export class LogHead {
       if (!isUsed && event.type !== "input.withdrawn") continue;
       const { inputId } = event;
       const isGone = isUsed
-        ? inputId !== undefined && this.#withdrawn.has(inputId)
+        ? inputId !== undefined && this.#dequeued.get(inputId) === "withdrawn"
         : !this.#state.queue.some((queued) => queued.inputId === inputId);
       if (isGone) throw inputNotQueued(this.#state.id, inputId ?? "");
     }
   }
 
-  #noteWithdrawn(events: readonly SessionEvent[]): void {
-    for (const event of events) if (event.type === "input.withdrawn") this.#withdrawn.add(event.inputId);
-    for (const inputId of this.#withdrawn) {
-      if (this.#withdrawn.size <= MAX_WITHDRAWN) break;
-      this.#withdrawn.delete(inputId);
+  #noteDequeued(events: readonly SessionEvent[]): void {
+    for (const event of events) {
+      const isUsed = event.type === "turn.started" || event.type === "input.delivered";
+      if (!isUsed && event.type !== "input.withdrawn") continue;
+      const { inputId } = event;
+      if (inputId === undefined || this.#dequeued.has(inputId)) continue;
+      this.#dequeued.set(inputId, isUsed ? "used" : "withdrawn");
+    }
+    for (const inputId of this.#dequeued.keys()) {
+      if (this.#dequeued.size <= MAX_DEQUEUED) break;
+      this.#dequeued.delete(inputId);
     }
   }
 
@@ -141,7 +150,7 @@ export class LogHead {
   #applyNew(events: readonly SessionEvent[]): readonly SessionEvent[] {
     const fresh = events.filter((event) => event.seq > this.#state.head);
     this.#state = applyAll(this.#state, fresh);
-    this.#noteWithdrawn(fresh);
+    this.#noteDequeued(fresh);
     return fresh;
   }
 }

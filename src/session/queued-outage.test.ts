@@ -1,5 +1,5 @@
-import { expect, it } from "vitest";
-import { RookeryError, type SessionEvent, type Store } from "../domain/index.ts";
+import { expect, it, vi } from "vitest";
+import { RookeryError, type EventDraft, type SessionEvent, type Store } from "../domain/index.ts";
 import { deferred } from "../stdx/index.ts";
 import { DONE, openScriptedSession, type ScriptedTurn } from "./test-scripted-session.ts";
 
@@ -64,6 +64,29 @@ it.each(["before", "after"])(
     expect(failures).toBe(0);
   },
 );
+
+it("ends a turn that started just before another process withdrew its input, although the store reported a failure", async () => {
+  let failures = 1;
+  const through = intercepted(async ({ name, args, run }) => {
+    if (!startsQueued(name, args) || failures === 0) return run();
+    failures -= 1;
+    await run();
+    const { store, session } = scene;
+    const { head } = await store.appendAtHead({ sessionId: session.id, id: "app_late", decide: () => [withdrawal] });
+    await vi.waitFor(() => expect(session.state.head).toBe(head)); // this process has read both events
+    throw locked();
+  });
+  let withdrawal: EventDraft;
+  const play = firstThen(async () => {
+    const inputId = await scene.session.queue("and then");
+    withdrawal = { type: "input.withdrawn", inputId, agent: "robin", at: new Date(scene.clock.now()).toISOString() };
+  });
+  await using scene = await openScriptedSession(play, { through });
+  await scene.session.prompt("go").outcome;
+  await scene.session.idle();
+  expect(scene.session.state.turn).toBeUndefined();
+  expect((await scene.lines()).slice(-3)).toEqual(["started and then", "withdrew an input", "ended done"]);
+});
 
 it("waits between attempts to start a queued input during an outage, and runs it once afterward", async () => {
   const many = deferred();
