@@ -7,8 +7,8 @@ import type { PromptEditor } from "../tui/prompt-editor.ts";
 import { renderSelect, type SelectItem, type SelectState } from "../tui/select-list.ts";
 import { styledWidth, wrapStyled } from "../tui/styled-text.ts";
 import type { FormInput } from "../questions/form-input.ts";
-import { renderDecision, renderReason } from "../questions/permission-keys.ts";
-import { renderLiveRequest } from "./request-view.ts";
+import { renderLiveRequest } from "../questions/live-request.ts";
+import { renderDecision, renderReason } from "../questions/request-view.ts";
 
 export type ChatMode =
   | { readonly type: "prompt" }

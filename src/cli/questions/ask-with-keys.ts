@@ -2,8 +2,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Question, QuestionAnswer } from "../../domain/backend.ts";
 import type { Answer } from "../../session/method-types.ts";
-import { formatDiffs } from "../diff/format-diff.ts";
-import { openPager } from "../diff/pager.ts";
 import { ansiPaint } from "../paint.ts";
 import { formatAddress } from "../run/form/ask.ts";
 import type { PendingRequest } from "../run/pending-request.ts";
@@ -12,9 +10,10 @@ import { PromptSurface, type SurfaceOwner } from "../tui/prompt-surface.ts";
 import { wrapStyled } from "../tui/styled-text.ts";
 import { KeyPrompt, type PromptMode } from "./key-prompt.ts";
 import { FormInput } from "./form-input.ts";
-import { renderRequest } from "./permission-keys.ts";
 import { InterruptedQuestion, type QuestionTerminal } from "./question-terminal.ts";
 import { formatAnsweredQuestion } from "./question-view.ts";
+import { openRequestDiff } from "./request-diff.ts";
+import { renderRequest } from "./request-view.ts";
 
 /** Input typed before the question appeared is not an answer. */
 const STALE_INPUT_MS = 50;
@@ -30,8 +29,8 @@ export async function askPermissionWithKeys(
     surface.print(renderRequest(request, { width, rows, paint: surface.paint }));
     let paging: Promise<void> | undefined;
     const openDiff = (): void => {
-      const text = `${formatDiffs(request.diffs ?? [], { paint: surface.paint }).join("\n")}\n`;
-      paging = surface.lend(() => openPager(terminal.io, text, signal)).catch(() => undefined); // the signal ends the prompt
+      const { io } = terminal;
+      paging = openRequestDiff({ io, surface }, request, signal).catch(() => undefined); // the signal ends the prompt
     };
     try {
       return await runPrompt<Answer>(surface, closed, (resolve) => ({

@@ -9,7 +9,8 @@ import type { TerminalInput } from "../tui/terminal-input.ts";
 import { ChoiceTimer } from "./choice-timer.ts";
 import { isTyped, takeDecisionKey } from "./decision-keys.ts";
 import type { FormInput } from "./form-input.ts";
-import { commandOf, type DecisionKey, answerFromText, renderDecision, renderReason } from "./permission-keys.ts";
+import { commandOf, type DecisionKey, answerFromText } from "./permission-keys.ts";
+import { renderDecision, renderReason } from "./request-view.ts";
 
 export type PromptMode =
   | {

@@ -2,11 +2,11 @@
 import type { QuestionAnswer } from "../../../domain/backend.ts";
 import type { MergeReport } from "../../../domain/task/view.ts";
 import { isRookeryError } from "../../../domain/errors.ts";
-import { renderRequest } from "../../questions/permission-keys.ts";
+import { openRequestDiff } from "../../questions/request-diff.ts";
+import { renderRequest } from "../../questions/request-view.ts";
 import { formatAnsweredQuestion } from "../../questions/question-view.ts";
 import { withTrustQuestion } from "../../chat/trust-question.ts";
 import { formatCount } from "../../format.ts";
-import { formatDiffs } from "../../diff/format-diff.ts";
 import { openPager } from "../../diff/pager.ts";
 import type { Io } from "../../io.ts";
 import type { Color } from "../../paint.ts";
@@ -62,11 +62,8 @@ export async function runTaskAction(host: ActionHost, command: TaskActionCommand
   switch (command.type) {
     case "readRequest":
       return askNextRequest(host, command.id);
-    case "showRequestDiff": {
-      const { diffs = [] } = command.request.asked;
-      const text = formatDiffs(diffs, { paint: host.surface.paint }).join("\n");
-      return diffs.length === 0 ? undefined : host.surface.lend(() => openPager(host.io, `${text}\n`, host.signal));
-    }
+    case "showRequestDiff":
+      return openRequestDiff(host, command.request.asked, host.signal);
     case "answer":
       return answerRequest(host, command);
     case "showDiff":

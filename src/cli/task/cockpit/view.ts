@@ -1,6 +1,6 @@
 /** Renders the cockpit as a live region that fits the screen. Pure. */
 import { isEndedStatus } from "../../../domain/enums.ts";
-import { renderDecision, renderReason } from "../../questions/permission-keys.ts";
+import { renderDecision, renderReason } from "../../questions/request-view.ts";
 import type { Paint } from "../../paint.ts";
 import { stripHidden, toSingleLine } from "../../sanitize.ts";
 import type { LiveRegion } from "../../tui/inline-screen.ts";

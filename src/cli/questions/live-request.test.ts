@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { plainPaint } from "../paint.ts";
 import type { PendingRequest } from "../run/pending-request.ts";
-import { fitsLiveRegion, renderLiveRequest } from "./request-view.ts";
+import { fitsLiveRegion, renderLiveRequest } from "./live-request.ts";
 
 const STYLE = { width: 60, rows: 24, paint: plainPaint };
 

@@ -4,7 +4,8 @@ import { foldLines } from "../diff/fold.ts";
 import type { Paint } from "../paint.ts";
 import { escapeInvisible, toSingleLine } from "../sanitize.ts";
 import { styledWidth, wrapStyled } from "../tui/styled-text.ts";
-import { commandOf, renderQuestionLine } from "../questions/permission-keys.ts";
+import { commandOf } from "./permission-keys.ts";
+import { renderQuestionLine } from "./request-view.ts";
 
 export interface LiveRequestStyle {
   readonly width: number;
