@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { newId, type EventBody, type EventDraft } from "../domain/index.ts";
+import { newId, RookeryError, type EventBody, type EventDraft } from "../domain/index.ts";
 import { openMemoryStore } from "../store/index.ts";
 import { searchSessions, type SearchCursor } from "./search.ts";
 
@@ -58,6 +58,17 @@ describe("a search", () => {
     await s.store.delete(lease);
     const { matches } = await searchSessions(s.store, { text: "hit", cursor: { sessionId: middle, before: 3 } });
     expect(matches.map(({ excerpt }) => excerpt[0])).toEqual(["a", "a", "a", "a", "a"]);
+  });
+
+  it("skips a session whose log is damaged", async () => {
+    await using s = await openStore([says("hit a")], [says("hit b")], [says("hit c")]);
+    const read: typeof s.store.read = async (query) => {
+      if (query.sessionId === s.ids[1]) throw new RookeryError("log_corrupt", "event 2 is damaged");
+      return s.store.read(query);
+    };
+    const store = { read, list: s.store.list.bind(s.store), summary: s.store.summary.bind(s.store) };
+    const { matches } = await searchSessions(store, { text: "hit" });
+    expect(matches.map(({ excerpt }) => excerpt)).toEqual(["hit c", "hit a"]);
   });
 
   it("lets other work run between two pages, and reads small pages", async () => {

@@ -50,6 +50,7 @@ const PAGE = { limit: 1_000, maxBytes: 256 * 1024 };
 const LIST_SIZE = 100;
 export const DEFAULT_MATCHES = 20;
 const DEFAULT_MS = 500;
+const SKIPPED_ERRORS = ["session_not_found", "log_corrupt", "store_corrupt"] as const;
 
 type SearchedStore = Pick<SessionStore, "list" | "read" | "summary">;
 
@@ -93,12 +94,13 @@ async function* listFrom(store: SearchedStore, cursor: SearchCursor | undefined)
   }
 }
 
-/** A session that was deleted meanwhile has no events. */
+/** Empty if the session was deleted meanwhile, or if an event of the page is damaged: the other sessions are searched. */
 async function readPage(store: SearchedStore, sessionId: string, before: number): Promise<readonly SessionEvent[]> {
   try {
     return (await store.read({ sessionId, before, order: "newest_first", ...PAGE })).events;
   } catch (error) {
-    if (isRookeryError(error, "session_not_found")) return [];
+    const isSkipped = SKIPPED_ERRORS.some((code) => isRookeryError(error, code));
+    if (isSkipped) return [];
     throw error;
   }
 }
