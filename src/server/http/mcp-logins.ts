@@ -1,5 +1,5 @@
 /** Logins to MCP servers that a client starts: the client opens the page of the login, and asks how it went. */
-import { RookeryError, type McpServerSpec, type RemoteServerSpec } from "../../domain/index.ts";
+import { messageOf, RookeryError, type McpServerSpec, type RemoteServerSpec } from "../../domain/index.ts";
 import { createSessionlessContext, type AskQuestion } from "../../mcp/sessionless.ts";
 import { deadline } from "../../stdx/index.ts";
 import type { ServedRookery } from "./served-rookery.ts";
@@ -44,8 +44,12 @@ export class McpLogins implements AsyncDisposable {
   async start(server: string, cwd: string | undefined): Promise<McpLogin> {
     const spec = await this.#findRemote(server, cwd);
     const key = toKey(server, cwd);
-    const [oldest] = this.#started.keys();
-    await this.#stop(this.#started.has(key) || this.#started.size < MAX_LOGINS ? key : (oldest ?? key));
+    // Another request may start a login while this one waits, so check again after each wait.
+    while (this.#started.has(key)) await this.#stop(key);
+    for (const [oldest] of this.#started) {
+      if (this.#started.size < MAX_LOGINS) break;
+      void this.#stop(oldest);
+    }
     const stop = new AbortController();
     return new Promise((resolve, reject) => {
       const started: StartedLogin = { login: { server, status: "waiting" }, stop, ended: Promise.resolve() };
@@ -53,7 +57,10 @@ export class McpLogins implements AsyncDisposable {
         started.login = login;
         resolve(login); // the first one counts
       };
-      const ended = this.#run(spec, cwd, stop.signal, set).catch(reject);
+      const ended = this.#run(spec, cwd, stop.signal, set).catch((error: unknown) => {
+        started.login = { server, status: "failed", reason: messageOf(error) };
+        reject(error instanceof Error ? error : new Error(messageOf(error))); // no effect if the page was known
+      });
       this.#started.set(key, Object.assign(started, { ended }));
     });
   }
