@@ -6,31 +6,26 @@ import { Rookery } from "../../rookery.ts";
 import type { Deliver } from "../../session/session.ts";
 import { deferred } from "../../stdx/deferred.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
-import { formatAge } from "../format.ts";
 import type { Io } from "../io.ts";
 import type { Color } from "../paint.ts";
 import { toSingleLine } from "../sanitize.ts";
 import type { LiveRegion } from "../tui/inline-screen.ts";
 import type { PromptSurface, SurfaceOwner } from "../tui/prompt-surface.ts";
-import { formatStatusLine, type StatusFact } from "../tui/status-line.ts";
-import { clipStyled } from "../tui/styled-text.ts";
 import type { TerminalInput } from "../tui/terminal-input.ts";
-import { readBranch } from "./branch.ts";
-import { composeLiveRegion, MIN_ROWS_FOR_STATUS } from "./compose.ts";
+import { ChatStatus } from "./chat-status.ts";
+import { MIN_ROWS_FOR_STATUS } from "./compose.ts";
 import { ChatConnection, type ChatSettings } from "./connection.ts";
 import { listConversations } from "./find-conversation.ts";
 import type { ChatState, CommandMark } from "./fold.ts";
-import { FormInput } from "../questions/form-input.ts";
+import { findFirstAgent } from "./first-agent.ts";
 import { formatNotReady, renderGreeting } from "./greeting.ts";
 import type { ChatHost } from "./host.ts";
 import { ChatKeys } from "./keys.ts";
+import { renderLiveRegion } from "./live-region.ts";
 import { ChatLogView } from "./log-view.ts";
-import { renderMode } from "./mode.ts";
-import { renderRequest } from "../questions/request-view.ts";
 import { ChatOutbox } from "./outbox.ts";
 import { pickConversation } from "./pick-conversation.ts";
-import { openRequestDiff } from "../questions/request-diff.ts";
-import { fitsLiveRegion } from "../questions/live-request.ts";
+import { createRequestActions } from "./request-actions.ts";
 import { createCompletion } from "./completion.ts";
 import { FileList } from "./files.ts";
 import { PromptHistory } from "./history.ts";
@@ -38,7 +33,6 @@ import { runShellCommand } from "./shell-command.ts";
 import { listCompletions, runSlashCommand } from "./slash-commands.ts";
 import type { ChatStart } from "./start.ts";
 import { withTrustQuestion } from "./trust-question.ts";
-import { chatFacts, renderProgress } from "./view.ts";
 
 export interface ChatOptions {
   readonly io: Io;
@@ -47,9 +41,6 @@ export interface ChatOptions {
   readonly start: ChatStart;
   readonly settings: ChatSettings;
 }
-
-const SPINNER_MS = 120;
-const SPINNER_FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
 export class Chat implements SurfaceOwner, ChatHost {
   readonly io: Io;
@@ -61,22 +52,20 @@ export class Chat implements SurfaceOwner, ChatHost {
   readonly #quit = deferred<ExitCode>();
   #connection: ChatConnection | undefined;
   readonly #view: ChatLogView;
-  #branch: string | undefined;
-  #note: string | undefined = "starting";
-  #noteSince = Date.now();
+  readonly #status: ChatStatus;
   #isInterrupting = false;
   #offered: SessionSummary | undefined;
   #history: PromptHistory | undefined;
   /** A command that the person runs with `!`. */
   #shell: AbortController | undefined;
   readonly #outbox: ChatOutbox;
-  #frame = 0;
 
   constructor(options: ChatOptions) {
     this.#options = options;
     this.io = options.io;
     this.cwd = options.cwd;
     this.surface = options.surface;
+    this.#status = new ChatStatus(this.surface);
     this.#view = new ChatLogView({
       io: this.io,
       surface: this.surface,
@@ -86,7 +75,7 @@ export class Chat implements SurfaceOwner, ChatHost {
         if (this.state.requests !== before.requests) this.keys.setRequests(this.state.requests);
         if (type !== "turn.ended") return;
         this.#isInterrupting = false;
-        this.#inBackground(() => this.#readBranch());
+        this.#inBackground(() => this.#status.readBranch(this.cwd));
         this.#outbox.sendFollowUp();
       },
     });
@@ -110,22 +99,11 @@ export class Chat implements SurfaceOwner, ChatHost {
       dropLastOutput: () => this.#outbox.outputs.dropLast(),
       isBusy: () => this.#shell !== undefined || this.state.runningSince !== undefined,
       quit: () => this.quit(),
-      answer: (requestId, answer) => this.#inBackground(async () => this.connection.answer(requestId, answer)),
-      printLongRequest: (request) => {
-        const style = { ...this.#view.style, rows: this.surface.size.rows };
-        if (fitsLiveRegion(request, style)) return false;
-        this.#view.printApart(renderRequest(request, style));
-        return true;
-      },
-      openDiff: (request) => this.#inBackground(() => openRequestDiff(this, request, this.#stop.signal)),
-      openForm: (request, signal) => {
-        const form = new FormInput(request.question ?? { message: "" });
-        this.#inBackground(async () => {
-          const answer = await form.answer;
-          if (!signal.aborted) await this.connection.answer(request.requestId, answer); // not answered elsewhere
-        });
-        return form;
-      },
+      ...createRequestActions(this, {
+        view: this.#view,
+        signal: this.#stop.signal,
+        inBackground: (work) => this.#inBackground(work),
+      }),
       warn: (text) => this.notice(text, "yellow"),
     });
   }
@@ -135,7 +113,9 @@ export class Chat implements SurfaceOwner, ChatHost {
     const { io, cwd, settings } = this.#options;
     await using rookery = await Rookery.open({ env: io.env, cwd });
     this.#connection = new ChatConnection({ rookery, env: io.env, cwd, settings, sessionId: undefined });
-    const spinner = setInterval(() => this.#spin(), SPINNER_MS).unref();
+    const spinner = this.#status.startSpinner(
+      () => this.state.runningSince !== undefined || this.#outbox.unsent.length > 0,
+    );
     this.#inBackground(async () => {
       try {
         await this.#start(rookery);
@@ -146,9 +126,9 @@ export class Chat implements SurfaceOwner, ChatHost {
     await this.#prepareEditor(rookery.home); // before the keys that were typed meanwhile, which may want the history
     this.surface.setOwner(this);
     const code = await this.#quit.promise;
-    clearInterval(spinner);
+    spinner[Symbol.dispose]();
     this.keys[Symbol.dispose]();
-    this.#setNote("leaving");
+    this.#status.setNote("leaving");
     for (const prompt of this.#outbox.takeFollowUps()) this.notice(`not sent: ${toSingleLine(prompt, 80)}`, "dim");
     await this.#connection[Symbol.asyncDispose]();
     const id = this.#connection.sessionId;
@@ -207,11 +187,11 @@ export class Chat implements SurfaceOwner, ChatHost {
   /** Changes the agent, the model or the permissions. */
   async change(settings: ChatSettings): Promise<void> {
     if (settings.agent !== undefined && this.connection.sessionId !== undefined)
-      this.#setNote(`starting ${settings.agent}`);
+      this.#status.setNote(`starting ${settings.agent}`);
     try {
       await this.connection.change(settings);
     } finally {
-      this.#setNote(undefined);
+      this.#status.setNote(undefined);
     }
     if (this.connection.sessionId !== undefined) return; // the log shows it
     const given = Object.entries(settings).filter(([, value]) => value !== undefined);
@@ -241,53 +221,19 @@ export class Chat implements SurfaceOwner, ChatHost {
   }
 
   compose(): LiveRegion {
-    const { rows } = this.surface.size;
-    const { paint } = this.surface;
     const style = { ...this.#view.style, ...(this.#isInterrupting && { escapeHint: "interrupting" }) };
-    const frame = SPINNER_FRAMES[this.#frame % SPINNER_FRAMES.length] ?? "";
-    const facts = chatFacts(this.state, {
-      directory: this.cwd,
-      home: this.io.env["HOME"],
-      branch: this.#branch,
-      note: this.#note,
-      now: Date.now(),
-    });
-    const queue = [...this.state.queue, ...this.#outbox.queued];
-    return composeLiveRegion({
-      rows,
-      progress: [...renderProgress({ ...this.state, queue }, Date.now(), frame, style), ...this.#renderUnsent(frame)],
-      attached: this.keys.mode.type === "prompt" ? this.#outbox.outputs.render(style) : [],
-      mode: renderMode(this.keys.mode, this.surface.editor, { width: style.width, rows, paint }),
-      status: paint("dim", formatStatusLine([...this.#hints(), ...facts], style.width)),
-    });
-  }
-
-  /** What waits for the start of the agent. */
-  #renderUnsent(frame: string): string[] {
-    const { paint } = this.surface;
-    const { unsent } = this.#outbox;
-    if (unsent.length === 0 || this.keys.mode.type !== "prompt") return [];
-    const seconds = Math.floor((Date.now() - this.#noteSince) / 1000);
-    const starting =
-      this.#note === undefined ? [] : [`${paint("cyan", frame)} ${paint("dim", `${this.#note} ${seconds}s`)}`];
-    const prompts = unsent.filter((text) => !text.startsWith("/")); // the chat has echoed its commands
-    const waiting = prompts.map((text) => paint("dim", `❯ ${toSingleLine(text)}`));
-    const lines = [...waiting, ...starting];
-    return (lines.length === 0 ? [] : ["", ...lines]).map((line) => clipStyled(line, this.surface.size.columns));
-  }
-
-  #hints(): StatusFact[] {
-    const { quitKey } = this.keys;
-    if (quitKey !== undefined) return [{ text: `press ${quitKey} again to quit`, priority: 20 }];
-    const offer = this.#offered;
-    if (offer === undefined || !this.surface.editor.isEmpty) return [];
-    const title = toSingleLine(offer.title ?? "", 40);
-    return [{ text: `Enter continues "${title}" (${formatAge(offer.updatedAt, Date.now())})`, priority: 10 }];
+    const { state, surface, keys, cwd: directory } = this;
+    const home = this.io.env["HOME"];
+    return renderLiveRegion(
+      { state, surface, keys, outbox: this.#outbox, status: this.#status, offered: this.#offered, directory, home },
+      style,
+      Date.now(),
+    );
   }
 
   async #start(rookery: Rookery): Promise<void> {
     const { start } = this.#options;
-    this.#inBackground(() => this.#readBranch());
+    this.#inBackground(() => this.#status.readBranch(this.cwd));
     const found = await this.#findStart(rookery);
     if (start.type === "new") {
       this.#offered = found;
@@ -309,7 +255,7 @@ export class Chat implements SurfaceOwner, ChatHost {
       case "continue":
         return (await listConversations(rookery.store, this.cwd, 1))[0];
       case "pick":
-        this.#setNote(undefined);
+        this.#status.setNote(undefined);
         return this.pickConversation();
     }
   }
@@ -322,25 +268,15 @@ export class Chat implements SurfaceOwner, ChatHost {
   async #greet(): Promise<void> {
     const { columns: width, rows } = this.surface.size;
     if (rows >= MIN_ROWS_FOR_STATUS) this.print(renderGreeting(this.io.version, { width, paint: this.surface.paint }));
-    const [{ loadConfig, resolveAgent }, { checkReadiness, withReadyDefault }] = await Promise.all([
-      import("../../config/load.ts"),
-      import("../../backends/readiness.ts"),
-    ]);
-    const here = { cwd: this.cwd, env: this.io.env };
-    const config = withReadyDefault(await loadConfig({ ...here, trust: "leave_out" }), here);
-    const { settings } = this.#options;
-    const agent = resolveAgent(config, settings.agent);
-    const { name, backend, model } = agent;
-    const { permissions } = settings;
-    this.#view.setState({ agent: name, backend, model: settings.model ?? model, permissions });
-    this.#setNote(undefined);
-    const { missing } = checkReadiness(agent, { ...here, providers: config.providers });
-    if (missing !== undefined) this.notice(formatNotReady(name, missing), "yellow");
+    const { state, missing } = await findFirstAgent(this.#options.settings, { cwd: this.cwd, env: this.io.env });
+    this.#view.setState(state);
+    this.#status.setNote(undefined);
+    if (missing !== undefined) this.notice(formatNotReady(state.agent, missing), "yellow");
   }
 
   async #openAgent(): Promise<void> {
     if (this.connection.session !== undefined) return;
-    this.#setNote(`starting ${this.state.agent === "" ? "the agent" : this.state.agent}`);
+    this.#status.setNote(`starting ${this.state.agent === "" ? "the agent" : this.state.agent}`);
     try {
       const ask = async (heading: string): Promise<boolean> => {
         this.notice(heading, "yellow");
@@ -348,7 +284,7 @@ export class Chat implements SurfaceOwner, ChatHost {
       };
       await withTrustQuestion({ cwd: this.cwd, env: this.io.env, ask }, () => this.connection.open());
     } finally {
-      this.#setNote(undefined);
+      this.#status.setNote(undefined);
     }
     if (this.connection.session === undefined)
       this.notice(
@@ -378,7 +314,7 @@ export class Chat implements SurfaceOwner, ChatHost {
   async #runShell(command: string): Promise<void> {
     if (command === "") return;
     this.#shell = new AbortController();
-    this.#setNote(`running ${toSingleLine(command, 40)} · Esc ends it`);
+    this.#status.setNote(`running ${toSingleLine(command, 40)} · Esc ends it`);
     try {
       const output = await runShellCommand(this, command, this.#shell.signal);
       if (output !== undefined) this.#outbox.outputs.add(output);
@@ -387,7 +323,7 @@ export class Chat implements SurfaceOwner, ChatHost {
       this.notice("ended the command", "dim");
     } finally {
       this.#shell = undefined;
-      this.#setNote(undefined);
+      this.#status.setNote(undefined);
     }
   }
 
@@ -432,22 +368,6 @@ export class Chat implements SurfaceOwner, ChatHost {
     if (this.#outbox.forgetWithdrawn(inputId)) return;
     const input = queue.find((queued) => queued.inputId === inputId)?.input;
     if (input !== undefined) this.notice(`withdrawn elsewhere: ${toSingleLine(formatInput(input), 80)}`, "dim");
-  }
-
-  #setNote(note: string | undefined): void {
-    this.#note = note;
-    this.#noteSince = Date.now();
-    this.surface.refresh();
-  }
-
-  async #readBranch(): Promise<void> {
-    this.#branch = await readBranch(this.cwd);
-    this.surface.refresh();
-  }
-
-  #spin(): void {
-    this.#frame += 1;
-    if (this.state.runningSince !== undefined || this.#outbox.unsent.length > 0) this.surface.refresh();
   }
 
   /** Shows the error if the work fails. */
