@@ -15,7 +15,6 @@ import type { TerminalInput } from "../tui/terminal-input.ts";
 import { ChatStatus } from "./chat-status.ts";
 import { MIN_ROWS_FOR_STATUS } from "./compose.ts";
 import { ChatConnection, type ChatSettings } from "./connection.ts";
-import { listConversations } from "./find-conversation.ts";
 import type { ChatState, CommandMark } from "./fold.ts";
 import { findFirstAgent } from "./first-agent.ts";
 import { formatNotReady, renderGreeting } from "./greeting.ts";
@@ -26,12 +25,11 @@ import { ChatLogView } from "./log-view.ts";
 import { ChatOutbox } from "./outbox.ts";
 import { pickConversation } from "./pick-conversation.ts";
 import { createRequestActions } from "./request-actions.ts";
-import { createCompletion } from "./completion.ts";
-import { FileList } from "./files.ts";
-import { PromptHistory } from "./history.ts";
-import { runShellCommand } from "./shell-command.ts";
-import { listCompletions, runSlashCommand } from "./slash-commands.ts";
-import type { ChatStart } from "./start.ts";
+import type { PromptHistory } from "./history.ts";
+import { prepareEditor } from "./prepare-editor.ts";
+import { ChatShell } from "./shell-command.ts";
+import { runSlashCommand } from "./slash-commands.ts";
+import { type ChatStart, findStartConversation } from "./start.ts";
 import { withTrustQuestion } from "./trust-question.ts";
 
 export interface ChatOptions {
@@ -56,8 +54,7 @@ export class Chat implements SurfaceOwner, ChatHost {
   #isInterrupting = false;
   #offered: SessionSummary | undefined;
   #history: PromptHistory | undefined;
-  /** A command that the person runs with `!`. */
-  #shell: AbortController | undefined;
+  readonly #shell = new ChatShell();
   readonly #outbox: ChatOutbox;
 
   constructor(options: ChatOptions) {
@@ -97,7 +94,7 @@ export class Chat implements SurfaceOwner, ChatHost {
       submit: (text, deliver) => this.#submit(text, deliver),
       interrupt: () => this.#interrupt(),
       dropLastOutput: () => this.#outbox.outputs.dropLast(),
-      isBusy: () => this.#shell !== undefined || this.state.runningSince !== undefined,
+      isBusy: () => this.#shell.isRunning || this.state.runningSince !== undefined,
       quit: () => this.quit(),
       ...createRequestActions(this, {
         view: this.#view,
@@ -118,12 +115,12 @@ export class Chat implements SurfaceOwner, ChatHost {
     );
     this.#inBackground(async () => {
       try {
-        await this.#start(rookery);
+        await this.#start();
       } finally {
         this.#view.highlight = (await import("../markdown/highlight.ts")).highlightCode; // the prompt does not wait for it
       }
     });
-    await this.#prepareEditor(rookery.home); // before the keys that were typed meanwhile, which may want the history
+    this.#history = await prepareEditor(this, rookery.home); // before the keys typed meanwhile, which may want it
     this.surface.setOwner(this);
     const code = await this.#quit.promise;
     spinner[Symbol.dispose]();
@@ -231,10 +228,11 @@ export class Chat implements SurfaceOwner, ChatHost {
     );
   }
 
-  async #start(rookery: Rookery): Promise<void> {
+  async #start(): Promise<void> {
     const { start } = this.#options;
     this.#inBackground(() => this.#status.readBranch(this.cwd));
-    const found = await this.#findStart(rookery);
+    if (start.type === "pick") this.#status.setNote(undefined);
+    const found = await findStartConversation(this, start);
     if (start.type === "new") {
       this.#offered = found;
       await this.#greet();
@@ -243,20 +241,6 @@ export class Chat implements SurfaceOwner, ChatHost {
       if (start.type === "continue")
         this.notice("there is no conversation in this directory yet; this is a new one", "dim");
       await this.#greet();
-    }
-  }
-
-  async #findStart(rookery: Rookery): Promise<SessionSummary | undefined> {
-    const { start } = this.#options;
-    switch (start.type) {
-      case "session":
-        return start.find(rookery);
-      case "new":
-      case "continue":
-        return (await listConversations(rookery.store, this.cwd, 1))[0];
-      case "pick":
-        this.#status.setNote(undefined);
-        return this.pickConversation();
     }
   }
 
@@ -307,42 +291,20 @@ export class Chat implements SurfaceOwner, ChatHost {
   /** Returns false if the text is for the agent. */
   async #runCommand(text: string): Promise<boolean> {
     if (!text.startsWith("!")) return runSlashCommand(this, text);
-    await this.#runShell(text.slice(1).trim());
+    const command = text.slice(1).trim();
+    if (command === "") return true;
+    this.#status.setNote(`running ${toSingleLine(command, 40)} · Esc ends it`);
+    try {
+      const output = await this.#shell.run(this, command);
+      if (output !== undefined) this.#outbox.outputs.add(output);
+    } finally {
+      this.#status.setNote(undefined);
+    }
     return true;
   }
 
-  async #runShell(command: string): Promise<void> {
-    if (command === "") return;
-    this.#shell = new AbortController();
-    this.#status.setNote(`running ${toSingleLine(command, 40)} · Esc ends it`);
-    try {
-      const output = await runShellCommand(this, command, this.#shell.signal);
-      if (output !== undefined) this.#outbox.outputs.add(output);
-    } catch (error) {
-      if (!this.#shell.signal.aborted) throw error;
-      this.notice("ended the command", "dim");
-    } finally {
-      this.#shell = undefined;
-      this.#status.setNote(undefined);
-    }
-  }
-
-  async #prepareEditor(home: string): Promise<void> {
-    const { editor } = this.surface;
-    const files = new FileList(this.cwd, this.io.env);
-    editor.setCompletion(
-      createCompletion({
-        commands: () => listCompletions(this),
-        files: () => files.list(),
-        columns: () => this.surface.size.columns,
-      }),
-    );
-    this.#history = new PromptHistory(home, this.cwd);
-    for (const prompt of await this.#history.load()) editor.addToHistory(prompt);
-  }
-
   #interrupt(): void {
-    if (this.#shell !== undefined) return this.#shell.abort();
+    if (this.#shell.isRunning) return this.#shell.end();
     if (this.state.runningSince === undefined) this.#outbox.outputs.take();
     if (this.state.runningSince === undefined) return this.#outbox.returnFollowUps();
     this.#isInterrupting = true;

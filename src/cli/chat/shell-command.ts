@@ -9,12 +9,36 @@ const SHELL_TIMEOUT_MS = 10 * 60_000;
 /** Lines of output that are printed. */
 const MAX_SHOWN_LINES = 200;
 
-/** Resolves with the output, or with undefined if there is none. */
-export async function runShellCommand(
-  chat: ChatHost,
-  command: string,
-  signal: AbortSignal,
-): Promise<ShellOutput | undefined> {
+/** The shell of a chat. It runs one command at a time. */
+export class ChatShell {
+  #running: AbortController | undefined;
+
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
+  /** Ends the running command. */
+  end(): void {
+    this.#running?.abort();
+  }
+
+  /** Resolves with the output, or with undefined if there is none or the person has ended the command. */
+  async run(chat: ChatHost, command: string): Promise<ShellOutput | undefined> {
+    const running = new AbortController();
+    this.#running = running;
+    try {
+      return await runShellCommand(chat, command, running.signal);
+    } catch (error) {
+      if (!running.signal.aborted) throw error;
+      chat.notice("ended the command", "dim");
+      return undefined;
+    } finally {
+      this.#running = undefined;
+    }
+  }
+}
+
+async function runShellCommand(chat: ChatHost, command: string, signal: AbortSignal): Promise<ShellOutput | undefined> {
   let output = "";
   const { exitCode, timedOut } = await runCommand({
     command,
