@@ -6,7 +6,7 @@ import { hasColor, type Io, isPersonPresent } from "../io.ts";
 import { choiceOption, isSet, textOption } from "../options.ts";
 import { ansiPaint } from "../paint.ts";
 import { PromptSurface } from "../tui/prompt-surface.ts";
-import type { ChatStart } from "./start.ts";
+import type { ChatStart } from "./start/start.ts";
 
 export async function chatCommand({ io, args: [named], options }: CommandCall): Promise<ExitCode> {
   const cwd = io.cwd();

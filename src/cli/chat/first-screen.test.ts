@@ -3,7 +3,7 @@ import { say } from "../../testing/index.ts";
 import { plainPaint } from "../paint.ts";
 import { openCommandFixture } from "../test-command.ts";
 import { renderChatHelp } from "./commands/help.ts";
-import { renderGreeting } from "./greeting.ts";
+import { renderGreeting } from "./start/greeting.ts";
 import { SLASH_COMMANDS } from "./slash-commands.ts";
 import { CHAT_TEST_MS, openChat, submitLine } from "./test-chat.ts";
 

@@ -6,8 +6,8 @@ import type { Io } from "../io.ts";
 import type { Color } from "../paint.ts";
 import type { PromptSurface } from "../tui/prompt-surface.ts";
 import type { ChatConnection, ChatSettings } from "./connection.ts";
-import type { ChatState, CommandMark } from "./fold.ts";
-import type { ChatKeys } from "./keys.ts";
+import type { ChatState, CommandMark } from "./conversation/fold.ts";
+import type { ChatKeys } from "./input/keys.ts";
 
 export interface ChatHost {
   readonly io: Io;

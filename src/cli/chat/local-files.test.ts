@@ -2,9 +2,9 @@ import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { temporaryFolder, temporaryRepository } from "../../testing/index.ts";
-import { readBranch } from "./branch.ts";
-import { FileList } from "./files.ts";
-import { PromptHistory } from "./history.ts";
+import { readBranch } from "./screen/branch.ts";
+import { FileList } from "./input/files.ts";
+import { PromptHistory } from "./input/history.ts";
 import { changesSince, restoreSnapshot, takeSnapshot } from "./snapshots.ts";
 
 it("takes back changed, deleted and new files, and nothing that was changed before the snapshot", async () => {

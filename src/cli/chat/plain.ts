@@ -8,8 +8,8 @@ import { driveSession } from "../run/drive.ts";
 import { suggestReadyAgents } from "../run/suggest-agents.ts";
 import { withTrustPrompt } from "../run/trust-prompt.ts";
 import type { ChatSettings } from "./connection.ts";
-import { listConversations } from "./find-conversation.ts";
-import type { ChatStart } from "./start.ts";
+import { listConversations } from "./start/find-conversation.ts";
+import type { ChatStart } from "./start/start.ts";
 
 export interface PlainChatOptions {
   readonly io: Io;

@@ -1,7 +1,7 @@
 /** The commands of a chat that start with a slash. */
 import { didYouMean } from "../../stdx/nearest.ts";
 import { usageError } from "../exit.ts";
-import type { CompletableCommand } from "./completion.ts";
+import type { CompletableCommand } from "./input/completion.ts";
 import type { ChatHost } from "./host.ts";
 
 export interface SlashCommand {

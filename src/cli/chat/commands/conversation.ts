@@ -4,7 +4,7 @@ import { shortId } from "../../../domain/ids.ts";
 import type { Session } from "../../../session/session.ts";
 import { readSessionEvents } from "../../sessions/read-events.ts";
 import type { ChatHost } from "../host.ts";
-import { SUMMARY_PROMPT } from "../summary-prompt.ts";
+import { SUMMARY_PROMPT } from "../conversation/summary-prompt.ts";
 
 export async function forkConversation(chat: ChatHost): Promise<void> {
   const { rookery, sessionId } = chat.connection;

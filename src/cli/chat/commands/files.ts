@@ -6,7 +6,7 @@ import { hasColor } from "../../io.ts";
 import { escapeInvisible, stripControls } from "../../sanitize.ts";
 import { colorizePatch } from "../../task/diff.ts";
 import { wrapStyled } from "../../tui/styled-text.ts";
-import { readBranch } from "../branch.ts";
+import { readBranch } from "../screen/branch.ts";
 import type { ChatHost } from "../host.ts";
 import { changesSince, chatGitOptions, restoreSnapshot } from "../snapshots.ts";
 

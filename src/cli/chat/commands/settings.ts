@@ -1,7 +1,7 @@
 /** `/agent`. */
 import { loadConfig, resolveAgent, type Config } from "../../../config/load.ts";
 import { checkReadiness } from "../../../backends/readiness.ts";
-import { formatNotReady } from "../greeting.ts";
+import { formatNotReady } from "../start/greeting.ts";
 import type { ChatHost } from "../host.ts";
 
 export async function listAgentNames(chat: ChatHost): Promise<readonly string[]> {

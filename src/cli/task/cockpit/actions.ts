@@ -5,7 +5,7 @@ import { isRookeryError } from "../../../domain/errors.ts";
 import { openRequestDiff } from "../../questions/request-diff.ts";
 import { renderRequest } from "../../questions/request-view.ts";
 import { formatAnsweredQuestion } from "../../questions/question-view.ts";
-import { withTrustQuestion } from "../../chat/trust-question.ts";
+import { withTrustQuestion } from "../../questions/trust-question.ts";
 import { formatCount } from "../../format.ts";
 import { openPager } from "../../diff/pager.ts";
 import type { Io } from "../../io.ts";

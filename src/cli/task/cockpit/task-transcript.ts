@@ -1,7 +1,7 @@
 /** The transcript of a task: a fold over its events and those of its sessions that returns finished lines. */
 import type { LogEvent } from "../../../domain/task/store.ts";
-import { type ChatBlock, type ChatState, EMPTY_CHAT, foldChatEvent } from "../../chat/fold.ts";
-import { type ChatStyle, renderChatBlock, renderProgress } from "../../chat/view.ts";
+import { type ChatBlock, type ChatState, EMPTY_CHAT, foldChatEvent } from "../../chat/conversation/fold.ts";
+import { type ChatStyle, renderChatBlock, renderProgress } from "../../chat/conversation/view.ts";
 import { wrapStyled } from "../../tui/styled-text.ts";
 import { isTaskEvent } from "../messages.ts";
 import { formatTaskEventLine } from "../task-event-screen.ts";
