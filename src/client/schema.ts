@@ -354,7 +354,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Take back a queued input that no agent has yet, also if another process drives the session. */
+        /** Withdraw a queued input before an agent gets it, also if another process drives the session. */
         delete: operations["withdrawInput"];
         options?: never;
         head?: never;

@@ -39,4 +39,4 @@ export { UsageReportCache, type UsageReport } from "./usage-reports.ts";
 export { queueStoredInput } from "./queue-input.ts";
 export { cancelStoredTurn, waitForTurnEnd } from "./cancel-turn.ts";
 export { revokeStoredGrant } from "./revoke-grant.ts";
-export { withdrawStoredInput } from "./withdraw-input.ts";
+export { requireWithdrawnAt, withdrawStoredInput } from "./withdraw-input.ts";

@@ -33,9 +33,17 @@ export async function withdrawStoredInput(
     if (status === "closed") throw sessionClosed(sessionId);
     return { body: { type: "input.withdrawn", inputId }, turnId: undefined };
   });
-  const after = await findInput(store, sessionId, inputId); // the agent may have taken it in the meantime
-  if (after.takenAt !== head) throw inputNotQueued(sessionId, inputId);
+  await requireWithdrawnAt(store, { sessionId, inputId, seq: head }); // the agent may have taken it in the meantime
   return queued.input;
+}
+
+/** Rejects with `input_not_queued` unless the event with this `seq` took the input out of the queue. */
+export async function requireWithdrawnAt(
+  store: SessionStore,
+  { sessionId, inputId, seq }: { readonly sessionId: string; readonly inputId: string; readonly seq: number },
+): Promise<void> {
+  const { takenAt } = await findInput(store, sessionId, inputId);
+  if (takenAt !== seq) throw inputNotQueued(sessionId, inputId);
 }
 
 interface FoundInput {

@@ -1,6 +1,6 @@
 /** Retries with an idempotency key after a kill: the next server knows only the store. */
-import { expect, it } from "vitest";
-import type { Store } from "../../domain/index.ts";
+import { expect, it, vi } from "vitest";
+import { newId, type Store } from "../../domain/index.ts";
 import { openMemoryStore } from "../../store/index.ts";
 import { call, say, temporaryRepository } from "../../testing/index.ts";
 import { openHttp } from "./test-scene.ts";
@@ -76,6 +76,33 @@ it("does not cancel a later turn when a cancellation is repeated", async () => {
   const { events } = await scene.store.read({ sessionId: id });
   expect(events.filter(({ type }) => type === "turn.started")).toHaveLength(2);
   expect(events.filter(({ type }) => type === "turn.ended")).toHaveLength(1);
+});
+
+it("repeats the response of a withdrawal, and its refusal if the agent got the input first", async () => {
+  const { scene, send } = await openRepeated("asking");
+  await using _ = scene;
+  const { id } = (await scene.post("/v1/sessions", { cwd: scene.cwd, permissions: "ask" })).json;
+  const path = `/v1/sessions/${id}`;
+  await scene.post(`${path}/turns`, { input: "wait" });
+  const queue = async () => (await scene.post(`${path}/turns`, { input: "more", queue: true })).json.inputId;
+  const [withdrawn, delivered] = [await queue(), await queue()];
+  const appendAtHead = scene.store.appendAtHead.bind(scene.store);
+  const deliverFirst: typeof appendAtHead = async (given) => {
+    const at = new Date().toISOString();
+    const event = { type: "input.delivered" as const, inputId: delivered, input: [], agent: "anthropic", at };
+    await appendAtHead({ sessionId: id, id: newId("app"), decide: () => [event] });
+    return appendAtHead(given);
+  };
+  const first = await send(scene.server, "DELETE", `${path}/inputs/${withdrawn}`);
+  expect(first).toMatchObject({ status: 200, json: { id } });
+  const spy = vi.spyOn(scene.store, "appendAtHead").mockImplementationOnce(deliverFirst);
+  const refused = await send(scene.server, "DELETE", `${path}/inputs/${delivered}`);
+  spy.mockRestore();
+  expect(refused).toMatchObject({ status: 409, json: { code: "input_not_queued" } });
+  await scene.server[Symbol.asyncDispose]();
+  await using next = await scene.serve();
+  expect(await send(next, "DELETE", `${path}/inputs/${withdrawn}`)).toMatchObject({ status: 200, json: { id } });
+  expect(await send(next, "DELETE", `${path}/inputs/${delivered}`)).toMatchObject({ status: 409 });
 });
 
 it("keeps settings that another client changed since when a change is repeated", async () => {

@@ -1,4 +1,5 @@
 /** Routes for the inputs that wait in the queue of a session. */
+import { requireWithdrawnAt } from "../../../session/index.ts";
 import { jsonResponse } from "../response.ts";
 import { route, type HttpRoute } from "../route.ts";
 import { InputIdParam, SessionId } from "../schema/common.ts";
@@ -10,7 +11,7 @@ export const inputRoutes: readonly HttpRoute[] = [
     method: "DELETE",
     path: "/v1/sessions/:id/inputs/:inputId",
     id: "withdrawInput",
-    summary: "Take back a queued input that no agent has yet, also if another process drives the session.",
+    summary: "Withdraw a queued input before an agent gets it, also if another process drives the session.",
     tag: "sessions",
     params: { id: SessionId, inputId: InputIdParam },
     responses: { 200: { description: "The session. The withdrawal is durable.", schema: SummarySchema } },
@@ -18,7 +19,10 @@ export const inputRoutes: readonly HttpRoute[] = [
     completion: {
       isEvent: (event, logId, { params: { id, inputId } }) =>
         logId === id && event.type === "input.withdrawn" && "inputId" in event && event.inputId === inputId,
-      recall: async ({ id }, { context }) => jsonResponse(await requireSummary(context, id)),
+      recall: async ({ id, seq }, { context, params: { inputId } }) => {
+        await requireWithdrawnAt(context.rookery.store, { sessionId: id, inputId, seq });
+        return jsonResponse(await requireSummary(context, id));
+      },
     },
     async handle({ context, params: { id, inputId } }) {
       await context.rookery.withdraw(id, inputId);
