@@ -5,6 +5,7 @@ import type { ConfigDescription } from "./config/describe.ts";
 import { childEnvironment, withoutRookerySecrets } from "./domain/child-environment.ts";
 import {
   RookeryError,
+  isRookeryError,
   type Budget,
   type FeedEvent,
   type InputPart,
@@ -295,18 +296,27 @@ export class Rookery implements AsyncDisposable {
   }
 
   /**
-   * Cancels the running turn of a session, also if another process drives it: that process follows within a second.
-   * Resolves with the id of the turn when the request is durable, or with undefined if no turn runs. Rejects with
-   * `session_not_found`, or with `session_in_use` if the session belongs to a task: stop the task instead.
+   * Cancels the running turn of a session. If another process drives it, that process ends the turn within a second; if
+   * its process is dead, the turn ends here. Resolves with the id of the turn when the request is durable, or with
+   * undefined if no turn runs. Rejects with `session_not_found`, or with `session_in_use` if the session belongs to a
+   * task: stop the task instead.
    */
   async cancelTurn(sessionId: string): Promise<string | undefined> {
     checkText(sessionId, "the session id");
-    return cancelStoredTurn(this.store, { sessionId, clock: this.#clock });
+    const turnId = await cancelStoredTurn(this.store, { sessionId, clock: this.#clock });
+    if (turnId !== undefined) {
+      await this.#settle(sessionId, turnId).catch((error: unknown) => {
+        const isOthers = ["session_in_use", "session_not_found", "lease_lost"] as const;
+        if (!isOthers.some((code) => isRookeryError(error, code))) throw error;
+      });
+    }
+    return turnId;
   }
 
   /**
-   * Asks again before this tool runs, although a person allowed it for the rest of the session. Changes nothing if it
-   * is not allowed so. Works also if another process drives the session.
+   * Revokes a permission that a person gave for the rest of the session: the agent asks again before this tool runs.
+   * Changes nothing if there is none. If another process drives the session, that process follows within a second.
+   * Rejects with `session_not_found` or `session_closed`.
    */
   async revoke(sessionId: string, tool: string): Promise<void> {
     checkText(sessionId, "the session id");
@@ -324,7 +334,8 @@ export class Rookery implements AsyncDisposable {
 
   /**
    * Creates a session with all ended turns of another one, which stays unchanged and may be running or closed.
-   * `through` is a `seq`: only turns that ended at or before it are copied. Settings are the current ones. Resolves with the id of the new session. Rejects with `session_not_found` or `cwd_missing`.
+   * With `through`, a `seq`, only turns that ended at or before it are copied. The copy has the current settings of the
+   * source. Resolves with the id of the new session. Rejects with `session_not_found` or `cwd_missing`.
    */
   async forkSession(
     sessionId: string,
@@ -458,8 +469,8 @@ export class Rookery implements AsyncDisposable {
     });
   }
 
-  #settle(id: string): Promise<void> {
-    return settleStoredSession({ ...this.#leaseOptions, attended: false }, id);
+  #settle(id: string, turnId?: string): Promise<void> {
+    return settleStoredSession({ ...this.#leaseOptions, attended: false }, id, turnId);
   }
 
   /** Only the user's configuration file counts, since the limit applies to all repositories. */

@@ -118,7 +118,7 @@ export const eventBodies = lazily(() => ({
   }),
   "turn.started": z.strictObject({ input: z.array(InputPart), inputId: z.string().optional() }),
   "turn.ended": z.strictObject({ outcome: TurnOutcome }),
-  /** A person asked from another process to cancel this turn. The process that drives it follows. */
+  /** A person asked from another process to cancel this turn. The process that drives the session ends it. */
   "turn.cancel_requested": z.strictObject({ reason: z.string().optional() }),
   /** The agent's account has reached a usage limit. `resetsAt` is set if the provider reports it. */
   "limit.reached": z.strictObject({ message: z.string(), resetsAt: z.iso.datetime().optional() }),
@@ -195,7 +195,7 @@ export const eventBodies = lazily(() => ({
     by: z.enum(["person", "policy"]),
     message: z.string().optional(),
   }),
-  /** A person is asked again before this tool runs, although it was allowed for the rest of the session. */
+  /** A person revoked the permission that they gave for the rest of the session. The agent asks again before this tool runs. */
   "permission.revoked": z.strictObject({ tool: z.string() }),
   "question.asked": z.strictObject({
     requestId: z.string(),

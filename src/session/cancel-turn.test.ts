@@ -45,3 +45,32 @@ it("cancels a turn whose process died before it could follow", async () => {
   expect(await again.resumed?.outcome).toEqual({ status: "cancelled" });
   await next.close();
 });
+
+it("ends a turn whose process is dead, without opening its agent", async () => {
+  const store = openMemoryStore();
+  await using s = await openScene([call("bash", { command: "true" })], {}, dyingAfter(store, 2)); // opened, started
+  const turn = s.session.prompt("go");
+  await turn.outcome.catch(() => undefined);
+  await using next = await s.open(LATER, store);
+  expect(await next.cancelTurn(s.session.id)).toBe(turn.id);
+  expect(await store.summary(s.session.id)).toMatchObject({ status: "idle", lastOutcome: "cancelled", turns: 1 });
+});
+
+it("requests nothing if the turn ends while the request is made", async () => {
+  await using s = await openScriptedSession(async (turn) => (await waitForStop(turn), DONE));
+  s.session.prompt("go");
+  await vi.waitFor(async () => expect(await s.store.summary(s.session.id)).toMatchObject({ status: "running" }));
+  const endFirst: typeof s.store.appendAtHead = async (given) => {
+    await s.session.cancel();
+    return s.store.appendAtHead(given);
+  };
+  const store = new Proxy(s.store, {
+    get: (target, name) => {
+      if (name === "appendAtHead") return endFirst;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
+  expect(await cancelStoredTurn(store, { sessionId: s.session.id, clock: s.clock })).toBeUndefined();
+  expect(await s.lines()).toEqual(["started go", "ended done"]);
+});

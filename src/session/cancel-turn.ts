@@ -26,16 +26,17 @@ export async function cancelStoredTurn(
   { sessionId, clock }: CancelStoredTurnOptions,
 ): Promise<string | undefined> {
   checkText(sessionId, "the session ID");
-  const summary = await store.summary(sessionId);
-  if (summary === undefined) throw sessionNotFound(sessionId);
+  if ((await store.summary(sessionId)) === undefined) throw sessionNotFound(sessionId);
   const turnId = await findRunningTurn(store, sessionId);
   if (turnId === undefined) return undefined;
-  const head = await appendWithoutLease(store, sessionId, clock, ({ status, task }) => {
-    if (!["running", "waiting", "parked"].includes(status)) return undefined;
+  let isRequested = false;
+  await appendWithoutLease(store, sessionId, clock, ({ status, task }) => {
+    isRequested = ["running", "waiting", "parked"].includes(status);
+    if (!isRequested) return undefined;
     if (task !== undefined) throw belongsToTask(sessionId, task);
     return { body: { type: "turn.cancel_requested" }, turnId }; // changes nothing if another turn runs by now
   });
-  return head === summary.head ? undefined : turnId;
+  return isRequested ? turnId : undefined;
 }
 
 /** Resolves when the turn has ended. Rejects with `session_in_use` if its process does not end it within 20 s. */

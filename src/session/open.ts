@@ -152,17 +152,18 @@ export async function closeStoredSession(options: OpenOptions, sessionId: string
 }
 
 /**
- * Ends a turn that a dead process left, without opening its agent. Rejects with `session_in_use` while a live process
- * drives the session.
+ * Ends a turn that a dead process left, without opening its agent. With `turnId`, only this turn. Rejects with
+ * `session_in_use` while a live process drives the session.
  */
-export async function settleStoredSession(options: OpenOptions, sessionId: string): Promise<void> {
-  await settleSession(options, sessionId);
+export async function settleStoredSession(options: OpenOptions, sessionId: string, turnId?: string): Promise<void> {
+  await settleSession(options, sessionId, turnId);
 }
 
-async function settleSession(options: OpenOptions, sessionId: string): Promise<SessionState> {
+async function settleSession(options: OpenOptions, sessionId: string, turnId?: string): Promise<SessionState> {
   await using opening = new DisposeStack();
   const { recorder } = await openRecorder(options, opening, sessionId);
-  await endAbandonedTurn(options, recorder, { status: "cancelled" });
+  const isMeant = turnId === undefined || recorder.state.turn?.id === turnId;
+  if (isMeant) await endAbandonedTurn(options, recorder, { status: "cancelled" });
   return recorder.state;
 }
 

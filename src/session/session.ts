@@ -238,8 +238,8 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * Asks again before this tool runs, although a person allowed it for the rest of the session (`state.grants`).
-   * Changes nothing if it is not allowed so. A permission that the agent's program keeps itself is not affected.
+   * Revokes a permission that a person gave for the rest of the session (`state.grants`): the agent asks again before
+   * this tool runs. Changes nothing if there is none. Does not affect permissions that the agent's program stores itself.
    */
   async revoke(tool: string): Promise<void> {
     checkText(tool, "the tool");

@@ -1,12 +1,15 @@
 // own process: starts programs
 import { afterEach, expect, it, vi } from "vitest";
+import { newId, type EventDraft } from "../../domain/index.ts";
 import { Rookery } from "../../rookery.ts";
+import { createTask, sessionOpened, TASK } from "../../store/contract/scene.ts";
 import { call, say, type Script } from "../../testing/index.ts";
 import { openHttp, type HttpScene } from "./test-scene.ts";
 
 let scene: HttpScene;
 afterEach(() => scene[Symbol.asyncDispose]());
 
+const NOW = new Date().toISOString();
 const WAITS = call("bash", { command: "sleep 60" });
 
 async function opened(script: Script): Promise<string> {
@@ -44,6 +47,72 @@ it("queues input for a session that another process drives, and refuses a prompt
   expect((await scene.post(`${driven}/turns`, { input: "hi", queue: true })).status).toBe(202);
   await isIdle(driven, 1);
   expect(session.state.turns).toBe(1);
+});
+
+it("cancels a turn that another process drives, and responds when its end is durable", async () => {
+  await opened([WAITS, say("two")]);
+  await using other = await Rookery.open({ env: scene.env, cwd: scene.cwd, store: scene.store });
+  const session = await other.openSession({ agent: "anthropic", permissions: "all" });
+  const driven = `/v1/sessions/${session.id}`;
+  expect(await scene.post(`${driven}/cancel`)).toMatchObject({ status: 200, json: { turns: 0 } });
+  const { outcome } = session.prompt("go");
+  await vi.waitFor(async () => expect(await typesOf(driven)).toContain("tool.started"));
+  const cancelled = await scene.post(`${driven}/cancel`);
+  expect(cancelled).toMatchObject({ status: 200, json: { status: "idle", lastOutcome: "cancelled" } });
+  expect(await outcome).toEqual({ status: "cancelled" });
+  expect(await scene.post(`${driven}/cancel`)).toMatchObject({ status: 200, json: { turns: 1 } });
+  expect((await typesOf(driven)).filter((type) => type === "turn.cancel_requested")).toHaveLength(1);
+});
+
+it("cancels a turn that a dead process left", async () => {
+  await opened([]);
+  const id = await scene.written(0);
+  const started: EventDraft = { type: "turn.started", turnId: "trn_left", input: [], agent: "a", at: NOW };
+  await scene.store.append({ sessionId: id, id: "app_left", expectedHead: 1, events: [started] });
+  const cancelled = await scene.post(`/v1/sessions/${id}/cancel`);
+  expect(cancelled).toMatchObject({ status: 200, json: { status: "idle", lastOutcome: "cancelled" } });
+});
+
+it("refuses to cancel a turn of a task, and says how to stop the task", async () => {
+  await opened([]);
+  await createTask(scene.store);
+  const id = newId("ses");
+  const events: EventDraft[] = [
+    sessionOpened({ task: TASK }),
+    { type: "turn.started", turnId: "trn_task", input: [], agent: "a", at: NOW },
+  ];
+  await scene.store.append({ sessionId: id, id: "app_task", expectedHead: 0, events });
+  const { status, json } = await scene.post(`/v1/sessions/${id}/cancel`);
+  expect({ status, code: json.code }).toEqual({ status: 409, code: "session_in_use" });
+  expect(json.detail).toContain(`rookery task stop ${TASK}`);
+  expect(await typesOf(`/v1/sessions/${id}`)).not.toContain("turn.cancel_requested");
+});
+
+it("revokes a permission that was given for the session, also if another process drives it", async () => {
+  await opened(Array.from({ length: 4 }, () => [call("bash", { command: "true" }), say("ran")]).flat());
+  await using other = await Rookery.open({ env: scene.env, cwd: scene.cwd, store: scene.store });
+  const session = await other.openSession({ agent: "anthropic", permissions: "ask" });
+  const driven = `/v1/sessions/${session.id}`;
+  const countRequests = async () => (await typesOf(driven)).filter((type) => type === "permission.requested").length;
+  const runTurn = async () => {
+    for await (const event of session.prompt("go")) {
+      if (event.type !== "permission.requested") continue;
+      await scene.post(`${driven}/requests/${event.requestId}`, { decision: "allow", scope: "session" });
+    }
+  };
+  await runTurn();
+  await runTurn();
+  expect(await countRequests()).toBe(1);
+  for (const tool of ["bash", "bash", "absent"]) {
+    expect(await scene.call("DELETE", `${driven}/grants/${tool}`)).toMatchObject({ status: 200 });
+  }
+  expect((await typesOf(driven)).filter((type) => type === "permission.revoked")).toHaveLength(1);
+  expect((await scene.get(`${driven}/state`)).json).toMatchObject({ grants: [] });
+  await runTurn();
+  expect(await countRequests()).toBe(2);
+  await session.close();
+  expect((await scene.call("DELETE", `${driven}/grants/bash`)).json.code).toBe("session_closed");
+  expect((await scene.call("DELETE", "/v1/sessions/ses_absent/grants/bash")).json.code).toBe("session_not_found");
 });
 
 it("changes the agent or the policy after the running turn, and rejects invalid changes", async () => {
