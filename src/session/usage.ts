@@ -1,4 +1,6 @@
 /** Sums the usage of all sessions. */
+import { setImmediate as nextTick } from "node:timers/promises";
+import { isRookeryError } from "../domain/errors.ts";
 import { MAX_PAGE, type SessionStore } from "../domain/store.ts";
 import type { SessionSummary } from "../domain/summary.ts";
 import { addUsage, NO_USAGE, type Usage } from "../domain/usage.ts";
@@ -30,6 +32,9 @@ export interface UsageQuery {
   readonly readReports?: ((session: SessionSummary) => Promise<readonly UsageReport[]>) | undefined;
 }
 
+/** Adding this many reports takes about 5 ms. */
+const REPORTS_PER_TICK = 1_000;
+
 const NO_PRICED_USAGE: PricedUsage = { all: NO_USAGE, priced: NO_USAGE };
 
 /**
@@ -41,10 +46,13 @@ export async function sumUsage(store: Pick<SessionStore, "list" | "read">, query
   const readReports =
     query.readReports ?? (async ({ id }: SessionSummary) => (await readUsageReports(store, id)).reports);
   const sums = new Map<string, UsageSum>();
+  let count = 0;
   for await (const session of listAllSessions(store)) {
     if (Date.parse(session.updatedAt) < since || isUnused(session)) continue;
     const repository = by.includes("repository") ? await findRepository?.(session) : undefined;
-    for (const report of await readReports(session)) {
+    for (const report of await readUnlessDeleted(session, readReports)) {
+      count += 1;
+      if (count % REPORTS_PER_TICK === 0) await nextTick(); // other work of this process comes first
       if (Date.parse(report.at) < since || (agent !== undefined && report.agent !== agent)) continue;
       const values = { day: toLocalDay(report.at), agent: report.agent, model: report.model, repository };
       const of = Object.fromEntries(by.map((dimension) => [dimension, values[dimension]]));
@@ -70,6 +78,19 @@ export function totalUsage(usages: readonly PricedUsage[]): PricedUsage {
 /** Returns the number of tokens whose cost is unknown. */
 export function unpricedTokens({ all, priced }: PricedUsage): number {
   return all.inputTokens + all.outputTokens - priced.inputTokens - priced.outputTokens;
+}
+
+/** Empty if the session was deleted after it was listed. */
+async function readUnlessDeleted(
+  session: SessionSummary,
+  read: (session: SessionSummary) => Promise<readonly UsageReport[]>,
+): Promise<readonly UsageReport[]> {
+  try {
+    return await read(session);
+  } catch (error) {
+    if (isRookeryError(error, "session_not_found")) return [];
+    throw error;
+  }
 }
 
 function addReport({ all, priced }: PricedUsage, report: UsageReport): PricedUsage {

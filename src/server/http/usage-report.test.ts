@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { newId, type EventBody, type EventDraft, type ReadQuery } from "../../domain/index.ts";
+import { newId, RookeryError, type EventBody, type EventDraft, type ReadQuery } from "../../domain/index.ts";
 import { sumUsage, UsageReportCache } from "../../session/index.ts";
 import { openHttp, type HttpScene } from "./test-scene.ts";
 import { readUsageReport } from "./usage-report.ts";
@@ -153,6 +153,30 @@ it("reads sessions again that do not fit into the cache, and those that were cre
     expect(await cache.read(session)).toHaveLength(1);
   }
   expect(read.mock.calls.map(([{ sessionId }]) => sessionId)).toEqual([one.id, other.id, one.id, one.id]);
+});
+
+it("leaves out a session that is deleted while the report is made", async () => {
+  const { store } = scene;
+  await writeUsage("/gone", { costUsd: 1 });
+  await writeUsage("/gone", { costUsd: 2 });
+  const read = vi.spyOn(store, "read").mockRejectedValueOnce(new RookeryError("session_not_found", "deleted"));
+  const { knownCostUsd } = (await getUsage()).total as { readonly knownCostUsd: number };
+  expect([1, 2]).toContain(knownCostUsd);
+  expect(read).toHaveBeenCalledTimes(2);
+});
+
+it("lets other work run while it adds many reports that are in the cache", async () => {
+  await writeUsage("/gone", ...Array.from({ length: 3_000 }, () => ({ costUsd: 1 })));
+  await readUsageReport(scene.store, { by: ["day"] });
+  let ticks = 0;
+  const turn = (): void => {
+    ticks += 1;
+    immediate = setImmediate(turn);
+  };
+  let immediate = setImmediate(turn);
+  expect((await readUsageReport(scene.store, { by: ["day"] })).total).toMatchObject({ knownCostUsd: 3_000 });
+  clearImmediate(immediate);
+  expect(ticks).toBeGreaterThanOrEqual(2);
 });
 
 it("leaves rows out beyond the limit, but not from the total", async () => {
