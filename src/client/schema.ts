@@ -5400,7 +5400,7 @@ export interface operations {
     search: {
         parameters: {
             query?: {
-                /** @description Words. All of them must be in the text of one event, in any case. */
+                /** @description Required. Words that must all be in the text of one event. Case does not matter. */
                 q?: string;
                 /** @description Continues the search: `next` of the previous page. */
                 cursor?: string;

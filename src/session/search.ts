@@ -10,7 +10,7 @@ import type { SessionSummary } from "../domain/summary.ts";
 import { formatExcerpt, searchableText } from "./search-text.ts";
 
 export interface SearchQuery {
-  /** Words. All of them must be in the text of one event, in any case. */
+  /** Words that must all be in the text of one event. Case does not matter. */
   readonly text: string;
   /** Continues after the earlier matches: `next` of the previous result. */
   readonly cursor?: SearchCursor | undefined;

@@ -16,13 +16,15 @@ const BODIES: readonly [method: string, path: string, body: object][] = [
   ["POST", "/v1/sessions/:id/cancel", {}],
   ["PATCH", "/v1/sessions/:id", { permissions: "ask", model: "anthropic/claude-sonnet-4-5" }],
   ["PUT", "/v1/sessions/:id/conversation", { messages: [{ role: "user", text: "a" }] }],
-  ["POST", "/v1/sessions/:id/fork", { title: "b", cwd: "." }],
+  ["POST", "/v1/sessions/:id/fork", { title: "b", cwd: ".", through: 1 }],
   ["POST", "/v1/sessions/:id/requests/r1", { decision: "allow", scope: "once", message: "c" }],
   ["POST", "/v1/sessions/:id/requests/r1", { action: "accept", content: { a: 1 } }],
   ["POST", "/v1/tasks", { prompt: "a", id: "b", needs: ["c"], priority: 1, budget: { usd: 1 }, permissions: "all" }],
   ["POST", "/v1/tasks/:task/stop", { reason: "a" }],
   ["POST", "/v1/tasks/:task/resume", { prompt: "a", budget: { tokens: 5 } }],
   ["POST", "/v1/tasks/:task/merge", { how: "squash", into: "main", gate: "true", message: "a", dryRun: true }],
+  ["POST", "/v1/mcp/vault/login", { cwd: "." }],
+  ["POST", "/v1/mcp/vault/logout", { cwd: "." }],
   ["POST", "/v1/tasks/collect", { dryRun: true, cwd: ".", quota: 5 }],
 ];
 

@@ -124,6 +124,15 @@ describe("paths and methods", () => {
     ["/v1/sessions?__proto__=a", 400],
     ["/v1/sessions?cwd=%2Ftmp%2F%00", 400],
     ["/v1/agents?cwd=%2Ftmp%2F%00", 400],
+    ["/v1/search", 400],
+    ["/v1/search?q=a&limit=-1", 400],
+    ["/v1/search?q=a&cursor=ses_a.-1", 400],
+    ["/v1/search?q=a&cursor=..%2Fa.1", 400],
+    [`/v1/search?q=${"a".repeat(501)}`, 400],
+    ["/v1/tasks/..%2fa/log", 400],
+    ["/v1/tasks/nothing-of-the-kind/log", 404],
+    ["/v1/events?deletions=perhaps", 400],
+    ["/v1/mcp/vault/login?cwd=relative", 400],
   ])("responds to GET %s with a problem and status %i", async (path, status) => {
     const answer = await scene.raw(GET(path, host(), bearer()));
     expect(statusOf(answer)).toBe(status);

@@ -1,5 +1,6 @@
 /** The route that searches the logs. */
 import { z } from "zod";
+import { RookeryError } from "../../../domain/index.ts";
 import { DEFAULT_MATCHES, searchSessions, type SearchCursor } from "../../../session/index.ts";
 import { jsonResponse } from "../response.ts";
 import { route, wholeNumberParam, type HttpRoute } from "../route.ts";
@@ -13,7 +14,7 @@ const query = {
     .string()
     .min(1)
     .max(500)
-    .meta({ description: "Words. All of them must be in the text of one event, in any case." }),
+    .meta({ description: "Required. Words that must all be in the text of one event. Case does not matter." }),
   cursor: z
     .string()
     .regex(CURSOR, "expected `next` of the previous page")
@@ -37,7 +38,8 @@ export const searchRoutes: readonly HttpRoute[] = [
       },
     },
     errors: [],
-    async handle({ context, query: { q = "", cursor, limit = DEFAULT_MATCHES } }) {
+    async handle({ context, query: { q, cursor, limit = DEFAULT_MATCHES } }) {
+      if (q === undefined) throw new RookeryError("input_invalid", "the parameter q is missing: pass the words in it");
       const { matches, next } = await searchSessions(context.rookery.store, {
         text: q,
         cursor: parseCursor(cursor),
