@@ -1,4 +1,4 @@
-/** What the logs of all sessions have of the words in the search: prompts, messages, tool calls and their output. */
+/** Shows the prompts, messages, tool calls and outputs of all sessions that match the search. */
 import { createEffect, createSignal, For, on, onCleanup, Show, type JSX } from "solid-js";
 import type { components } from "../../../src/client/index.ts";
 import { formatAge, visible } from "../format.ts";
@@ -8,9 +8,9 @@ import { Link } from "../shell/link.tsx";
 
 type Match = components["schemas"]["SearchResult"]["matches"][number];
 
-/** After the last key. */
+/** How long to wait after the last key before searching. */
 const TYPING_MS = 250;
-/** The server pauses a long search. This many times it goes on by itself. */
+/** The server pauses a long search. The page continues it automatically this many times. */
 const MAX_EMPTY_PAGES = 20;
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -92,7 +92,11 @@ export function SearchResults(props: { readonly text: string }): JSX.Element {
       </ul>
       <p class="muted small" role="status">
         {problem() ??
-          (isSearching() ? "Searching…" : matches().length === 0 ? "No message has all of these words." : "")}
+          (isSearching()
+            ? "Searching…"
+            : matches().length === 0 && next() === undefined
+              ? "No message has all of these words."
+              : "")}
       </p>
       <Show when={!isSearching() && next() !== undefined}>
         <button class="plain small" onClick={() => void search(props.text, next())}>
