@@ -11,7 +11,7 @@ const Answer = z.object({ answer: z.string() });
 export const askTool = defineTool({
   name: "ask",
   description:
-    "Ask the user one question that you cannot answer yourself and whose answer changes what you do. If you give choices, the user picks one of them.",
+    "Ask the user one question that you cannot answer yourself and whose answer changes what you do. If you give choices, the user picks one of them or answers in other words.",
   kind: "ask",
   readOnly: true,
   concurrent: false, // one question at a time
@@ -22,7 +22,8 @@ export const askTool = defineTool({
   }),
   describe: ({ question }) => ({ title: `ask: ${question.slice(0, 200).toWellFormed()}` }),
   async run({ question, choices }, context) {
-    const answer = { type: "string", ...(choices !== undefined && { enum: [...new Set(choices)] }) };
+    const offered = [...new Set(choices)].map((choice) => ({ const: choice, title: choice }));
+    const answer = { type: "string", ...(offered.length > 0 && { anyOf: [...offered, { type: "string" }] }) };
     const schema = { type: "object", properties: { answer }, required: ["answer"] };
     const { action, content } = await context.ask({ message: question.toWellFormed(), schema });
     const parsed = Answer.safeParse(content);

@@ -87,7 +87,7 @@ it(
     submitLine(screen, "go");
     const asked = await screen.waitFor("❯ 1 SQLite");
     expect(asked).toContain(
-      `\n\n? ${question}\n❯ 1 SQLite\n  2 PostgreSQL\n↑↓ or a number · Enter answers · Esc declines\n`,
+      `\n\n? ${question}\n❯ 1 SQLite\n  2 PostgreSQL\n  3 Other       type your own answer\n↑↓ or a number · Enter answers · Esc declines\n`,
     );
     expect(asked.match(/SQLite/g)).toHaveLength(1);
     screen.press("down");
@@ -97,6 +97,25 @@ it(
     expect(answered).toContain(`? ${question} PostgreSQL\n`);
     expect(answered.match(/Which database/g)).toHaveLength(1);
     expect(JSON.stringify(fixture.server.requests.at(-1)?.messages)).toContain("PostgreSQL");
+  },
+  CHAT_TEST_MS,
+);
+
+it(
+  "answers a question with options in other words",
+  async () => {
+    await using fixture = await openCommandFixture([
+      call("ask", { question: "Which database?", choices: ["SQLite", "PostgreSQL"] }),
+      say("noted"),
+    ]);
+    const screen = await openChat(fixture, [], { columns: 80 });
+    submitLine(screen, "go");
+    await screen.waitFor("❯ 1 SQLite");
+    screen.type("neither, use DuckDB");
+    await screen.waitFor("other: neither, use DuckDB");
+    screen.press("enter");
+    expect(await screen.waitFor("noted")).toContain("? Which database? neither, use DuckDB\n");
+    expect(fixture.server.requests.at(-1)?.toolResults[0]?.content).toBe("the user answered: neither, use DuckDB");
   },
   CHAT_TEST_MS,
 );

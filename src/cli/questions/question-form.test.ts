@@ -84,6 +84,26 @@ describe("a question with options", () => {
     expect(await answer(closed, "g", ENTER)).toEqual({ action: "accept", content: { color: "green" } });
   });
 
+  it("does not answer over a sentence that is none of the options", async () => {
+    const closed = ask({ color: { type: "string", enum: ["red", "green"] } }, "Which color?");
+    expect(await answer(closed, ...Array.from("neither 2"), ENTER)).toBeUndefined();
+    expect(await answer(closed, ...Array.from("gray"), ENTER)).toBeUndefined();
+    expect(await answer(closed, ...Array.from("gray"), UP, ENTER)).toEqual({
+      action: "accept",
+      content: { color: "red" },
+    });
+    expect(await answer(closed, ...Array.from("green"), ENTER)).toEqual({
+      action: "accept",
+      content: { color: "green" },
+    });
+    const form = new FormInput(closed);
+    for (const key of "both") form.handleKey(key);
+    expect(render(form, 80).slice(-2)).toEqual([
+      "! only these options are answers: choose one with ↑↓",
+      "↑↓ or a number · Enter answers · Esc declines",
+    ]);
+  });
+
   it("takes several with Space or numbers", async () => {
     const form = new FormInput(FEATURES);
     for (const key of [" ", DOWN, DOWN, " "]) form.handleKey(key);

@@ -39,6 +39,8 @@ export interface QuestionForm {
   readonly marked: ReadonlySet<number>;
   /** The person types an answer, in place of choosing one. */
   readonly isTyping: boolean;
+  /** Letters that the person typed to move to an option. */
+  readonly typed: string;
   /** What is wrong with the last input. */
   readonly problem: string | undefined;
 }
@@ -51,7 +53,7 @@ export type FormStep =
 
 export function openQuestionForm(question: Question): QuestionForm {
   const pages = toPages(question);
-  const form = { question, pages, content: new Map<string, unknown>(), isTyping: false, problem: undefined };
+  const form = { question, pages, content: new Map<string, unknown>(), isTyping: false, typed: "", problem: undefined };
   return enterPage({ ...form, at: 0, selected: 0, marked: new Set() }, 0);
 }
 
@@ -104,21 +106,35 @@ type ChoosePage = Extract<FormPage, { type: "choose" }>;
 function handleChoiceKey(form: QuestionForm, page: ChoosePage, data: string): FormStep {
   const rows = page.options.length + (page.otherName === undefined ? 0 : 1);
   const move = (by: number): FormStep => ({
-    form: { ...form, problem: undefined, selected: (form.selected + by + rows) % rows },
+    form: { ...form, typed: "", problem: undefined, selected: (form.selected + by + rows) % rows },
   });
   if (matchesKey(data, "up")) return move(-1);
   if (matchesKey(data, "down")) return move(1);
   if (matchesKey(data, "tab")) return page.field.required ? { form } : skipPage(form);
-  if (matchesKey(data, "enter")) return acceptRow(form, page, form.selected);
-  if (matchesKey(data, "space")) return page.isMultiple ? toggle(form, page, form.selected) : { form };
-  if (/^[1-9]$/.test(data) && Number(data) <= rows) {
+  if (matchesKey(data, "enter"))
+    return form.typed !== "" && form.problem !== undefined ? { form } : acceptRow(form, page, form.selected);
+  if (matchesKey(data, "space") && (page.isMultiple || form.typed === ""))
+    return page.isMultiple ? toggle(form, page, form.selected) : { form };
+  if (/^[1-9]$/.test(data) && Number(data) <= rows && form.typed === "") {
     const at = Number(data) - 1;
     return page.isMultiple ? toggle(form, page, at) : acceptRow({ ...form, selected: at }, page, at);
   }
   if (!/^[^\p{Cc}]+$/u.test(data)) return { form };
   if (page.otherName !== undefined) return { form: startTyping(form, page), isEdit: true };
-  const found = page.options.findIndex(({ label }) => label.toLowerCase().startsWith(data.toLowerCase()));
-  return { form: found === -1 ? form : { ...form, selected: found } };
+  return { form: moveToTyped(form, page, form.typed + data) };
+}
+
+const MAX_TYPED_LENGTH = 200;
+
+/** Text that starts no option is a problem, which Enter does not answer over. */
+function moveToTyped(form: QuestionForm, { options }: ChoosePage, typed: string): QuestionForm {
+  const found = options.findIndex(({ label }) => label.toLowerCase().startsWith(typed.toLowerCase()));
+  if (found !== -1) return { ...form, typed, selected: found, problem: undefined };
+  return {
+    ...form,
+    typed: typed.slice(0, MAX_TYPED_LENGTH),
+    problem: "only these options are answers: choose one with ↑↓",
+  };
 }
 
 function acceptRow(form: QuestionForm, page: ChoosePage, at: number): FormStep {
@@ -142,7 +158,7 @@ function toggle(form: QuestionForm, page: ChoosePage, at: number): FormStep {
   if (page.options[at] === undefined) return { form: startTyping(form, page) };
   const marked = new Set(form.marked);
   if (!marked.delete(at)) marked.add(at);
-  return { form: { ...form, marked, selected: at, problem: undefined } };
+  return { form: { ...form, marked, selected: at, typed: "", problem: undefined } };
 }
 
 function startTyping(form: QuestionForm, page: ChoosePage): QuestionForm {
@@ -180,7 +196,7 @@ function goBack(form: QuestionForm): FormStep {
 
 function enterPage(form: QuestionForm, at: number): QuestionForm {
   const page = form.pages[at];
-  const base = { ...form, at, selected: 0, marked: new Set<number>(), isTyping: false, problem: undefined };
+  const base = { ...form, at, selected: 0, marked: new Set<number>(), isTyping: false, typed: "", problem: undefined };
   if (page?.type !== "choose") return base;
   const given = form.content.get(page.field.name) ?? page.field.default;
   const isGiven = ({ value }: FormOption): boolean => (Array.isArray(given) ? given.includes(value) : value === given);
