@@ -19,6 +19,9 @@ it.each([
   ["--jsno", ["--agent", "--json"], "--json"],
   ["AGENT", ["agent"], "agent"],
   ["zzzzz", ["agent", "model"], undefined],
+  ["version", ["sessions", "run"], undefined],
+  ["--yolo", ["--help", "--model"], undefined],
+  ["claude-agent-acp", ["claude-acp", "goose"], "claude-acp"],
   ["x".repeat(1_000_000), ["agent"], undefined],
   ["agent", [], undefined],
 ])("the nearest name to %.20s in %j is %s", (typed, known, expected) => {

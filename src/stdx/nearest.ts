@@ -8,7 +8,7 @@ export function nearest(typed: string, known: Iterable<string>): string | undefi
   if (typed.length > MAX_NAME_LENGTH) return undefined;
   for (const name of known) {
     const distance = editDistance(typed.toLowerCase(), name.toLowerCase());
-    if (distance <= maxDistance(typed, name) && (best === undefined || distance < best.distance)) {
+    if (distance <= maxDistance(typed, name, distance) && (best === undefined || distance < best.distance)) {
       best = { name, distance };
     }
   }
@@ -45,7 +45,8 @@ export function editDistance(a: string, b: string): number {
   return last[b.length] ?? 0;
 }
 
-/** At most half of the longer name may differ. */
-function maxDistance(typed: string, name: string): number {
-  return Math.floor(Math.max(typed.length, name.length) / 2);
+/** A wrong suggestion is worse than none: a third of the longer name may differ, or half if letters are only missing. */
+function maxDistance(typed: string, name: string, distance: number): number {
+  const isOnlyMissing = distance === Math.abs(typed.length - name.length);
+  return Math.floor(Math.max(typed.length, name.length) / (isOnlyMissing ? 2 : 3));
 }
