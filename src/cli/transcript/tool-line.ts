@@ -35,7 +35,7 @@ export interface EndedTool {
 export function formatToolLine({ title, tool, event, reason = "", allowed }: EndedTool, paint: Paint): string {
   const { mark, colour, word } = TOOL_OUTCOMES[event.outcome];
   const exitCode = event.outcome === "failed" ? findExitCode(event.text) : undefined;
-  const why = event.outcome === "failed" ? lastLine(event.text) : event.outcome === "denied" ? reason : "";
+  const why = event.outcome === "failed" ? failureLine(event.text, tool) : event.outcome === "denied" ? reason : "";
   const detail = toSingleLine(why, DETAIL_LENGTH);
   const outcome =
     exitCode === undefined ? [word, detail].filter((part) => part !== "").join(": ") : `exit code ${exitCode}`;
@@ -80,6 +80,8 @@ function findExitCode(text: string): string | undefined {
   return undefined;
 }
 
-function lastLine(text: string): string {
-  return text.trim().split("\n").at(-1) ?? "";
+/** Commands end with their error. Other tools start with it, and add details such as the closest lines of a file. */
+function failureLine(text: string, tool: StartedTool | undefined): string {
+  const lines = text.trim().split("\n");
+  return (tool === undefined || tool.kind === "execute" ? lines.at(-1) : lines[0]?.replace(/:$/, "")) ?? "";
 }

@@ -54,6 +54,14 @@ describe("renderEvent", () => {
       [tool(), toolEnded("failed", "a\nb\n[exit code 1]\n")],
       "✗ bash: npm test — exit code 1 · 1.0s\n",
     ],
+    [
+      "prints the first line of a failed edit, not the lines of the file that follow",
+      [
+        tool("t1", "edit a.ts", "edit"),
+        toolEnded("failed", "old_text was not found. The closest line is 2:\n2\tx\n3\t}"),
+      ],
+      "✗ edit a.ts — failed: old_text was not found. The closest line is 2\n",
+    ],
     ["prints a denied tool", [tool(), toolEnded("denied", "long words")], "⊘ bash: npm test — denied\n"],
     ["prints a cancelled tool", [tool(), toolEnded("cancelled")], "⊘ bash: npm test — cancelled · 1.0s\n"],
     ["prints a tool that timed out", [tool(), toolEnded("timed_out")], "✗ bash: npm test — timed out · 1.0s\n"],
