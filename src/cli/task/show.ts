@@ -42,7 +42,7 @@ async function printTask(io: Io, service: TaskService, task: TaskView): Promise<
   const format = { paint, columns: width, hint, maxLines: MAX_DIFF_LINES };
   const waits = requests.map(({ sessionId, asked }) => formatPendingRequest(sessionId, asked, task.id, format));
   const before = formatTaskDetails(shown, { width, paint }) + formatChangedFiles(task.id, diff, { width, paint });
-  await print(io, withCommandPrefix(io, before + waits.join("") + formatNextSteps(shown, width)));
+  await print(io, withCommandPrefix(io, before + waits.join("") + formatNextSteps(shown, service, width)));
   await print(io, await formatLastMessage(message, io));
 }
 
@@ -74,9 +74,10 @@ async function formatLastMessage(text: string | undefined, io: Io): Promise<stri
 }
 
 /** Lists the commands that make sense now. */
-function formatNextSteps(task: ListedTask, width: number | undefined): string {
+function formatNextSteps(task: ListedTask, { runner }: TaskService, width: number | undefined): string {
   const { id, status, worktree, merge, removed } = task;
   if (removed || (status === "waiting" && !task.interrupted)) return "";
+  const needsRunner = task.interrupted || (status === "queued" && runner !== undefined); // no server starts it
   const hasTree = worktree !== undefined && !worktree.removed;
   const names: readonly NextCommand[] = [
     ...(hasTree ? (["diff"] as const) : []),
@@ -85,7 +86,7 @@ function formatNextSteps(task: ListedTask, width: number | undefined): string {
       ? status === "done"
         ? (["remove"] as const) // without a prompt, there is nothing to continue
         : (["resume", "remove"] as const)
-      : task.interrupted
+      : needsRunner
         ? (["resume", "stop"] as const)
         : (["logs", "stop"] as const)),
   ];

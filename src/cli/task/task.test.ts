@@ -206,6 +206,9 @@ describe("list", () => {
       /^status +interrupted \(was running\); continue it with: rookery task resume a$/m,
     );
     expect((await shown(showTaskCommand, ["b"]))[1]).toMatch(/^status +waiting for an answer$/m);
+    expect((await shown(showTaskCommand, ["c"]))[1]).toMatch(/^ {2}rookery task resume c +continue it$/m);
+    service = createTestTaskService([taskView({ id: "c" })], { server: "http://127.0.0.1:1" });
+    expect((await shown(showTaskCommand, ["c"]))[1]).not.toContain("task resume");
   });
 
   it("suggests a command if there are no tasks", async () => {
