@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
+import { plainPaint } from "../paint.ts";
 import { answerFromText } from "./permission-keys.ts";
+import { renderDecision } from "./request-view.ts";
 
 const request = { requestId: "r", kind: "permission", tool: "bash", input: { command: "npm test" } } as never;
 const ONCE = { decision: "allow", scope: "once" };
@@ -14,4 +16,11 @@ it.each([
   ["npm run check", undefined, { decision: "deny", message: "Run this command instead: npm run check" }],
 ])("takes %j at a permission question (as another command: %s)", (typed, isCommand, answer) => {
   expect(answerFromText(request, typed, isCommand)).toEqual(answer);
+});
+
+it("says what else the keys do while it waits for a second a", () => {
+  const style = { width: 120, paint: plainPaint, isAlwaysAsked: true, question: [] };
+  expect(renderDecision(request, style)).toEqual([
+    "  press a again to allow every bash in this session without asking · y once · Esc interrupts",
+  ]);
 });
