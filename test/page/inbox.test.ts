@@ -65,7 +65,9 @@ describe.skipIf("missing" in found)("the inbox", () => {
     expect(await key.evaluate((node) => getComputedStyle(node).backgroundColor)).toBe("rgba(0, 0, 0, 0)");
     const second = await ask("npm publish");
     await page.getByText("npm publish").first().waitFor();
-    await page.keyboard.press("j");
+    await page.keyboard.press("n"); // selects: nothing was selected, and `n` makes a new task on other screens
+    expect(await page.evaluate(() => document.activeElement?.closest(".waiting")?.textContent)).toContain("npm test");
+    expect(await page.getByRole("dialog").count()).toBe(0);
     await page.keyboard.press("y");
     await page.getByText("npm test").first().waitFor({ state: "detached" });
     await other.getByText("npm test").first().waitFor({ state: "detached" });

@@ -1,5 +1,5 @@
 /** Everything that waits for an answer, in one list. */
-import { For, Show, type JSX } from "solid-js";
+import { For, onCleanup, Show, type JSX } from "solid-js";
 import "../session/session.css";
 import "../styles/inbox.css";
 import { folderName, formatAge, visible } from "../format.ts";
@@ -12,12 +12,14 @@ import { openInbox, type OpenRequest } from "./model.ts";
 
 export function Inbox(): JSX.Element {
   const inbox = openInbox();
+  addEventListener("keydown", selectFirst, { capture: true }); // before the shortcuts of the page: `n` is one of them
+  onCleanup(() => removeEventListener("keydown", selectFirst, { capture: true }));
   return (
     <main class="inbox">
       <header class="roster-head">
         <h1>Inbox</h1>
         <Show when={inbox.requests().length > 0}>
-          <p class="muted small">
+          <p class="muted small key-hint">
             <kbd>j</kbd> <kbd>k</kbd> move · <kbd>y</kbd> allow · <kbd>a</kbd> allow for the session · <kbd>n</kbd> deny
             · <kbd>e</kbd> give a reason
           </p>
@@ -42,6 +44,20 @@ export function Inbox(): JSX.Element {
       </Show>
     </main>
   );
+}
+
+/**
+ * A key that answers selects the first request if none has the focus. It does not answer yet: the person may look at
+ * another request, or the list may just have changed.
+ */
+function selectFirst(event: KeyboardEvent): void {
+  if (event.ctrlKey || event.metaKey || event.altKey || !["y", "a", "n", "e"].includes(event.key)) return;
+  const isElsewhere = (event.target as Element).closest(".waiting, input, textarea, select, dialog") === null;
+  if (!isElsewhere || document.querySelector("dialog[open]") !== null) return;
+  const first = document.querySelector<HTMLElement>(".waiting .request-card button.primary");
+  if (first === null) return;
+  event.preventDefault();
+  first.focus();
 }
 
 /** `e` moves to the reason of the request that has the focus. */
