@@ -45,9 +45,13 @@ describe.skipIf("missing" in found)("the roster", () => {
       body: { agent: "shell", cwd: scene.repository.path, title: "Short-lived" },
     });
     const page = await scene.open();
+    const sessionPage = await scene.open(`/session/${data?.id}`);
     await page.getByText("Short-lived").waitFor();
+    await sessionPage.getByRole("textbox", { name: "Message" }).waitFor();
     await scene.client.DELETE("/v1/sessions/{id}", { params: { path: { id: data?.id ?? "" } } });
     await page.getByText("Short-lived").waitFor({ state: "detached" });
+    await sessionPage.getByText("There is no such session.").waitFor();
+    await sessionPage.getByRole("textbox", { name: "Message" }).waitFor({ state: "detached" });
   });
 
   it("says that it is disconnected when the server is killed, and recovers by itself", async () => {

@@ -128,7 +128,7 @@ describe.skipIf("missing" in found)(`the session screen${"missing" in found ? `:
     await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe("Allow y");
     await page.keyboard.press("y");
     await page.getByText("allowed by you").waitFor();
-    await other.getByText("allowed by a person elsewhere").waitFor();
+    await other.getByText("allowed by a person").waitFor();
     await other.getByText("That is done.").waitFor();
   });
 
@@ -143,7 +143,7 @@ describe.skipIf("missing" in found)(`the session screen${"missing" in found ? `:
       await route.continue();
     });
     await page.getByRole("button", { name: "Deny n" }).click();
-    await page.getByText("allowed by a person elsewhere. Your answer came later").waitFor();
+    await page.getByText("allowed by a person. Your answer came later").waitFor();
   });
 
   it("steers a running turn, and cancels it with Escape", async () => {
@@ -159,6 +159,32 @@ describe.skipIf("missing" in found)(`the session screen${"missing" in found ? `:
     await page.getByText("cancelled", { exact: true }).first().waitFor();
     const queued = (await readLog(id)).filter(({ type }) => type === "input.queued");
     expect(queued.map((event) => "deliver" in event)).toEqual([false]); // after the turn is the default
+  });
+
+  it("takes back a message that the agent does not have yet, to edit it", async () => {
+    const id = await newSession();
+    const page = await openSession(id);
+    await scene.post(`/v1/sessions/${id}/turns`, { input: "run it" });
+    await page.getByRole("button", { name: "Cancel turn" }).waitFor();
+    const box = page.getByRole("textbox", { name: "Message" });
+    await box.fill("and then stop");
+    await box.press("Alt+Enter");
+    await page.getByRole("button", { name: "Take back: and then stop" }).click();
+    await page.getByRole("list", { name: "Waiting to be delivered" }).waitFor({ state: "detached" });
+    expect(await box.inputValue()).toBe("and then stop");
+    expect((await readLog(id)).at(-1)).toMatchObject({ type: "input.withdrawn" });
+  });
+
+  it("asks again before a tool that was allowed for the session", async () => {
+    const id = await newSession();
+    const page = await openSession(id);
+    await scene.post(`/v1/sessions/${id}/turns`, { input: "run it" });
+    await page.getByRole("button", { name: "Allow for session a" }).click();
+    await page.getByText("That is done.").waitFor();
+    await page.getByRole("button", { name: /Ask before changes/ }).click();
+    await page.getByRole("button", { name: "Ask again before bash" }).click();
+    await page.getByRole("button", { name: "Ask again before bash" }).waitFor({ state: "detached" });
+    expect((await readLog(id)).at(-1)).toMatchObject({ type: "permission.revoked", tool: "bash" });
   });
 
   it.skipIf(!isSlowRun)("sends files that are pasted or chosen, and shows images", async () => {

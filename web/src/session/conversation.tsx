@@ -1,6 +1,7 @@
 /** A conversation with an agent: its transcript, and the box to write to it. Fills the height of its parent. */
 import { Show, type JSX } from "solid-js";
 import { useServer } from "../server.tsx";
+import { Link } from "../shell/link.tsx";
 import { Composer } from "./composer/composer.tsx";
 import { openSession, type SessionModel } from "./model.ts";
 import { createSessionContext, SessionContext } from "./session-context.ts";
@@ -35,19 +36,32 @@ export function ConversationView(props: {
 }): JSX.Element {
   return (
     <SessionContext.Provider value={createSessionContext(props.model)}>
-      <section class="conversation" aria-label="Conversation">
-        <TranscriptList model={props.model} seq={props.seq} />
-        <Show when={props.model.problem()}>
-          {(problem) => (
-            <p class="problem" role="alert">
-              {problem()}
-            </p>
-          )}
-        </Show>
-        <Show when={!props.isReadOnly}>
-          <Composer model={props.model} />
-        </Show>
-      </section>
+      <Show when={!props.model.isMissing()} fallback={<NoSession />}>
+        <section class="conversation" aria-label="Conversation">
+          <TranscriptList model={props.model} seq={props.seq} />
+          <Show when={props.model.problem()}>
+            {(problem) => (
+              <p class="problem" role="alert">
+                {problem()}
+              </p>
+            )}
+          </Show>
+          <Show when={!props.isReadOnly}>
+            <Composer model={props.model} />
+          </Show>
+        </section>
+      </Show>
     </SessionContext.Provider>
+  );
+}
+
+function NoSession(): JSX.Element {
+  return (
+    <div class="empty" role="status">
+      <p>There is no such session.</p>
+      <p>
+        It was deleted, or the link is wrong. <Link to={{ screen: "roster" }}>See all sessions</Link>
+      </p>
+    </div>
   );
 }

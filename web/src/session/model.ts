@@ -3,7 +3,7 @@
  * changes at most once per frame.
  */
 import { batch, createEffect, createSignal, on, onCleanup, type Accessor } from "solid-js";
-import { errorOf, type RookeryClient } from "../../../src/client/index.ts";
+import { errorOf, isRookeryError, type RookeryClient } from "../../../src/client/index.ts";
 import type { EventOf, SessionEvent } from "../../../src/domain/events.ts";
 import { SessionFold } from "../../../src/domain/state-fold.ts";
 import { emptyState, type SessionState } from "../../../src/domain/state.ts";
@@ -25,6 +25,8 @@ export interface SessionModel {
   readonly context: Accessor<ContextUse | undefined>;
   readonly plan: Accessor<EventOf<"plan.updated">["entries"] | undefined>;
   readonly problem: Accessor<string | undefined>;
+  /** True if the server has no such session, or no longer. */
+  readonly isMissing: Accessor<boolean>;
   loadOlder(): Promise<void>;
 }
 
@@ -52,6 +54,11 @@ export function openSession(client: RookeryClient, feed: Feed, id: string): Sess
   const [context, setContext] = createSignal<ContextUse>();
   const [plan, setPlan] = createSignal<EventOf<"plan.updated">["entries"]>();
   const [problem, setProblem] = createSignal<string>();
+  const [isMissing, setMissing] = createSignal(false);
+  const fail = (error: unknown): void => {
+    if (isRookeryError(error, "session_not_found")) setMissing(true);
+    else setProblem(messageOf(error));
+  };
 
   let live = new LiveSession();
   let loading = 0;
@@ -83,13 +90,17 @@ export function openSession(client: RookeryClient, feed: Feed, id: string): Sess
   /** Reads what the feed did not bring: the feed started after the page was read, or skipped events. */
   const catchUp = async (): Promise<void> => {
     const own = live;
-    await retry(async () => {
-      for (;;) {
-        const page = await read({ after: own.head });
-        own.add(page.events);
-        if (page.events.length === 0 || own.head >= page.head) return;
-      }
-    });
+    try {
+      await retry(async () => {
+        for (;;) {
+          const page = await read({ after: own.head });
+          own.add(page.events);
+          if (page.events.length === 0 || own.head >= page.head) return;
+        }
+      });
+    } catch (error) {
+      return fail(error);
+    }
     if (own === live) showSoon();
   };
 
@@ -120,7 +131,7 @@ export function openSession(client: RookeryClient, feed: Feed, id: string): Sess
         showSoon();
       }, isCurrent);
     } catch (error) {
-      if (isCurrent()) setProblem(messageOf(error));
+      if (isCurrent()) fail(error);
     }
   };
 
@@ -159,6 +170,11 @@ export function openSession(client: RookeryClient, feed: Feed, id: string): Sess
       showSoon();
     }),
   );
+  onCleanup(
+    feed.listenToDeletions((deleted) => {
+      if (deleted === id) setMissing(true);
+    }),
+  );
   onCleanup(() => {
     loading += 1;
     if (frame !== undefined) cancelAnimationFrame(frame);
@@ -175,7 +191,16 @@ export function openSession(client: RookeryClient, feed: Feed, id: string): Sess
     ),
   );
   createEffect(on(isLoaded, (isReady) => void (isReady && feed.status().log > 0 && catchUp())));
-  return { id, state, rows, isPrepending, isLoaded, hasOlder, context, plan, problem, loadOlder };
+  createEffect(
+    on(
+      () => feed.status().state,
+      (now, before) => {
+        // A deletion leaves no event that a page could read later.
+        if (before === "disconnected" && now === "connected" && isLoaded()) void catchUp();
+      },
+    ),
+  );
+  return { id, state, rows, isPrepending, isLoaded, hasOlder, context, plan, problem, isMissing, loadOlder };
 }
 
 function isOfSession(event: object, id: string): event is SessionEvent {

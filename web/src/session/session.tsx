@@ -26,6 +26,7 @@ function OneSession(props: SessionProps): JSX.Element {
   const model = openSession(client, feed, props.id);
   const summary = () => roster.sessions[props.id];
   const status = (): string => {
+    if (model.isMissing()) return "";
     const state = model.state();
     return state === undefined ? (summary()?.status ?? "") : sessionStatus(state);
   };
@@ -35,7 +36,9 @@ function OneSession(props: SessionProps): JSX.Element {
     <main class="session-screen">
       <header class="session-head">
         <h1>{title()}</h1>
-        <span class={`status ${STATUS_TONES[status()] ?? ""}`}>{status()}</span>
+        <Show when={status() !== ""}>
+          <span class={`status ${STATUS_TONES[status()] ?? ""}`}>{status()}</span>
+        </Show>
         <span class="session-facts muted small">
           <span title={cwd()}>{visible(folderName(cwd()))}</span>
           <Show when={model.state()?.task ?? summary()?.task}>

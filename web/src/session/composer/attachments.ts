@@ -11,11 +11,16 @@ export interface Attachment {
   readonly problem: string | undefined;
 }
 
+/** A file in the log. */
+type StoredPart = Omit<BlobPart, "name"> & { readonly name?: string | undefined };
+
 export interface Attachments {
   readonly list: Accessor<readonly Attachment[]>;
   readonly parts: Accessor<readonly BlobPart[]>;
   readonly isUploading: Accessor<boolean>;
   add(files: readonly File[]): void;
+  /** Adds files that the server already has. */
+  restore(parts: readonly StoredPart[]): void;
   remove(attachment: Attachment): void;
   clear(): void;
 }
@@ -43,9 +48,14 @@ export function createAttachments(client: RookeryClient): Attachments {
         void upload(file, pending);
       }
     },
+    restore: (parts) => setList((all) => [...all, ...parts.map(toAttachment)]),
     remove: (attachment) => setList((all) => all.filter((each) => each !== attachment)),
     clear: () => setList([]),
   };
+}
+
+function toAttachment({ name, ...rest }: StoredPart): Attachment {
+  return { name: name ?? "file", part: { ...rest, ...(name !== undefined && { name }) }, problem: undefined };
 }
 
 async function storeFile(client: RookeryClient, file: File): Promise<BlobPart> {

@@ -4,6 +4,7 @@
  */
 import { createEffect, createSignal, on, Show, type JSX } from "solid-js";
 import { isRookeryError, type components } from "../../../../src/client/index.ts";
+import type { QueuedInput } from "../../../../src/domain/state.ts";
 import { useServer } from "../../server.tsx";
 import type { SessionModel } from "../model.ts";
 import { newIdempotencyKey, sendOnce } from "../../send.ts";
@@ -93,6 +94,14 @@ export function Composer(props: { readonly model: SessionModel }): JSX.Element {
     }
   }
 
+  /** Puts a queued input back into the box, before what is there. */
+  const editAgain = ({ input }: QueuedInput): void => {
+    const texts = input.flatMap((part) => (part.type === "text" ? [part.text] : []));
+    setText([...texts, text()].filter((each) => each.trim() !== "").join("\n\n"));
+    attachments.restore(input.flatMap((part) => (part.type === "text" ? [] : [part])));
+    box?.focus();
+  };
+
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.isComposing) return;
     if (event.key === "Escape" && isRunning()) {
@@ -130,7 +139,7 @@ export function Composer(props: { readonly model: SessionModel }): JSX.Element {
       }}
     >
       <WaitingBar model={props.model} />
-      <QueueList model={props.model} />
+      <QueueList model={props.model} onTakenBack={editAgain} />
       <AttachmentList attachments={attachments} />
       <textarea
         ref={(node) => (box = node)}

@@ -17,7 +17,7 @@ export function Meter(props: { readonly model: SessionModel }): JSX.Element {
   };
   return (
     <span class="meter small muted">
-      <Show when={props.model.context()}>
+      <Show when={(props.model.context()?.used ?? 0) > 0 && props.model.context()}>
         {(context) => (
           <span class="context" classList={{ warn: (share() ?? 0) >= 80 }}>
             Context {formatTokens(context().used)}

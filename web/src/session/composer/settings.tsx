@@ -5,7 +5,7 @@ import { errorOf } from "../../../../src/client/index.ts";
 import { visible } from "../../format.ts";
 import { useServer } from "../../server.tsx";
 import type { SessionModel } from "../model.ts";
-import { newIdempotencyKey, sendOnce } from "../../send.ts";
+import { newIdempotencyKey, sendOnce, type IdempotencyHeader, type SendResult } from "../../send.ts";
 
 type Policy = (typeof PERMISSION_POLICIES)[number];
 interface Change {
@@ -35,13 +35,24 @@ export function Settings(props: { readonly model: SessionModel }): JSX.Element {
       return data.agents;
     },
   );
-  const change = async (body: Change): Promise<void> => {
+  const change = (body: Change): Promise<void> =>
+    send(state()?.turn !== undefined && body.permissions === undefined ? "after this turn" : "changing…", (header) =>
+      client.PATCH("/v1/sessions/{id}", { params: { path: { id: props.model.id }, header: { ...header } }, body }),
+    );
+  const revoke = (tool: string): Promise<void> =>
+    send("changing…", (header) =>
+      client.DELETE("/v1/sessions/{id}/grants/{tool}", {
+        params: { path: { id: props.model.id, tool }, header: { ...header } },
+      }),
+    );
+  const send = async (
+    text: string,
+    request: (header: IdempotencyHeader) => Promise<SendResult<unknown>>,
+  ): Promise<void> => {
     setProblem(undefined);
-    setStatus(state()?.turn !== undefined && body.permissions === undefined ? "after this turn" : "changing…");
+    setStatus(text);
     try {
-      await sendOnce(newIdempotencyKey(), (header) =>
-        client.PATCH("/v1/sessions/{id}", { params: { path: { id: props.model.id }, header }, body }),
-      );
+      await sendOnce(newIdempotencyKey(), request);
     } catch (error) {
       setProblem((error as Error).message);
     } finally {
@@ -110,6 +121,28 @@ export function Settings(props: { readonly model: SessionModel }): JSX.Element {
                   </For>
                 </select>
               </label>
+              <Show when={known().grants.length > 0}>
+                <div class="grants">
+                  Allowed for this session
+                  <ul>
+                    <For each={known().grants}>
+                      {(tool) => (
+                        <li>
+                          <code>{visible(tool)}</code>
+                          <button
+                            type="button"
+                            class="small"
+                            aria-label={`Ask again before ${visible(tool)}`}
+                            onClick={() => void revoke(tool)}
+                          >
+                            Ask again
+                          </button>
+                        </li>
+                      )}
+                    </For>
+                  </ul>
+                </div>
+              </Show>
             </fieldset>
           </Show>
           <Show when={problem()}>

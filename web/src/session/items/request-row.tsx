@@ -63,5 +63,5 @@ function describeWho(answer: RequestAnswer, here: AnswerHere | undefined): strin
   if (answer.type === "permission.resolved" && answer.decision === "cancelled") return "";
   if (answer.by === "policy") return " by the permission rules";
   if (here === "sent") return " by you";
-  return ` by a person elsewhere${here === "late" ? ". Your answer came later and does not count." : ""}`;
+  return ` by a person${here === "late" ? ". Your answer came later and does not count." : ""}`;
 }

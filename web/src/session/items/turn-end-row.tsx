@@ -9,7 +9,7 @@ export function TurnEndRow(props: { readonly item: TurnEndItem }): JSX.Element {
     const { startedAt, at, usage } = props.item;
     const parts: string[] = [];
     if (startedAt !== undefined) parts.push(formatDuration(Date.parse(at) - Date.parse(startedAt)));
-    if (usage !== undefined) {
+    if (usage !== undefined && usage.inputTokens + usage.outputTokens > 0) {
       parts.push(`${formatTokens(usage.inputTokens)} tokens in, ${formatTokens(usage.outputTokens)} out`);
       if (usage.costUsd !== undefined) parts.push(formatUsd(usage.costUsd));
     }
