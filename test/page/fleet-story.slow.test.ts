@@ -114,7 +114,7 @@ describe.skipIf("missing" in found)(`the fleet on the page${"missing" in found ?
     await person.openTask(titleOf("everyone"));
     const conflict = await person.predictMerge("It would conflict with main in this file");
     await conflict.getByText("hello.mjs").waitFor();
-    await person.button("Ask the agent to resolve them", conflict).click();
+    await person.button("Ask the agent to resolve it", conflict).click();
     await person.page.getByText("It greets everyone, and one by name.").waitFor();
     await person.seeStatus("done");
     await person.merge("Merge commit");

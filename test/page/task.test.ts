@@ -60,7 +60,7 @@ describe.skipIf("missing" in found)(`the screen of a task${"missing" in found ? 
     await dialog.getByText("It would conflict with main in this file").waitFor();
     await dialog.getByText("src/main.txt").waitFor();
     expect(await dialog.getByRole("button", { name: "Merge", exact: true }).isDisabled()).toBe(true);
-    await dialog.getByRole("button", { name: "Ask the agent to resolve them" }).click();
+    await dialog.getByRole("button", { name: "Ask the agent to resolve it" }).click();
     await dialog.waitFor({ state: "hidden" });
     await scene.until("conflict", "done");
     const [queued] = await scene.eventsOf("conflict", "task.queued");
@@ -172,6 +172,18 @@ describe.skipIf("missing" in found)(`the screen of a task${"missing" in found ? 
     expect(worktree?.removed).toBe(true);
     expect((await scene.tasks.show("something")).worktree?.removed).toBe(false);
     expect(problems).toEqual([]);
+  });
+
+  it.each([
+    [390, 844],
+    [1440, 900],
+  ])("shows the box to write without scrolling, %i × %i", async (width, height) => {
+    await startTask(`in-view-${width}`, "seq 100");
+    const { page } = await scene.openPage(`/task/in-view-${width}`, { viewport: { width, height } });
+    const box = (await page.getByRole("button", { name: "Send", exact: true }).boundingBox())!;
+    const navigation = (await page.getByRole("navigation", { name: "Screens" }).boundingBox())!;
+    expect(box.y + box.height).toBeLessThan(width > 760 ? height : navigation.y);
+    expect(await page.evaluate(() => document.documentElement.scrollHeight - innerHeight)).toBeLessThanOrEqual(0);
   });
 
   it("links to an event", async () => {

@@ -1,4 +1,4 @@
-/** Removes the worktrees of merged tasks, after listing which, and why the others are kept. */
+/** Removes the worktrees that hold no unmerged work, after listing which, and why the others are kept. */
 import { createEffect, createMemo, createSignal, For, on, Show, type JSX } from "solid-js";
 import type { CollectReport } from "../../../src/domain/task/view.ts";
 import { createAction } from "../action.ts";
@@ -36,7 +36,8 @@ export function CollectDialog(props: { onClose(): void }): JSX.Element {
       {(close) => (
         <div class="collect">
           <p class="muted">
-            Worktrees that are merged, clean and unused can go. Their tasks and conversations stay in the roster.
+            A worktree can be removed if its task has ended and its changes are merged, or if it has none. Tasks and
+            conversations stay in the roster.
           </p>
           <Show when={repositories().length > 1}>
             <label>

@@ -3,13 +3,15 @@ import { createMemo, For, Show, type JSX } from "solid-js";
 import type { TaskView } from "../../../src/domain/task/view.ts";
 import { folderName, formatDuration, formatTokens, formatUsd, visible } from "../format.ts";
 import { taskRow } from "../roster/groups.ts";
+import type { TaskTab } from "../routes.ts";
 import { Link } from "../shell/link.tsx";
 import { Actions } from "./actions.tsx";
 import { useTask } from "./task-context.tsx";
 
-export function Header(): JSX.Element {
+export function Header(props: { readonly tab: TaskTab }): JSX.Element {
   const { id, task, log, now } = useTask();
   const row = createMemo(() => taskRow(task()));
+  const hasRoom = matchMedia("(min-width: 761px)").matches; // only at the start: then the person decides
   const elapsed = (): number => {
     const state = log.state();
     if (state === undefined) return task().ranMs;
@@ -28,17 +30,27 @@ export function Header(): JSX.Element {
         <h1>{visible(task().title)}</h1>
         <span class={`status ${row().group}`}>{row().status}</span>
       </div>
-      <dl class="facts">
-        <For each={facts()}>
-          {([name, value, title]) => (
-            <div>
-              <dt class="muted small">{name}</dt>
-              <dd title={title === undefined ? undefined : visible(title)}>{visible(value)}</dd>
-            </div>
-          )}
-        </For>
-      </dl>
-      <Show when={task().status === "waiting"}>
+      <Actions />
+      <details class="task-details" open={hasRoom}>
+        <summary class="muted small">Details</summary>
+        <dl class="facts">
+          <For each={facts()}>
+            {([name, value, title]) => (
+              <div>
+                <dt class="muted small">{name}</dt>
+                <dd title={title === undefined ? undefined : visible(title)}>{visible(value)}</dd>
+              </div>
+            )}
+          </For>
+        </dl>
+        <Show when={task().prompt.trim() !== task().title.trim()}>
+          <details class="task-prompt">
+            <summary class="muted small">Prompt</summary>
+            <p class="task-prompt-text">{visible(task().prompt)}</p>
+          </details>
+        </Show>
+      </details>
+      <Show when={task().status === "waiting" && props.tab !== "conversation"}>
         <p class="task-notice warn-surface">
           The agent waits for your answer.{" "}
           <Link to={{ screen: "task", id, tab: "conversation" }}>Go to the conversation</Link>
@@ -50,13 +62,6 @@ export function Header(): JSX.Element {
         )}
       </Show>
       <Show when={mergeNotice(task())}>{(notice) => <p class="task-notice">{visible(notice())}</p>}</Show>
-      <Show when={task().prompt.trim() !== task().title.trim()}>
-        <details class="task-prompt">
-          <summary class="muted small">Prompt</summary>
-          <p class="task-prompt-text">{visible(task().prompt)}</p>
-        </details>
-      </Show>
-      <Actions />
     </header>
   );
 }

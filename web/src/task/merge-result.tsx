@@ -65,7 +65,9 @@ export function MergeResult(props: MergeResultProps): JSX.Element {
             disabled={ask.isRunning()}
             onClick={() => void send(formatConflictPrompt(props.report.into, props.report.conflicts))}
           >
-            {ask.isRunning() ? "Asking…" : "Ask the agent to resolve them"}
+            {ask.isRunning()
+              ? "Asking…"
+              : `Ask the agent to resolve ${props.report.conflicts.length === 1 ? "it" : "them"}`}
           </button>
         </Match>
         <Match when={props.report.outcome === "gate_failed"}>

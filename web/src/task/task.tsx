@@ -59,8 +59,8 @@ function KnownTask(props: TaskScreenProps): JSX.Element {
     <Show when={task()} fallback={<NoTask id={id} />}>
       {(known) => (
         <TaskContext.Provider value={{ id, task: known, log, runs, now }}>
-          <main class="task">
-            <Header />
+          <main class="task" classList={{ "fills-window": props.tab === "conversation" }}>
+            <Header tab={props.tab} />
             <Pipeline />
             <Tabs />
             <Show when={log.error()}>{(error) => <p role="alert">{error()}</p>}</Show>

@@ -128,6 +128,15 @@ export function Changes(): JSX.Element {
                   <code>rookery task diff {id}</code>
                 </p>
               </Show>
+              <Show when={store.comments().length === 0}>
+                <p class="muted small comment-hint">
+                  To comment, choose a line number
+                  <span class="key-hint">
+                    , or press <kbd>c</kbd> on a line
+                  </span>
+                  . Comments go to the agent when you send them.
+                </p>
+              </Show>
               <div class="changes">
                 <FileList
                   files={known().files}
