@@ -233,6 +233,7 @@ export class Chat implements SurfaceOwner, ChatHost {
     this.#inBackground(() => this.#status.readBranch(this.cwd));
     if (start.type === "pick") this.#status.setNote(undefined);
     const found = await findStartConversation(this, start);
+    if (found === "cancelled") return this.quit(); // what is typed next is meant for the shell
     if (start.type === "new") {
       this.#offered = found;
       await this.#greet();

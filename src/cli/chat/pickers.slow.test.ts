@@ -32,6 +32,22 @@ it(
 );
 
 it(
+  "exits if no conversation of the list is chosen, and starts a new one if there is none",
+  async () => {
+    await using fixture = await openCommandFixture([say("one")]);
+    const first = fixture.screen(["chat", "-r"], { columns: 80 });
+    await first.waitFor(/there is no conversation in this directory yet[^]*\/ commands/);
+    await fixture.rookery(["run", "hello"]);
+    const screen = fixture.screen(["chat", "-r"], { columns: 80 });
+    await screen.waitFor("Continue a conversation");
+    screen.press("escape");
+    expect(await screen.exited).toBe(0);
+    expect(screen.all()).not.toContain("/ commands"); // the greeting of a new chat
+  },
+  CHAT_TEST_MS,
+);
+
+it(
   "lists agents in columns, ready ones first, and says what a chosen one lacks",
   async () => {
     await using fixture = await openCommandFixture([say("hello")]);

@@ -10,8 +10,14 @@ export type ChatStart =
   | { readonly type: "pick" }
   | { readonly type: "session"; readonly find: (rookery: Rookery) => Promise<SessionSummary> };
 
-/** Resolves with the conversation to continue. For a new chat, it is the one that the chat offers to continue. */
-export async function findStartConversation(chat: ChatHost, start: ChatStart): Promise<SessionSummary | undefined> {
+/**
+ * Resolves with the conversation to continue. For a new chat, it is the one that the chat offers to continue. Resolves
+ * with `cancelled` if the person chooses none of the list.
+ */
+export async function findStartConversation(
+  chat: ChatHost,
+  start: ChatStart,
+): Promise<SessionSummary | "cancelled" | undefined> {
   const { rookery } = chat.connection;
   switch (start.type) {
     case "session":
@@ -19,7 +25,9 @@ export async function findStartConversation(chat: ChatHost, start: ChatStart): P
     case "new":
     case "continue":
       return (await listConversations(rookery.store, chat.cwd, 1))[0];
-    case "pick":
-      return chat.pickConversation();
+    case "pick": {
+      const isEmpty = (await listConversations(rookery.store, chat.cwd, 1)).length === 0;
+      return (await chat.pickConversation()) ?? (isEmpty ? undefined : "cancelled");
+    }
   }
 }
