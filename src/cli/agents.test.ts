@@ -145,3 +145,9 @@ it("suggests ready agents if the chosen one has no key", async () => {
   );
   await expect(suggestReadyAgents(here, fails("provider_auth"))).rejects.toThrow(/^no key$/);
 });
+
+it("suggests the demo if no agent is ready", async () => {
+  expect(await call(agentsCommand)).toContain("No agent is ready. Try Rookery without one: rookery demo\n");
+  env["ANTHROPIC_API_KEY"] = "fake";
+  expect(await call(agentsCommand)).not.toContain("rookery demo");
+});

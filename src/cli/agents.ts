@@ -123,7 +123,8 @@ function agentAdvice({ name, missing, program }: AgentRow): string[] {
 
 function suggestReadyAgent(rows: readonly AgentRow[], [first]: readonly string[]): string[] {
   const meant = rows.find(({ isDefault }) => isDefault);
-  if (first === undefined || meant === undefined || meant.ready) return [];
+  if (first === undefined) return ["No agent is ready. Try Rookery without one: rookery demo"];
+  if (meant === undefined || meant.ready) return [];
   return [`${meant.name} is the default agent but not ready; use a ready one: rookery run "…" --agent ${first}`];
 }
 

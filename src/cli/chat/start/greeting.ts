@@ -20,7 +20,8 @@ export function renderGreeting(version: string, { width, paint }: { width: numbe
   ];
 }
 
+/** Two lines: what is missing, and what to do instead. */
 export function formatNotReady(agent: string, missing: string): string {
-  const instead = "choose another agent with /agent, or see what each one needs with: rookery agents";
-  return `the agent ${agent} is not ready: ${missing}; ${instead}`;
+  const instead = "choose another agent with /agent, or quit and try Rookery without a key: rookery demo";
+  return `the agent ${agent} is not ready: ${missing}\n${instead}`;
 }
