@@ -10,6 +10,8 @@ stages = [{ agent = "robin" }, { name = "check", run = "echo all is well" }]
 `;
 const MAIN = "one\ntwo\nthree\n";
 
+const isSlowRun = process.env["ROOKERY_SLOW"] === "1";
+
 describe.skipIf("missing" in found)(`the screen of a task${"missing" in found ? `: ${found.missing}` : ""}`, () => {
   let scene: TaskScene;
   beforeAll(async () => {
@@ -104,7 +106,7 @@ describe.skipIf("missing" in found)(`the screen of a task${"missing" in found ? 
     expect(problems).toEqual([]);
   });
 
-  it.each(["light", "dark"] as const)(
+  it.each(isSlowRun ? (["light", "dark"] as const) : (["light"] as const))(
     "has no accessibility violations, and harmless names and output, %s",
     async (colorScheme) => {
       const name = "$(printf 'a\\342\\200\\256b<img src=x onerror=alert(1)>.txt')";
@@ -130,6 +132,7 @@ describe.skipIf("missing" in found)(`the screen of a task${"missing" in found ? 
   it("reads the events of the task without those of its sessions", async () => {
     await startTask("own-log", "true");
     const { page } = await scene.openPage("/task/own-log/events");
+    await page.locator("#seq-2").waitFor(); // a reload loses the responses that are still read
     const responses: Promise<string>[] = [];
     page.on("response", (response) => {
       if (new URL(response.url()).pathname.startsWith("/v1/tasks/own-log/")) responses.push(response.text());
@@ -141,50 +144,57 @@ describe.skipIf("missing" in found)(`the screen of a task${"missing" in found ? 
     expect(logs).toHaveLength(1);
   });
 
-  it("lists the pipelines of the repository, and removes worktrees that nobody needs, narrow and wide", async () => {
-    await startTask("nothing", "true");
-    await startTask("something", "echo x > x.txt");
-    const { page, problems } = await scene.openPage("/", { viewport: { width: 390, height: 800 } });
-    await page.getByRole("button", { name: "New task" }).click();
-    const dispatch = page.getByRole("dialog", { name: "New task" });
-    await dispatch.getByLabel("Pipeline").selectOption("checked");
-    expect(await dispatch.getByRole("combobox", { name: "Agent", exact: true }).isDisabled()).toBe(true);
-    await dispatch.getByText("More").click();
-    await dispatch.getByRole("checkbox", { name: "Task nothing" }).check();
-    for (const width of [390, 1440]) {
-      await page.setViewportSize({ width, height: 800 });
-      expect(await findViolations(page)).toEqual([]);
-      expect(await dispatch.evaluate((node) => node.scrollWidth - node.clientWidth)).toBe(0);
-    }
-    await page.keyboard.press("Escape");
-    await page.getByRole("button", { name: "Clean up…" }).click();
-    const dialog = page.getByRole("dialog", { name: "Clean up worktrees" });
-    await dialog.getByRole("region", { name: "Can be removed" }).getByText("nothing").waitFor();
-    await dialog.getByRole("region", { name: "Kept" }).getByText("something").waitFor();
-    for (const width of [390, 1440]) {
-      await page.setViewportSize({ width, height: 800 });
-      expect(await findViolations(page)).toEqual([]);
-      expect(await dialog.evaluate((node) => node.scrollWidth - node.clientWidth)).toBe(0);
-    }
-    await dialog.getByRole("button", { name: /^Remove \d+ worktree/ }).click();
-    await dialog.getByRole("region", { name: "Removed", exact: true }).getByText("nothing").waitFor();
-    const { worktree } = await scene.tasks.show("nothing");
-    expect(worktree?.removed).toBe(true);
-    expect((await scene.tasks.show("something")).worktree?.removed).toBe(false);
-    expect(problems).toEqual([]);
-  });
+  it.skipIf(!isSlowRun)(
+    "lists the pipelines of the repository, and removes worktrees that nobody needs, narrow and wide",
+    async () => {
+      await startTask("nothing", "true");
+      await startTask("something", "echo x > x.txt");
+      const { page, problems } = await scene.openPage("/", { viewport: { width: 390, height: 800 } });
+      await page.getByRole("button", { name: "New task" }).click();
+      const dispatch = page.getByRole("dialog", { name: "New task" });
+      await dispatch.getByLabel("Pipeline").selectOption("checked");
+      expect(await dispatch.getByRole("combobox", { name: "Agent", exact: true }).isDisabled()).toBe(true);
+      await dispatch.getByText("More").click();
+      await dispatch.getByRole("checkbox", { name: "Task nothing" }).check();
+      for (const width of [390, 1440]) {
+        await page.setViewportSize({ width, height: 800 });
+        expect(await findViolations(page)).toEqual([]);
+        expect(await dispatch.evaluate((node) => node.scrollWidth - node.clientWidth)).toBe(0);
+      }
+      await page.keyboard.press("Escape");
+      await page.getByRole("button", { name: "Clean up…" }).click();
+      const dialog = page.getByRole("dialog", { name: "Clean up worktrees" });
+      await dialog.getByRole("region", { name: "Can be removed" }).getByText("nothing").waitFor();
+      await dialog.getByRole("region", { name: "Kept" }).getByText("something").waitFor();
+      for (const width of [390, 1440]) {
+        await page.setViewportSize({ width, height: 800 });
+        expect(await findViolations(page)).toEqual([]);
+        expect(await dialog.evaluate((node) => node.scrollWidth - node.clientWidth)).toBe(0);
+      }
+      await dialog.getByRole("button", { name: /^Remove \d+ worktree/ }).click();
+      await dialog.getByRole("region", { name: "Removed", exact: true }).getByText("nothing").waitFor();
+      const { worktree } = await scene.tasks.show("nothing");
+      expect(worktree?.removed).toBe(true);
+      expect((await scene.tasks.show("something")).worktree?.removed).toBe(false);
+      expect(problems).toEqual([]);
+    },
+  );
 
-  it.each([
+  const sizes = [
     [390, 844],
     [1440, 900],
-  ])("shows the box to write without scrolling, %i × %i", async (width, height) => {
-    await startTask(`in-view-${width}`, "seq 100");
-    const { page } = await scene.openPage(`/task/in-view-${width}`, { viewport: { width, height } });
-    const box = (await page.getByRole("button", { name: "Send", exact: true }).boundingBox())!;
-    const navigation = (await page.getByRole("navigation", { name: "Screens" }).boundingBox())!;
-    expect(box.y + box.height).toBeLessThan(width > 760 ? height : navigation.y);
-    expect(await page.evaluate(() => document.documentElement.scrollHeight - innerHeight)).toBeLessThanOrEqual(0);
-  });
+  ] as const;
+  it.each(sizes.slice(0, isSlowRun ? 2 : 1))(
+    "shows the box to write without scrolling, %i × %i",
+    async (width, height) => {
+      await startTask(`in-view-${width}`, "seq 100");
+      const { page } = await scene.openPage(`/task/in-view-${width}`, { viewport: { width, height } });
+      const box = (await page.getByRole("button", { name: "Send", exact: true }).boundingBox())!;
+      const navigation = (await page.getByRole("navigation", { name: "Screens" }).boundingBox())!;
+      expect(box.y + box.height).toBeLessThan(width > 760 ? height : navigation.y);
+      expect(await page.evaluate(() => document.documentElement.scrollHeight - innerHeight)).toBeLessThanOrEqual(0);
+    },
+  );
 
   it("links to an event", async () => {
     await startTask("linked", "true");

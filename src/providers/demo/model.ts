@@ -6,7 +6,7 @@ import { nextDemoReply } from "./script.ts";
 export const DEMO_MODEL = "demo/fix-a-test";
 
 /** Words arrive slowly enough to be watched. */
-const WORD_MS = 40;
+const WORD_MS = 25;
 
 const NO_TOKENS = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 
