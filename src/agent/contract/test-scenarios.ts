@@ -198,6 +198,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "a usage limit without a reset time",
+    timeLimits: { park: 0 }, // Google's daily quota has one: midnight in California, which may be near
     scriptOn: (wire) =>
       wire === "anthropic" // has no such status, and rejects the request
         ? [fault(400, { message: "Your credit balance is too low to access the Anthropic API." })]
