@@ -17,6 +17,7 @@ export interface RawTerminalOptions {
 
 const ENABLE_PASTE = "\u001b[?2004h";
 const DISABLE_PASTE = "\u001b[?2004l";
+const KEEP_ALIVE_MS = 60_000;
 const SHOW_CURSOR = "\u001b[?25h";
 
 /** The size of a terminal that reports none, or 0. */
@@ -28,6 +29,11 @@ export class RawTerminal implements Disposable {
   readonly #onData = (chunk: string | Buffer): void => this.#parser.feed(chunk.toString());
   readonly #restore = (): void => this.pause();
   #isActive = false;
+  /**
+   * Set while the process is stopped. Without it, nothing may keep the process alive between the end of the stop and the
+   * SIGCONT handler, and Node exits.
+   */
+  #keptAlive: NodeJS.Timeout | undefined;
 
   constructor(options: RawTerminalOptions) {
     this.#options = options;
@@ -87,10 +93,12 @@ export class RawTerminal implements Disposable {
   suspend(): void {
     this.#options.onSuspend();
     this.pause();
+    this.#keptAlive ??= setInterval(() => undefined, KEEP_ALIVE_MS);
     process.kill(0, "SIGTSTP"); // the whole job, which may include npx
   }
 
   [Symbol.dispose](): void {
+    clearInterval(this.#keptAlive);
     this.#parser[Symbol.dispose]();
     this.pause();
     process.off("exit", this.#restore);
@@ -107,6 +115,8 @@ export class RawTerminal implements Disposable {
 
   /** The shell may have changed the mode of the terminal, so it is set again. */
   readonly #resume = (): void => {
+    clearInterval(this.#keptAlive);
+    this.#keptAlive = undefined;
     this.pause();
     this.start();
     this.#options.onContinue();
