@@ -42,6 +42,19 @@ describe.skipIf("missing" in found)("the roster", () => {
     await page.getByRole("dialog").waitFor({ state: "detached" });
   });
 
+  it("keeps a dialog that is opened right after another one was closed", async () => {
+    const page = await scene.open();
+    await page.keyboard.press("n");
+    await page.getByLabel("What should the agent do?").fill("the first");
+    await page.getByRole("button", { name: "Cancel" }).evaluate(async (cancel: HTMLElement) => {
+      cancel.click();
+      document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "n", bubbles: true }));
+      await new Promise((resolve) => setTimeout(resolve, 100)); // the late event of the first dialog
+    });
+    expect(await page.getByLabel("What should the agent do?").inputValue({ timeout: 1_000 })).toBe("");
+    await page.keyboard.press("Escape");
+  });
+
   it("removes a session that is deleted elsewhere from open pages", async () => {
     const { data } = await scene.client.POST("/v1/sessions", {
       body: { agent: "shell", cwd: scene.repository.path, title: "Short-lived" },

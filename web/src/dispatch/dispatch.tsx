@@ -1,5 +1,5 @@
 /** The form that starts a task. */
-import { createEffect, createMemo, createSignal, For, on, onCleanup, onMount, Show, type JSX } from "solid-js";
+import { createEffect, createMemo, createSignal, For, on, Show, type JSX } from "solid-js";
 import { createStore } from "solid-js/store";
 import "../styles/dispatch.css";
 import { createAction } from "../action.ts";
@@ -8,13 +8,13 @@ import { visible } from "../format.ts";
 import { createReading } from "../reading.ts";
 import { navigate } from "../routes.ts";
 import { newIdempotencyKey, sendOnce } from "../send.ts";
+import { Dialog } from "../shell/dialog.tsx";
 import { Problem } from "../shell/problem.tsx";
 import { useServer } from "../server.tsx";
 import { emptyFields, PERMISSIONS, toStartRequest, type TaskFields } from "./fields.ts";
 import { readFolderSetup } from "./folder-setup.ts";
 import { MoreOptions } from "./more-options.tsx";
 
-/** A modal dialog: the browser keeps the focus inside, and Esc closes it. */
 export function Dispatch(props: { onClose(): void }): JSX.Element {
   const { client, feed, roster } = useServer();
   const [fields, setFields] = createStore(emptyFields(newestRepository()));
@@ -32,10 +32,6 @@ export function Dispatch(props: { onClose(): void }): JSX.Element {
   const chosenAgent = createMemo(() => agents().find(({ name }) => name === fields.agent));
   /** The same request is sent with the same key again, in case the first attempt took effect. */
   let sent: { readonly request: string; readonly key: string } | undefined;
-  let dialog: HTMLDialogElement | undefined;
-
-  onMount(() => dialog?.showModal());
-  onCleanup(() => dialog?.close());
 
   function newestRepository(): string {
     const tasks = Object.values(roster.tasks).sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
@@ -63,83 +59,84 @@ export function Dispatch(props: { onClose(): void }): JSX.Element {
   };
 
   return (
-    <dialog ref={dialog} class="dispatch" aria-labelledby="dispatch-title" onClose={() => props.onClose()}>
-      <form onSubmit={submit} onKeyDown={sendByKey}>
-        <h2 id="dispatch-title">New task</h2>
-        <label class="wide">
-          What should the agent do?
-          <textarea
-            required
-            autofocus
-            rows={6}
-            value={fields.prompt}
-            onInput={({ currentTarget }) => setFields({ prompt: currentTarget.value })}
-          />
-        </label>
-        <label class="wide">
-          Repository
-          <input
-            list="known-repositories"
-            placeholder="the folder in which the server was started"
-            value={fields.folder}
-            onInput={({ currentTarget }) => setFields({ folder: currentTarget.value })}
-            onChange={() => setChosenFolder(fields.folder.trim())}
-          />
-          <datalist id="known-repositories">
-            <For each={repositories()}>{(path) => <option value={path} />}</For>
-          </datalist>
-        </label>
-        <Show when={(setup.value()?.pipelines.length ?? 0) > 0}>
+    <Dialog title="New task" onClose={() => props.onClose()}>
+      {(close) => (
+        <form class="dispatch" onSubmit={submit} onKeyDown={sendByKey}>
           <label class="wide">
-            Pipeline
+            What should the agent do?
+            <textarea
+              required
+              autofocus
+              rows={6}
+              value={fields.prompt}
+              onInput={({ currentTarget }) => setFields({ prompt: currentTarget.value })}
+            />
+          </label>
+          <label class="wide">
+            Repository
+            <input
+              list="known-repositories"
+              placeholder="the folder in which the server was started"
+              value={fields.folder}
+              onInput={({ currentTarget }) => setFields({ folder: currentTarget.value })}
+              onChange={() => setChosenFolder(fields.folder.trim())}
+            />
+            <datalist id="known-repositories">
+              <For each={repositories()}>{(path) => <option value={path} />}</For>
+            </datalist>
+          </label>
+          <Show when={(setup.value()?.pipelines.length ?? 0) > 0}>
+            <label class="wide">
+              Pipeline
+              <select
+                value={fields.pipeline}
+                onChange={({ currentTarget }) => setFields({ pipeline: currentTarget.value })}
+              >
+                <option value="">none: a single agent</option>
+                <For each={setup.value()?.pipelines}>{(name) => <option value={name}>{visible(name)}</option>}</For>
+              </select>
+            </label>
+          </Show>
+          <label>
+            Agent
             <select
-              value={fields.pipeline}
-              onChange={({ currentTarget }) => setFields({ pipeline: currentTarget.value })}
+              value={fields.agent}
+              disabled={fields.pipeline !== ""}
+              onChange={({ currentTarget }) => setFields({ agent: currentTarget.value })}
             >
-              <option value="">none: a single agent</option>
-              <For each={setup.value()?.pipelines}>{(name) => <option value={name}>{visible(name)}</option>}</For>
+              <option value="">{fields.pipeline === "" ? "the default agent" : "as the pipeline says"}</option>
+              <For each={agents()}>
+                {(each) => <option value={each.name}>{each.ready ? each.name : `${each.name} (not ready)`}</option>}
+              </For>
             </select>
           </label>
-        </Show>
-        <label>
-          Agent
-          <select
-            value={fields.agent}
-            disabled={fields.pipeline !== ""}
-            onChange={({ currentTarget }) => setFields({ agent: currentTarget.value })}
-          >
-            <option value="">{fields.pipeline === "" ? "the default agent" : "as the pipeline says"}</option>
-            <For each={agents()}>
-              {(each) => <option value={each.name}>{each.ready ? each.name : `${each.name} (not ready)`}</option>}
-            </For>
-          </select>
-        </label>
-        <label>
-          Permissions
-          <select
-            value={fields.permissions}
-            onChange={({ currentTarget }) =>
-              setFields({ permissions: currentTarget.value as TaskFields["permissions"] })
-            }
-          >
-            <For each={Object.entries(PERMISSIONS)}>{([value, title]) => <option value={value}>{title}</option>}</For>
-          </select>
-        </label>
-        <MoreOptions fields={fields} repository={setup.value()?.root} onChange={(changed) => setFields(changed)} />
-        <Show when={fields.pipeline === "" && chosenAgent()?.ready === false}>
-          <p class="wide warn small">{chosenAgent()?.missing ?? "This agent is not ready."}</p>
-        </Show>
-        <Show when={setup.error()}>{(text) => <p class="wide bad small">{text()}</p>}</Show>
-        <Problem text={start.error()} />
-        <div class="wide buttons">
-          <button type="button" onClick={() => props.onClose()}>
-            Cancel
-          </button>
-          <button type="submit" class="primary" disabled={!canStart()}>
-            {start.isRunning() ? "Starting…" : "Start task"}
-          </button>
-        </div>
-      </form>
-    </dialog>
+          <label>
+            Permissions
+            <select
+              value={fields.permissions}
+              onChange={({ currentTarget }) =>
+                setFields({ permissions: currentTarget.value as TaskFields["permissions"] })
+              }
+            >
+              <For each={Object.entries(PERMISSIONS)}>{([value, title]) => <option value={value}>{title}</option>}</For>
+            </select>
+          </label>
+          <MoreOptions fields={fields} repository={setup.value()?.root} onChange={(changed) => setFields(changed)} />
+          <Show when={fields.pipeline === "" && chosenAgent()?.ready === false}>
+            <p class="wide warn small">{chosenAgent()?.missing ?? "This agent is not ready."}</p>
+          </Show>
+          <Show when={setup.error()}>{(text) => <p class="wide bad small">{text()}</p>}</Show>
+          <Problem text={start.error()} />
+          <div class="wide buttons">
+            <button type="button" onClick={close}>
+              Cancel
+            </button>
+            <button type="submit" class="primary" disabled={!canStart()}>
+              {start.isRunning() ? "Starting…" : "Start task"}
+            </button>
+          </div>
+        </form>
+      )}
+    </Dialog>
   );
 }
