@@ -1,5 +1,6 @@
 /** Shows a long text in the pager of the person at the terminal. */
 import { spawn } from "node:child_process";
+import { setImmediate as nextLoopTurn } from "node:timers/promises";
 import { childEnvironment } from "../../domain/child-environment.ts";
 import type { EnvironmentVariables } from "../../stdx/environment.ts";
 import { messageOf } from "../../domain/errors.ts";
@@ -35,6 +36,8 @@ export async function openPager(io: Pick<Io, "env" | "stderr">, text: string, si
   } catch (error) {
     signal.throwIfAborted();
     printNotice(io, `cannot start the pager "${pager}": ${messageOf(error)}; set PAGER to another program`);
+  } finally {
+    await nextLoopTurn(); // a Ctrl-C that ended the pager may be reported after its exit
   }
 }
 
