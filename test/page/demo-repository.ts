@@ -99,7 +99,7 @@ export function makeDemoScript(working: Promise<unknown>): Script {
       if (steps > 0) return say("docs/tests.md says how to run the tests.", { usage: USAGE });
       return call("write", { path: "docs/tests.md", content: "# Tests\n\n    npm test\n" }, { usage: USAGE });
     }
-    return say("The new API is not published yet, so that I changed nothing.", { usage: USAGE });
+    return say("The new API is not published yet, so I changed nothing.", { usage: USAGE });
   };
 }
 

@@ -84,7 +84,7 @@ describe("a question with options", () => {
     expect(await answer(closed, "g", ENTER)).toEqual({ action: "accept", content: { color: "green" } });
   });
 
-  it("does not answer over a sentence that is none of the options", async () => {
+  it("does not accept a sentence that is not one of the options", async () => {
     const closed = ask({ color: { type: "string", enum: ["red", "green"] } }, "Which color?");
     expect(await answer(closed, ...Array.from("neither 2"), ENTER)).toBeUndefined();
     expect(await answer(closed, ...Array.from("gray"), ENTER)).toBeUndefined();

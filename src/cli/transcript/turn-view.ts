@@ -281,7 +281,7 @@ function renderAnswer(
   const question = view.questions.get(event.requestId);
   const questions = new Map(view.questions);
   questions.delete(event.requestId);
-  if (question === undefined || !repeatsAnswers) return [{ ...view, questions }, ""]; // who just answered it has seen it
+  if (question === undefined || !repeatsAnswers) return [{ ...view, questions }, ""]; // the person gave the answer here
   return renderLine(view, formatAnswerLine(question, event, paint), { questions });
 }
 
