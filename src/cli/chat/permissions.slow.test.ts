@@ -95,6 +95,21 @@ it("allows a tool for the session after a twice, and opens the whole diff with d
   expect(screen.all()).toMatch(/✓ .*echo one[^]*✓ .*echo two/);
 }, 90_000);
 
+it("goes back from the second a to the question with Esc, and interrupts with another Esc", async () => {
+  await using fixture = await openCommandFixture([call("bash", { command: "echo one" }), say("never")]);
+  const screen = await openChat(fixture, ["chat"]);
+  submitLine(screen, "go");
+  await screen.waitFor("Allow bash? echo one");
+  screen.type("a");
+  await screen.waitFor(/press a again to allow every bash[^]* · y once ·\s+Esc\s+goes back/);
+  screen.press("escape");
+  await screen.waitFor(/\? Allow bash\? echo one\n {2}y yes · n no · a always/);
+  expect(screen.all()).not.toContain("cancelled");
+  screen.press("escape");
+  await screen.waitFor("cancelled ·");
+  expect(fixture.server.requests).toHaveLength(1);
+}, 90_000);
+
 it("lists with /permissions what is always allowed, and revokes it", async () => {
   await using fixture = await openCommandFixture([
     call("bash", { command: "echo one" }),

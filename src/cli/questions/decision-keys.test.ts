@@ -20,6 +20,10 @@ const press = (data: string): boolean =>
       isAlwaysAsked = true;
       happened.push("asked");
     },
+    leaveAlways: () => {
+      isAlwaysAsked = false;
+      happened.push("left");
+    },
     act: (key) => happened.push(key),
     startReason: (text) => happened.push(text),
   });
@@ -52,6 +56,20 @@ describe("a key at a permission question", () => {
     press("a");
     vi.runAllTimers();
     expect(happened).toEqual(["asked", ALWAYS]);
+  });
+
+  it("goes back from the second a with Esc, also before the first one counts", () => {
+    press("a");
+    expect(press("\u001b")).toBe(true);
+    vi.runAllTimers();
+    expect(happened).toEqual(["left"]);
+    press("a");
+    vi.runAllTimers();
+    press("a");
+    expect(press("\u001b")).toBe(true);
+    vi.runAllTimers();
+    expect(happened).toEqual(["left", "asked", "left"]);
+    expect(press("\u001b")).toBe(false);
   });
 
   it("counts at once with Enter, and not at all after Esc", () => {

@@ -11,6 +11,8 @@ export interface DecisionHandlers {
   readonly isAlwaysAsked: boolean;
   /** Asks for a second `a`. */
   askAlways(): void;
+  /** Goes back to the question after Esc in place of the second `a`. */
+  leaveAlways(): void;
   act(key: DecisionKey): void;
   /** The person types a sentence in place of a choice: it becomes the reason of a denial. */
   startReason(text: string): void;
@@ -21,6 +23,11 @@ export function takeDecisionKey(choice: ChoiceTimer, data: string, handlers: Dec
   const first = choice.key;
   if (matchesKey(data, "enter")) {
     choice.actNow();
+    return true;
+  }
+  if (matchesKey(data, "escape") && (handlers.isAlwaysAsked || first?.toLowerCase() === "a")) {
+    choice.cancel();
+    handlers.leaveAlways();
     return true;
   }
   const key = parseDecisionKey(data);

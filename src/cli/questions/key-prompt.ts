@@ -112,6 +112,9 @@ export class KeyPrompt implements SurfaceOwner, Disposable {
         this.#isAlwaysAsked = true;
         this.#surface.refresh();
       },
+      leaveAlways: () => {
+        this.#isAlwaysAsked = false;
+      },
       act: (key) => {
         this.#act(mode, key);
         this.#surface.refresh();

@@ -43,7 +43,7 @@ export function renderDecision(request: PendingRequest, style: DecisionStyle): s
   if (isAlwaysAsked) {
     const tool = toSingleLine(request.tool ?? "", 60);
     const warning = `press ${paint("bold", "a")} again to allow every ${tool} in this session without asking`;
-    return [...question, ...wrapStyled(`  ${warning} · ${paint("bold", "y")} once · ${escapeHint}`, width, "  ")];
+    return [...question, ...wrapStyled(`  ${warning} · ${paint("bold", "y")} once · Esc goes back`, width, "  ")];
   }
   const key = (name: string, text: string): string => `${paint("bold", name)} ${text}`;
   const edit = commandOf(request) === undefined ? "no, with a reason" : "another command";

@@ -56,6 +56,19 @@ describe.skipIf(!hasPseudoTerminals)("a permission question", () => {
     expect(await events("permission.resolved")).toMatchObject([resolved]);
   });
 
+  it("comes back after a and Esc", async () => {
+    fixture = await openCommandFixture([BASH, say("All done.")]);
+    await using screen = fixture.screen(["run", "x"]);
+    await screen.waitFor("a always");
+    screen.type("a");
+    await screen.waitFor(/press a again[^]*Esc\s+goes back/);
+    screen.press("escape");
+    await screen.waitFor("a always");
+    screen.type("y");
+    expect(await screen.exited).toBe(0);
+    expect(await events("permission.resolved")).toMatchObject([{ decision: "allow", scope: "once" }]);
+  });
+
   it("ignores what was typed before it appeared", async () => {
     fixture = await openCommandFixture([{ ...BASH, firstByteDelayMs: 300 }, say("All done.")]);
     await using screen = fixture.screen(["run", "x"]);

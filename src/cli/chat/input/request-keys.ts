@@ -71,6 +71,7 @@ export class RequestKeys implements Disposable {
         this.#modes.change({ ...mode, isAlwaysAsked: true });
         this.#surface.refresh();
       },
+      leaveAlways: () => this.#modes.change({ ...mode, isAlwaysAsked: false }),
       act: (key) => {
         this.#act(mode, key);
         this.#surface.refresh();

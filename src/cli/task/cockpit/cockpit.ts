@@ -239,6 +239,7 @@ class Cockpit implements SurfaceOwner, ActionHost {
     takeDecisionKey(this.#choice, data, {
       isAlwaysAsked,
       askAlways: () => this.#change({ mode: { type: "decide", request, isAlwaysAsked: true } }),
+      leaveAlways: () => this.#change({ mode: { type: "decide", request } }),
       act: (key) => this.#step(decideRequest(this.#state, request, key)),
       startReason: (text) => this.#step(startReason(this.#state, { type: "reason", request, isCommand: false }, text)),
     });

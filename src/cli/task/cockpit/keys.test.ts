@@ -214,6 +214,15 @@ describe("keys for a request", () => {
       expect(type(deciding(), key)).toMatchObject({ commands: [], state: { mode: { type: "browse" } } });
   });
 
+  it("leaves Esc to the question after one a, and Ctrl-C leaves the question", () => {
+    const state = { ...deciding(), mode: { type: "decide", request, isAlwaysAsked: true } as const };
+    expect(type(state, ESC)).toMatchObject({
+      commands: [{ type: "decisionKey", isAlwaysAsked: true, data: ESC }],
+      state: { mode: { type: "decide" } },
+    });
+    expect(type(state, CTRL_C)).toMatchObject({ commands: [], state: { mode: { type: "browse" } } });
+  });
+
   it("denies with another command or a reason after e", () => {
     const { state, command } = decideRequest(deciding(), request, { edit: true });
     expect(command).toEqual({ type: "setInput", text: "npm test" });

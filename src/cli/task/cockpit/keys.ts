@@ -33,7 +33,8 @@ export function handleCockpitKey(before: CockpitState, data: string): CockpitSte
     case "input":
       return isCancelKey(data) ? leaveInput(state) : { state, command: { type: "edit", data } };
     case "decide":
-      if (isCancelKey(data)) return { state: { ...state, mode: BROWSE_MODE } };
+      if (isCancelKey(data) && !(mode.isAlwaysAsked === true && matchesKey(data, "escape")))
+        return { state: { ...state, mode: BROWSE_MODE } };
       return {
         state,
         command: { type: "decisionKey", request: mode.request, isAlwaysAsked: mode.isAlwaysAsked ?? false, data },

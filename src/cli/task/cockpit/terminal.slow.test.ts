@@ -36,7 +36,11 @@ describe.skipIf(!hasPseudoTerminals)("the cockpit", { timeout: 90_000 }, () => {
     screen.type("e");
     expect(await screen.waitFor("run instead: echo from-the-agent")).toContain("asks · Ask me asks");
     screen.press("escape");
-    await screen.waitFor("Allow bash?");
+    await screen.waitFor("a always");
+    screen.type("a");
+    await screen.waitFor(/a again[^]*Esc\s+(goes )?back/);
+    screen.press("escape");
+    await screen.waitFor("a always");
     screen.press("escape");
     await screen.waitFor(/❯ \? needs you +Ask me[^]*✓ done/);
   });

@@ -169,7 +169,7 @@ function renderBottom(state: CockpitState, frame: CockpitFrame): LiveRegion {
       return fixed(
         [
           `Allow ${toSingleLine(asked.tool ?? "")}?`,
-          mode.isAlwaysAsked === true ? "a again: always" : "y n a e, Esc later",
+          mode.isAlwaysAsked === true ? "a again: always, Esc back" : "y n a e, Esc later",
         ].map((line) => clipStyled(line, width)),
       );
     }
