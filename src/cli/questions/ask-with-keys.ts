@@ -10,6 +10,8 @@ import { PromptSurface, type SurfaceOwner } from "../tui/prompt-surface.ts";
 import { wrapStyled } from "../tui/styled-text.ts";
 import { KeyPrompt, type PromptMode } from "./key-prompt.ts";
 import { FormInput } from "./form-input.ts";
+import { fitsLiveRegion } from "./live-request.ts";
+import { formatDecidedRequest } from "./open-request.ts";
 import { InterruptedQuestion, type QuestionTerminal } from "./question-terminal.ts";
 import { formatAnsweredQuestion } from "./question-view.ts";
 import { openRequestDiff } from "./request-diff.ts";
@@ -26,19 +28,25 @@ export async function askPermissionWithKeys(
 ): Promise<Answer> {
   return withSurface(terminal, signal, async (surface, closed) => {
     const { columns: width, rows } = surface.size;
-    surface.print(renderRequest(request, { width, rows, paint: surface.paint }));
+    const style = { width, rows, paint: surface.paint };
+    const isPrinted = !fitsLiveRegion(request, style);
+    if (isPrinted) surface.print(renderRequest(request, style));
     let paging: Promise<void> | undefined;
     const openDiff = (): void => {
       const { io } = terminal;
       paging = openRequestDiff({ io, surface }, request, signal).catch(() => undefined); // the signal ends the prompt
     };
     try {
-      return await runPrompt<Answer>(surface, closed, (resolve) => ({
+      const answer = await runPrompt<Answer>(surface, closed, (resolve) => ({
         type: "decide",
         request,
+        isPrinted,
         answer: resolve,
         openDiff,
       }));
+      const isLogShown = terminal.io.stdout.isTTY === true;
+      if (!isLogShown && "decision" in answer) surface.print([formatDecidedRequest(request, answer, style)]);
+      return answer;
     } finally {
       await paging; // it has the terminal until then
     }

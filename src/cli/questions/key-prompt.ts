@@ -10,12 +10,14 @@ import { ChoiceTimer } from "./choice-timer.ts";
 import { isTyped, takeDecisionKey } from "./decision-keys.ts";
 import type { FormInput } from "./form-input.ts";
 import { commandOf, type DecisionKey, answerFromText } from "./permission-keys.ts";
-import { renderDecision, renderReason } from "./request-view.ts";
+import { renderOpenDecision, renderOpenReason } from "./open-request.ts";
 
 export type PromptMode =
   | {
       readonly type: "decide";
       readonly request: PendingRequest;
+      /** Whether the scrollback has the request, because it does not fit the screen. */
+      readonly isPrinted: boolean;
       readonly answer: (answer: Answer) => void;
       /** Opens all diffs of the request in a pager. */
       readonly openDiff: () => void;
@@ -86,14 +88,14 @@ export class KeyPrompt implements SurfaceOwner, Disposable {
     const mode = this.#mode;
     switch (mode?.type) {
       case "decide": {
-        if (this.#reason !== undefined) return renderReason(this.#reason.isCommand, { width, paint, renderInput });
-        const lines = renderDecision(mode.request, { width, paint, isAlwaysAsked: this.#isAlwaysAsked });
-        return { lines: ["", ...lines], cursor: undefined };
+        const { request, isPrinted } = mode;
+        const style = { width, rows, paint, renderInput };
+        if (this.#reason !== undefined)
+          return belowGap(renderOpenReason({ request, isPrinted, ...this.#reason }, style));
+        return belowGap(renderOpenDecision({ request, isPrinted, isAlwaysAsked: this.#isAlwaysAsked }, style));
       }
-      case "form": {
-        const { lines, cursor } = mode.form.render({ width, rows: Math.max(3, rows - 2), paint, renderInput });
-        return { lines: ["", ...lines], cursor: cursor && { ...cursor, row: cursor.row + 1 } };
-      }
+      case "form":
+        return belowGap(mode.form.render({ width, rows: Math.max(3, rows - 2), paint, renderInput }));
       case "confirm":
         return { lines: wrapStyled(`${paint("yellow", "?")} ${mode.question} [y/n]`, width), cursor: undefined };
       case undefined:
@@ -165,4 +167,8 @@ export class KeyPrompt implements SurfaceOwner, Disposable {
     this.#choice.cancel();
     if (!isWord && (key === "y" || key === "n")) this.#choice.offer(data, () => resolve(key === "y"));
   }
+}
+
+function belowGap({ lines, cursor }: LiveRegion): LiveRegion {
+  return { lines: ["", ...lines], cursor: cursor && { ...cursor, row: cursor.row + 1 } };
 }

@@ -67,7 +67,9 @@ function formatSubject(request: PendingRequest): string {
   const [first] = diffs;
   const more = diffs.length > 1 ? ` and ${diffs.length - 1} more` : "";
   const subject = first === undefined ? (commandOf(request) ?? title) : `${first.path}${more}`;
-  return toSingleLine(escapeInvisible(subject), 200);
+  const [line = "", ...others] = subject.trimEnd().split("\n");
+  const left = others.length === 0 ? "" : ` … (+${others.length} ${others.length === 1 ? "line" : "lines"})`;
+  return `${toSingleLine(escapeInvisible(line), 200)}${left}`;
 }
 
 /** Breaks lines only between the parts. */

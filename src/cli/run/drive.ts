@@ -4,6 +4,7 @@ import type { SessionStore } from "../../domain/store.ts";
 import type { Session } from "../../session/session.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { type Io, printNotice } from "../io.ts";
+import { canAskWithKeys } from "../questions/question-terminal.ts";
 import { toSingleLine } from "../sanitize.ts";
 import { readSessionEvents } from "../sessions/read-events.ts";
 import { toPendingRequest, pendingSessionRequests } from "./pending-request.ts";
@@ -30,7 +31,8 @@ export interface DriveOptions {
 export async function driveSession(options: DriveOptions): Promise<ExitCode> {
   const { io, session, store, prompt, after } = options;
   using interrupts = watchInterrupts(io, () => screen.makeRoom());
-  using screen = openScreen(io, options.json, session.state.cwd);
+  const repeatsDecisions = options.atTerminal && canAskWithKeys(io); // the question goes away with its answer
+  using screen = openScreen(io, { json: options.json, folder: session.state.cwd, repeatsDecisions });
   const left = await pendingSessionRequests(store, session.state);
   if (session.resumed !== undefined) await replayEarlierEvents(screen, options);
   let outcome: TurnOutcome | undefined;

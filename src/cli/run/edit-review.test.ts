@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { call, say } from "../../testing/index.ts";
 import { openCommandFixture } from "../test-command.ts";
 
-it("shows a diff with context before the question, in color, and not again after the edit", async () => {
+it("shows a diff with context in the question, in color, and keeps it below the edit", async () => {
   const lines = Array.from({ length: 200 }, (_, at) => `line ${at + 1}\n`);
   const script = [
     call("read", { path: "long.txt" }),
@@ -12,11 +12,8 @@ it("shows a diff with context before the question, in color, and not again after
   ];
   await using fixture = await openCommandFixture(script, { files: { "long.txt": lines.join("") } });
   const screen = fixture.screen(["run", "x"]);
-  const asked = await screen.waitFor(
-    "? Allow edit? long.txt\n  y yes · n no · a always · e no, with a reason · d whole diff",
-  );
-  const shown = [
-    "? edit",
+  const asked = await screen.waitFor("y yes · n no · a always · e no, with a reason · d whole diff");
+  const diff = [
     "  long.txt +1 -1",
     "   97   line 97",
     "   98   line 98",
@@ -26,12 +23,11 @@ it("shows a diff with context before the question, in color, and not again after
     "  101   line 101",
     "  102   line 102",
     "  103   line 103",
-    "",
-    "? Allow edit?",
   ].join("\n");
-  expect(asked).toContain(shown);
+  expect(asked).toContain(`? Allow edit?\n${diff}\n  y yes`);
   expect([screen.style("- line 100")?.color, screen.style("+ line one")?.color]).toEqual([1, 2]);
   screen.type("y");
   expect(await screen.exited).toBe(0);
-  expect(screen.all()).toContain("✓ edit long.txt\n\nAll done.");
+  expect(screen.all()).toContain(`✓ edit long.txt — allowed by you\n${diff}\n\nAll done.`);
+  expect(screen.all()).not.toContain("? ");
 });

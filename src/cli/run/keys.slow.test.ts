@@ -1,9 +1,16 @@
 /** The questions of a run on a rendered terminal, with the keys of the chat. */
 import { afterEach, describe, expect, it } from "vitest";
+import { startOnScreen } from "../../../test/support/screen.ts";
 import { startTestAuthorization } from "../../mcp/oauth/test-authorization.ts";
 import { call, fault, say } from "../../testing/index.ts";
 import { openMcpFixture, SCRIPTED, stdio } from "../mcp/test-scene.ts";
-import { type CommandFixture, hasPseudoTerminals, openCommandFixture, parseEventLines } from "../test-command.ts";
+import {
+  BUILT_COMMAND,
+  type CommandFixture,
+  hasPseudoTerminals,
+  openCommandFixture,
+  parseEventLines,
+} from "../test-command.ts";
 
 let fixture: CommandFixture;
 afterEach(() => fixture[Symbol.asyncDispose]());
@@ -17,24 +24,46 @@ async function events(type: string) {
 }
 
 describe.skipIf(!hasPseudoTerminals)("a permission question", () => {
-  it("is a block with the keys below it, and leaves no keys behind", async () => {
+  it("is shown once with its keys, and leaves one line with the outcome", async () => {
     fixture = await openCommandFixture([BASH, say("All done.")]);
     await using screen = fixture.screen(["run", "x"]);
     expect(await screen.waitFor("always")).toBe(
-      [
-        "? bash",
-        "  command: echo from-the-agent",
-        "",
-        "? Allow bash? echo from-the-agent",
-        "  y yes · n no · a always · e another command · Esc interrupts",
-      ].join("\n"),
+      ["", "? Allow bash? echo from-the-agent", "  y yes · n no · a always · e another command · Esc interrupts"].join(
+        "\n",
+      ),
     );
     expect(screen.style("?")?.color).toBe(3);
     screen.type("y");
     expect(await screen.exited).toBe(0);
-    expect(screen.all()).toMatch(
-      /^\? bash\n {2}command: echo from-the-agent\n✓ bash: echo from-the-agent[^\n]*\n\nAll done\.\n\ndone ·/,
-    );
+    expect(screen.all()).toMatch(/^✓ bash: echo from-the-agent — allowed by you[^\n]*\n\nAll done\.\n\ndone ·/);
+  });
+
+  it("is printed above its keys if it does not fit the screen", async () => {
+    const command = Array.from({ length: 40 }, (_, at) => `echo ${at}`).join("\n");
+    fixture = await openCommandFixture([call("bash", { command }), say("All done.")]);
+    await using screen = fixture.screen(["run", "x"]);
+    await screen.waitFor(/│ echo 39\n\n\? Allow bash\? echo 0 … \(\+39 lines\)\n {2}y yes/);
+    expect(screen.all()).toContain("│ echo 0\n");
+    screen.type("e");
+    await screen.waitFor("run instead:");
+    screen.press("escape");
+    await screen.waitFor("y yes");
+    screen.type("n");
+    expect(await screen.exited).toBe(0);
+    expect(screen.all()).toMatch(/│ echo 39\n⊘ bash: echo 0 [^\n]*— denied/);
+  });
+
+  it("leaves a line with the answer if the output goes into a file", async () => {
+    fixture = await openCommandFixture([BASH, say("All done.")]);
+    const { env, repository } = fixture;
+    await using screen = startOnScreen(["sh", "-c", '"$0" "$1" run x >out.txt', process.execPath, BUILT_COMMAND], {
+      cwd: repository.path,
+      env: { ...env, TERM: "xterm-256color" },
+    });
+    await screen.waitFor("a always");
+    screen.type("y");
+    expect(await screen.exited).toBe(0);
+    expect(screen.visible()).toBe("? Allow bash? echo from-the-agent — allowed");
   });
 
   it.each<[string, string[], object]>([

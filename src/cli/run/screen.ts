@@ -31,8 +31,15 @@ export interface Screen extends Disposable {
   readonly refused: readonly string[];
 }
 
-/** `folder`: the working directory of the session. Default: what the log says. */
-export function openScreen(io: Io, json: boolean, folder?: string): Screen {
+export interface ScreenOptions {
+  readonly json: boolean;
+  /** The working directory of the session. Default: what the log says. */
+  readonly folder?: string | undefined;
+  /** Shows with a tool how the person decided about it. Default: false, because the request is printed above. */
+  readonly repeatsDecisions: boolean;
+}
+
+export function openScreen(io: Io, { json, folder, repeatsDecisions }: ScreenOptions): Screen {
   const paint = hasColor(io) ? ansiPaint : plainPaint;
   const spinner = !json && isInteractive(io.stdout, io.env) ? startSpinner(io.stdout) : noSpinner;
   let view = EMPTY_TURN_VIEW;
@@ -42,7 +49,13 @@ export function openScreen(io: Io, json: boolean, folder?: string): Screen {
   let between: string | undefined;
   let messages: MessageRenderer | undefined;
   let isLoaded = false;
-  const optionsNow = (): RenderedTurnOptions => ({ paint, messages, folder, columns: terminalWidth(io.stdout) });
+  const optionsNow = (): RenderedTurnOptions => ({
+    paint,
+    messages,
+    folder,
+    repeatsDecisions,
+    columns: terminalWidth(io.stdout),
+  });
   const spin = (): void => {
     const label = running ? (view.open === "" ? formatActivity(view) : "writing") : between;
     if (label === undefined || held || !view.atStart) spinner.clear();

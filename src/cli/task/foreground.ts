@@ -4,6 +4,7 @@ import type { TaskView } from "../../domain/task/view.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { formatDuration, formatLocalTime } from "../format.ts";
 import { type Io, isPersonPresent, printJson, printNotice, printText, terminalWidth } from "../io.ts";
+import { canAskWithKeys } from "../questions/question-terminal.ts";
 import { toSingleLine } from "../sanitize.ts";
 import { toPendingRequest } from "../run/pending-request.ts";
 import { RequestPrompter } from "../run/request-prompter.ts";
@@ -33,7 +34,8 @@ export async function runInForeground(options: ForegroundRun): Promise<ExitCode>
   using interrupts = watchInterrupts(io, () => makeRoom());
   const ended = new AbortController();
   {
-    using screen = openScreen(io, json);
+    const repeatsDecisions = isPersonPresent(io) && canAskWithKeys(io); // the question goes away with its answer
+    using screen = openScreen(io, { json, repeatsDecisions });
     makeRoom = () => screen.makeRoom();
     await using prompter = createSessionPrompter(options, screen);
     await using _watch = watchTask(service, { id, after }, async (logged) => {

@@ -12,7 +12,7 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
     const running = fixture.terminal(["task", "start", "Greet", "--id", "greet"], {
       env: { TERM: "xterm" },
     });
-    await running.waitForOutput(/hello\.txt[^]*\+ hello[^]*Allow write\?/);
+    await running.waitForOutput(/Allow [^]*write[^]*hello\.txt[^]*\+ hello[^]*yes/);
     running.child.stdin.write("y");
     const { code, stdout } = await running.ended;
     expect(stdout).toMatch(/✓\S* write hello\.txt/);

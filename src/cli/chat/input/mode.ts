@@ -7,8 +7,12 @@ import type { PromptEditor } from "../../tui/prompt-editor.ts";
 import { renderSelect, type SelectItem, type SelectState } from "../../tui/select-list.ts";
 import { styledWidth, wrapStyled } from "../../tui/styled-text.ts";
 import type { FormInput } from "../../questions/form-input.ts";
-import { renderLiveRequest } from "../../questions/live-request.ts";
-import { renderDecision, renderReason } from "../../questions/request-view.ts";
+import {
+  type OpenDecision,
+  type OpenReason,
+  renderOpenDecision,
+  renderOpenReason,
+} from "../../questions/open-request.ts";
 
 export type ChatMode =
   | { readonly type: "prompt" }
@@ -18,19 +22,12 @@ export type ChatMode =
   | { readonly type: "select"; readonly select: SelectState; readonly resolve: (item: SelectItem | undefined) => void }
   | { readonly type: "confirm"; readonly question: string; readonly resolve: (yes: boolean) => void };
 
-export interface DecideMode {
+export interface DecideMode extends OpenDecision {
   readonly type: "decide";
-  readonly request: PendingRequest;
-  /** Whether the scrollback has the request, because it does not fit the screen. */
-  readonly isPrinted: boolean;
-  /** Whether the person has pressed `a` once. Default: false. */
-  readonly isAlwaysAsked?: boolean;
 }
 
-export interface ReasonMode extends Pick<DecideMode, "request" | "isPrinted"> {
+export interface ReasonMode extends OpenReason {
   readonly type: "reason";
-  /** Whether the text is another command, not a reason. */
-  readonly isCommand: boolean;
 }
 
 export interface FormMode {
@@ -54,18 +51,13 @@ export function renderMode(mode: ChatMode, editor: PromptEditor, { width, rows, 
   switch (mode.type) {
     case "prompt":
       return editor.render(width, promptMark(paint));
-    case "reason": {
-      const above = renderLiveRequest(mode, { width, rows, paint });
-      const { lines, cursor } = renderReason(mode.isCommand, {
+    case "reason":
+      return renderOpenReason(mode, {
         width,
+        rows,
         paint,
         renderInput: (text) => editor.render(width, { text, width: styledWidth(text) }),
       });
-      return {
-        lines: [...above, ...lines],
-        cursor: cursor && { row: cursor.row + above.length, column: cursor.column },
-      };
-    }
     case "form":
       return mode.form.render({
         width,
@@ -73,13 +65,8 @@ export function renderMode(mode: ChatMode, editor: PromptEditor, { width, rows, 
         paint,
         renderInput: (text) => editor.render(width, { text, width: styledWidth(text) }),
       });
-    case "decide": {
-      const question = renderLiveRequest(mode, { width, rows, paint });
-      return {
-        lines: renderDecision(mode.request, { width, paint, isAlwaysAsked: mode.isAlwaysAsked, question }),
-        cursor: undefined,
-      };
-    }
+    case "decide":
+      return renderOpenDecision(mode, { width, rows, paint });
     case "select":
       return { lines: renderSelect(mode.select, { width, rows: Math.max(3, rows - 2), paint }), cursor: undefined };
     case "confirm":

@@ -2,6 +2,7 @@
 import type { QuestionAnswer } from "../../../domain/backend.ts";
 import type { MergeReport } from "../../../domain/task/view.ts";
 import { isRookeryError } from "../../../domain/errors.ts";
+import { formatDecidedRequest } from "../../questions/open-request.ts";
 import { openRequestDiff } from "../../questions/request-diff.ts";
 import { renderRequest } from "../../questions/request-view.ts";
 import { formatAnsweredQuestion } from "../../questions/question-view.ts";
@@ -17,6 +18,7 @@ import { colorizePatch } from "../diff.ts";
 import { formatMergeReport, rememberMerge } from "../merge.ts";
 import { pendingTaskRequests, type TaskRequest } from "../requests.ts";
 import type { TaskService } from "../service.ts";
+import { fitsCockpit } from "./asked-request.ts";
 import type { CockpitCommand } from "./commands.ts";
 import type { CockpitMode } from "./state.ts";
 
@@ -25,6 +27,8 @@ export interface ActionHost {
   readonly surface: PromptSurface;
   readonly service: TaskService;
   readonly signal: AbortSignal;
+  /** The task whose transcript is open. */
+  readonly openTaskId: string | undefined;
   /** Runs the task in this process. */
   runHere(id: string): void;
   /** `queuedId`: the task that the notice calls queued. */
@@ -122,20 +126,23 @@ async function askNextRequest(host: ActionHost, id: string): Promise<void> {
   if (request.asked.question !== undefined) return host.openForm(request);
   const { surface } = host;
   const { columns: width, rows } = surface.size;
-  surface.print(["", ...renderRequest(request.asked, { width, rows, paint: surface.paint })]);
-  host.enter({ type: "decide", request });
+  const style = { width, rows, paint: surface.paint };
+  const isPrinted = !fitsCockpit(request.asked, style);
+  if (isPrinted) surface.print(["", ...renderRequest(request.asked, style)]);
+  host.enter({ type: "decide", request, isPrinted });
 }
 
 async function answerRequest(
   host: ActionHost,
   { request, answer }: Extract<TaskActionCommand, { type: "answer" }>,
 ): Promise<void> {
-  const { requestId, tool = "", question } = request.asked;
+  const { requestId, question } = request.asked;
   try {
     await host.service.answer(request.sessionId, requestId, answer);
     if ("decision" in answer) {
-      const word = answer.decision === "allow" ? "allowed" : "denied";
-      return host.notice(`${word}: ${toSingleLine(tool, 80)}`, "green");
+      if (host.openTaskId === request.taskId) return; // its transcript shows what the call did
+      const { size, paint } = host.surface;
+      return host.surface.print([formatDecidedRequest(request.asked, answer, { width: size.columns, paint })]);
     }
     if (question !== undefined) printAnswer(host, formatAnsweredQuestion(question, answer, host.surface.paint));
     host.notice(`${ANSWERED[answer.action]} the question of ${request.taskId}`, "green");

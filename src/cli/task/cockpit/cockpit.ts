@@ -118,6 +118,10 @@ class Cockpit implements SurfaceOwner, ActionHost {
     return this.#feed.service;
   }
 
+  get openTaskId(): string | undefined {
+    return this.#state.openId;
+  }
+
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
@@ -235,13 +239,15 @@ class Cockpit implements SurfaceOwner, ActionHost {
     }
   }
 
-  #decide({ request, isAlwaysAsked, data }: Extract<CockpitCommand, { type: "decisionKey" }>): void {
+  #decide({ mode, data }: Extract<CockpitCommand, { type: "decisionKey" }>): void {
+    const { request, isPrinted, isAlwaysAsked = false } = mode;
     takeDecisionKey(this.#choice, data, {
       isAlwaysAsked,
-      askAlways: () => this.#change({ mode: { type: "decide", request, isAlwaysAsked: true } }),
-      leaveAlways: () => this.#change({ mode: { type: "decide", request } }),
-      act: (key) => this.#step(decideRequest(this.#state, request, key)),
-      startReason: (text) => this.#step(startReason(this.#state, { type: "reason", request, isCommand: false }, text)),
+      askAlways: () => this.#change({ mode: { ...mode, isAlwaysAsked: true } }),
+      leaveAlways: () => this.#change({ mode: { ...mode, isAlwaysAsked: false } }),
+      act: (key) => this.#step(decideRequest(this.#state, mode, key)),
+      startReason: (text) =>
+        this.#step(startReason(this.#state, { type: "reason", request, isPrinted, isCommand: false }, text)),
     });
   }
 

@@ -2,6 +2,7 @@
 import type { Answer } from "../../../session/method-types.ts";
 import type { FormInput } from "../../questions/form-input.ts";
 import type { TaskRequest } from "../requests.ts";
+import type { DecideMode } from "./state.ts";
 
 export type CockpitCommand =
   | { readonly type: "quit" }
@@ -16,8 +17,7 @@ export type CockpitCommand =
   /** A key at a permission question, which counts only if no other one follows at once. */
   | {
       readonly type: "decisionKey";
-      readonly request: TaskRequest;
-      readonly isAlwaysAsked: boolean;
+      readonly mode: DecideMode;
       readonly data: string;
     }
   /** Reads the oldest open request of the task, and asks for an answer. */

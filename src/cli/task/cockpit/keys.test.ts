@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { CockpitCommand } from "./commands.ts";
 import { decideRequest, handleCockpitKey, handleCockpitSubmit, startReason } from "./keys.ts";
-import { type CockpitState, visibleTasks, withTasks } from "./state.ts";
+import { type CockpitState, type DecideMode, visibleTasks, withTasks } from "./state.ts";
 import { cockpitWith, listedTask, READ_AT } from "./test-state.ts";
 
 const DOWN = "\u001b[B";
@@ -26,7 +26,8 @@ const request = {
   taskId: "a",
   asked: { requestId: "req_1", tool: "bash", input: { command: "npm test" } },
 };
-const deciding = (): CockpitState => ({ ...cockpitWith({ id: "a" }), mode: { type: "decide", request } });
+const mode: DecideMode = { type: "decide", request, isPrinted: false };
+const deciding = (): CockpitState => ({ ...cockpitWith({ id: "a" }), mode });
 
 describe("the order of tasks", () => {
   it("puts tasks that need an answer first, then working, parked, queued, done and failed ones", () => {
@@ -198,14 +199,14 @@ describe("keys for a request", () => {
   it("leaves each key to the timer, which tells a choice from a letter", () => {
     for (const data of ["y", "a", "n", "w", "\r", " "]) {
       const { state, commands } = type(deciding(), data);
-      expect(commands).toEqual([{ type: "decisionKey", request, isAlwaysAsked: false, data }]);
+      expect(commands).toEqual([{ type: "decisionKey", mode, data }]);
       expect(state.mode.type).toBe("decide");
     }
   });
 
   it("answers with a choice, and returns to the list", () => {
     const answer = { decision: "allow", scope: "once" } as const;
-    const { state, command } = decideRequest(deciding(), request, { answer });
+    const { state, command } = decideRequest(deciding(), mode, { answer });
     expect([state.mode.type, command]).toEqual(["browse", { type: "answer", request, answer }]);
   });
 
@@ -215,16 +216,16 @@ describe("keys for a request", () => {
   });
 
   it("leaves Esc to the question after one a, and Ctrl-C leaves the question", () => {
-    const state = { ...deciding(), mode: { type: "decide", request, isAlwaysAsked: true } as const };
+    const state = { ...deciding(), mode: { ...mode, isAlwaysAsked: true } };
     expect(type(state, ESC)).toMatchObject({
-      commands: [{ type: "decisionKey", isAlwaysAsked: true, data: ESC }],
+      commands: [{ type: "decisionKey", mode: { isAlwaysAsked: true }, data: ESC }],
       state: { mode: { type: "decide" } },
     });
     expect(type(state, CTRL_C)).toMatchObject({ commands: [], state: { mode: { type: "browse" } } });
   });
 
   it("denies with another command or a reason after e", () => {
-    const { state, command } = decideRequest(deciding(), request, { edit: true });
+    const { state, command } = decideRequest(deciding(), mode, { edit: true });
     expect(command).toEqual({ type: "setInput", text: "npm test" });
     expect(handleCockpitSubmit(state, "npm run quick").command).toEqual({
       type: "answer",
@@ -232,7 +233,7 @@ describe("keys for a request", () => {
       answer: { decision: "deny", message: "Run this command instead: npm run quick" },
     });
     expect(type(state, ESC).state.mode.type).toBe("decide");
-    const typed = startReason(deciding(), { type: "reason", request, isCommand: false }, "wa");
+    const typed = startReason(deciding(), { type: "reason", request, isPrinted: false, isCommand: false }, "wa");
     expect(typed.command).toEqual({ type: "setInput", text: "wa" });
     expect(handleCockpitSubmit(typed.state, "wait").command).toEqual({
       type: "answer",

@@ -4,10 +4,18 @@ import { isEndedStatus } from "../../../domain/enums.ts";
 import { commandOf, type DecisionKey, answerFromText } from "../../questions/permission-keys.ts";
 import { toSingleLine } from "../../sanitize.ts";
 import type { ListedTask } from "../interrupted.ts";
-import type { TaskRequest } from "../requests.ts";
 import { groupOfTask } from "../task-group.ts";
 import type { CockpitCommand } from "./commands.ts";
-import { BROWSE_MODE, type CockpitMode, type CockpitState, keepSelection, targetTask, visibleTasks } from "./state.ts";
+import {
+  BROWSE_MODE,
+  type CockpitMode,
+  type CockpitState,
+  type DecideMode,
+  keepSelection,
+  type ReasonMode,
+  targetTask,
+  visibleTasks,
+} from "./state.ts";
 
 export interface CockpitStep {
   readonly state: CockpitState;
@@ -35,12 +43,9 @@ export function handleCockpitKey(before: CockpitState, data: string): CockpitSte
     case "decide":
       if (isCancelKey(data) && !(mode.isAlwaysAsked === true && matchesKey(data, "escape")))
         return { state: { ...state, mode: BROWSE_MODE } };
-      return {
-        state,
-        command: { type: "decisionKey", request: mode.request, isAlwaysAsked: mode.isAlwaysAsked ?? false, data },
-      };
+      return { state, command: { type: "decisionKey", mode, data } };
     case "reason":
-      if (isCancelKey(data)) return enter(state, { type: "decide", request: mode.request });
+      if (isCancelKey(data)) return enter(state, { type: "decide", request: mode.request, isPrinted: mode.isPrinted });
       return { state, command: { type: "edit", data } };
     case "form":
       if (matchesKey(data, "ctrl+c") || (matchesKey(data, "escape") && mode.form.isAtStart)) return leaveInput(state);
@@ -166,20 +171,16 @@ function handleConfirmKey(
 }
 
 /** Carries out a choice at a permission question. */
-export function decideRequest(state: CockpitState, request: TaskRequest, key: DecisionKey): CockpitStep {
+export function decideRequest(state: CockpitState, { request, isPrinted }: DecideMode, key: DecisionKey): CockpitStep {
   if ("diff" in key) return { state, command: { type: "showRequestDiff", request } };
   if ("answer" in key)
     return { state: { ...state, mode: BROWSE_MODE }, command: { type: "answer", request, answer: key.answer } };
   const command = commandOf(request.asked);
-  return startReason(state, { type: "reason", request, isCommand: command !== undefined }, command ?? "");
+  return startReason(state, { type: "reason", request, isPrinted, isCommand: command !== undefined }, command ?? "");
 }
 
 /** Opens the line editor for the reason of a denial, or for another command. */
-export function startReason(
-  state: CockpitState,
-  mode: Extract<CockpitMode, { type: "reason" }>,
-  text: string,
-): CockpitStep {
+export function startReason(state: CockpitState, mode: ReasonMode, text: string): CockpitStep {
   return { state: { ...state, mode }, command: { type: "setInput", text } };
 }
 

@@ -20,11 +20,24 @@ export type CockpitMode =
       readonly refuse?: CockpitCommand;
     }
   | { readonly type: "input"; readonly label: string; readonly purpose: InputPurpose }
-  /** `isAlwaysAsked`: the person has pressed `a` once. */
-  | { readonly type: "decide"; readonly request: TaskRequest; readonly isAlwaysAsked?: boolean }
-  /** `isCommand`: the text is another command, not a reason. */
-  | { readonly type: "reason"; readonly request: TaskRequest; readonly isCommand: boolean }
+  | DecideMode
+  | ReasonMode
   | { readonly type: "form"; readonly request: TaskRequest; readonly form: FormInput };
+
+export interface DecideMode {
+  readonly type: "decide";
+  readonly request: TaskRequest;
+  /** Whether the scrollback has the request, because it does not fit the screen. */
+  readonly isPrinted: boolean;
+  /** Whether the person has pressed `a` once. Default: false. */
+  readonly isAlwaysAsked?: boolean;
+}
+
+export interface ReasonMode extends Pick<DecideMode, "request" | "isPrinted"> {
+  readonly type: "reason";
+  /** Whether the text is another command, not a reason. */
+  readonly isCommand: boolean;
+}
 
 export type InputPurpose =
   { readonly type: "start" } | { readonly type: "resume"; readonly id: string; readonly isPromptRequired: boolean };

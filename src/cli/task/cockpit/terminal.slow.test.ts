@@ -31,8 +31,7 @@ describe.skipIf(!hasPseudoTerminals)("the cockpit", { timeout: 90_000 }, () => {
     await screen.waitFor(/❯ \? needs you +Ask me[^]*✓ done/);
     screen.type("a");
     const asked = await screen.waitFor("Allow bash?");
-    expect(asked).toMatch(/\? bash\n {2}command: echo from-the-agent\n\nasks · Ask me asks\n\? Allow bash\?/);
-    expect(asked).not.toContain("done");
+    expect(asked).toMatch(/^\nasks · Ask me asks\n\? Allow bash\? echo from-the-agent\n {2}y yes · /);
     screen.type("e");
     expect(await screen.waitFor("run instead: echo from-the-agent")).toContain("asks · Ask me asks");
     screen.press("escape");

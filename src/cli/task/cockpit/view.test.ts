@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { displayWidth } from "../../display-width.ts";
 import { ansiPaint, plainPaint } from "../../paint.ts";
+import { fitsCockpit } from "./asked-request.ts";
 import { formatLeaving } from "./leaving.ts";
 import { type CockpitMode, type CockpitState, withTasks } from "./state.ts";
 import { cockpitWith, listedTask, READ_AT } from "./test-state.ts";
@@ -54,11 +55,15 @@ describe("the list", () => {
     expect(lines[4]).toMatch(/✓ merged {5}a/);
   });
 
-  it("is hidden while a request is open, which the task's name and the keys stand below", () => {
-    const lines = render({ ...TASKS(), mode: { type: "decide", request: { ...request, taskId: "two" } } });
-    expect(lines.slice(0, 2)).toEqual(["", "two · Fix the test asks"]);
-    expect(lines[2]).toContain("? Allow bash?");
+  it("is hidden while a request is open, which has its details and its keys", () => {
+    const asking = { type: "decide", request: { ...request, taskId: "two" }, isPrinted: false } as const;
+    const lines = render({ ...TASKS(), mode: asking });
+    expect(lines.slice(0, 3)).toEqual(["", "two · Fix the test asks", "? Allow bash?"]);
+    expect(lines.join("").match(/x+/g)?.join("")).toHaveLength(300);
+    expect(lines.join("\n")).toContain("y yes · n no · a always");
     expect(lines.join("\n")).not.toContain("Add pages");
+    expect(fitsCockpit(request.asked, { width: 80, rows: 24, paint: plainPaint })).toBe(true);
+    expect(fitsCockpit(request.asked, { width: 80, rows: 10, paint: plainPaint })).toBe(false); // it is printed
   });
 
   it("selects a new task when it is listed", () => {
@@ -117,9 +122,11 @@ const MODES: readonly CockpitMode[] = [
     accept: { type: "quit" },
   },
   { type: "input", label: "new task: ", purpose: { type: "start" } },
-  { type: "decide", request },
-  { type: "decide", request, isAlwaysAsked: true },
-  { type: "reason", request, isCommand: false },
+  ...[true, false].flatMap((isPrinted): CockpitMode[] => [
+    { type: "decide", request, isPrinted },
+    { type: "decide", request, isPrinted, isAlwaysAsked: true },
+    { type: "reason", request, isPrinted, isCommand: false },
+  ]),
 ];
 
 it.each([

@@ -1,6 +1,5 @@
 /** Renders the cockpit as a live region that fits the screen. Pure. */
 import { isEndedStatus } from "../../../domain/enums.ts";
-import { renderDecision, renderReason } from "../../questions/request-view.ts";
 import type { Paint } from "../../paint.ts";
 import { stripHidden, toSingleLine } from "../../sanitize.ts";
 import type { LiveRegion } from "../../tui/inline-screen.ts";
@@ -9,6 +8,7 @@ import { clipStyled, styledWidth, wrapStyled } from "../../tui/styled-text.ts";
 import type { ListedTask } from "../interrupted.ts";
 import { formatLastActivity } from "../messages.ts";
 import { countGroups } from "../task-group.ts";
+import { renderAskedDecision, renderAskedReason } from "./asked-request.ts";
 import { formatTaskTitle, renderTaskRows } from "./rows.ts";
 import { canRunHere } from "./keys.ts";
 import { type CockpitState, targetTask, visibleTasks } from "./state.ts";
@@ -109,7 +109,7 @@ function renderOpenTask(state: CockpitState, frame: CockpitFrame, room: number):
   return lines.slice(-room);
 }
 
-/** The list is hidden while a request is open, so that what the person decides on stays visible above. */
+/** The list is hidden while a request is open, so that there is room for what the person decides on. */
 function renderAskingTask({ tasks }: CockpitState, { columns, paint }: CockpitFrame, id: string): string[] {
   const task = tasks.find((one) => one.id === id);
   const title = task === undefined ? id : `${id} · ${formatTaskTitle(task)}`;
@@ -145,10 +145,8 @@ function renderBottom(state: CockpitState, frame: CockpitFrame): LiveRegion {
     }
     case "input":
       return renderInput(paint("cyan", clipStyled(mode.label, Math.floor(width / 2))));
-    case "reason": {
-      const { lines, cursor } = renderReason(mode.isCommand, { width, paint, renderInput });
-      return { lines: lines.length <= rows - 3 ? lines : lines.slice(0, -1), cursor };
-    }
+    case "reason":
+      return renderAskedReason({ ...mode, request: mode.request.asked }, { width, rows, paint, renderInput });
     case "form":
       return mode.form.render({
         width,
@@ -157,22 +155,8 @@ function renderBottom(state: CockpitState, frame: CockpitFrame): LiveRegion {
         renderInput,
         escapeHint: "Esc answers later",
       });
-    case "decide": {
-      const { asked } = mode.request;
-      const lines = renderDecision(asked, {
-        width,
-        paint,
-        escapeHint: "Esc decides later",
-        isAlwaysAsked: mode.isAlwaysAsked,
-      });
-      if (lines.length <= rows - 3) return fixed(lines); // two others are above
-      return fixed(
-        [
-          `Allow ${toSingleLine(asked.tool ?? "")}?`,
-          mode.isAlwaysAsked === true ? "a again: always, Esc back" : "y n a e, Esc later",
-        ].map((line) => clipStyled(line, width)),
-      );
-    }
+    case "decide":
+      return renderAskedDecision({ ...mode, request: mode.request.asked }, { width, rows, paint });
   }
 }
 
