@@ -110,6 +110,23 @@ it("goes back from the second a to the question with Esc, and interrupts with an
   expect(fixture.server.requests).toHaveLength(1);
 }, 90_000);
 
+it.each(["escape", "ctrl-c"] as const)(
+  "keeps a line for the call that %s interrupted at its question",
+  async (key) => {
+    await using fixture = await openCommandFixture([call("bash", { command: "npm test" }), say("never")]);
+    const screen = await openChat(fixture, ["chat"]);
+    submitLine(screen, "go");
+    await screen.waitFor("Allow bash? npm test");
+    screen.press(key);
+    await screen.waitFor(/❯ go\n\n⊘ bash: npm test — interrupted\ncancelled ·/);
+    await using again = fixture.screen(["-c"]);
+    await again.waitFor(/❯ go\n\n⊘ bash: npm test — interrupted\ncancelled ·/);
+    const { stdout } = await fixture.rookery(["sessions", "show", "last"]);
+    expect(stdout).toMatch(/› go\n+⊘ bash: npm test — interrupted\ncancelled ·/);
+  },
+  90_000,
+);
+
 it("lists with /permissions what is always allowed, and revokes it", async () => {
   await using fixture = await openCommandFixture([
     call("bash", { command: "echo one" }),

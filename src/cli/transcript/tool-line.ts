@@ -30,9 +30,15 @@ export interface EndedTool {
   readonly reason: string | undefined;
   /** How a person allowed it. Undefined if nobody was asked, or if the person who reads this just did. */
   readonly allowed?: "once" | "session" | undefined;
+  /** Whether the turn was interrupted while a person was asked about it. Default: false. */
+  readonly isInterrupted?: boolean;
 }
 
-export function formatToolLine({ title, tool, event, reason = "", allowed }: EndedTool, paint: Paint): string {
+export function formatToolLine(
+  { title, tool, event, reason = "", allowed, isInterrupted = false }: EndedTool,
+  paint: Paint,
+): string {
+  if (isInterrupted && event.outcome === "cancelled") return formatInterruptedCall(title, paint);
   const { mark, colour, word } = TOOL_OUTCOMES[event.outcome];
   const exitCode = event.outcome === "failed" ? findExitCode(event.text) : undefined;
   const why = event.outcome === "failed" ? failureLine(event.text, tool) : event.outcome === "denied" ? reason : "";
@@ -44,6 +50,12 @@ export function formatToolLine({ title, tool, event, reason = "", allowed }: End
     .join(", ");
   const how = `${result === "" ? "" : ` — ${result}`}${formatToolTime(tool, event)}`;
   return `${paint(colour, mark)} ${title}${how === "" ? "" : paint("dim", how)}`;
+}
+
+/** A call that did not run, because the turn was interrupted at its permission question. */
+export function formatInterruptedCall(title: string, paint: Paint): string {
+  const { mark, colour } = TOOL_OUTCOMES.cancelled;
+  return `${paint(colour, mark)} ${title}${paint("dim", " — interrupted")}`;
 }
 
 const ANSWER_LENGTH = 300;

@@ -39,6 +39,22 @@ const toolEnded = (
   text,
 });
 const toolEndedOf = (toolId: string): EventBody => ({ type: "tool.ended", toolId, outcome: "ok", text: "" });
+const permission = (title: string): EventBody => ({
+  type: "permission.requested",
+  requestId: "r1",
+  toolId: "t1",
+  tool: "bash",
+  title,
+  kind: "execute",
+  input: {},
+});
+const interrupted: EventBody = {
+  type: "permission.resolved",
+  requestId: "r1",
+  decision: "cancelled",
+  scope: "once",
+  by: "policy",
+};
 const ended: EventBody = { type: "turn.ended", outcome: { status: "done" } };
 
 describe("renderEvent", () => {
@@ -64,6 +80,16 @@ describe("renderEvent", () => {
     ],
     ["prints a denied tool", [tool(), toolEnded("denied", "long words")], "⊘ bash: npm test — denied\n"],
     ["prints a cancelled tool", [tool(), toolEnded("cancelled")], "⊘ bash: npm test — cancelled · 1.0s\n"],
+    [
+      "prints a call that was interrupted at its permission question",
+      [permission("bash: npm test"), interrupted],
+      "⊘ bash: npm test — interrupted\n",
+    ],
+    [
+      "prints it once if the agent had started the tool",
+      [tool(), permission("bash: npm test"), interrupted, toolEnded("cancelled")],
+      "⊘ bash: npm test — interrupted\n",
+    ],
     ["prints a tool that timed out", [tool(), toolEnded("timed_out")], "✗ bash: npm test — timed out · 1.0s\n"],
     [
       "prints a tool with an unknown outcome",

@@ -11,7 +11,7 @@ import { addLocation, relativeDiffs, shortenPaths } from "../relative-paths.ts";
 import { toSingleLine, stripControls } from "../sanitize.ts";
 import { addOutput, formatTail } from "./output-tail.ts";
 import { formatPlan } from "./plan.ts";
-import { formatAnswerLine, formatToolLine } from "./tool-line.ts";
+import { formatAnswerLine, formatInterruptedCall, formatToolLine } from "./tool-line.ts";
 
 export interface TurnView {
   /** True if the cursor is at the start of a line. */
@@ -24,14 +24,16 @@ export interface TurnView {
   readonly last: ShownPart | undefined;
   /** Running tools by id, the one that printed last at the end. */
   readonly tools: ReadonlyMap<string, TurnTool>;
-  /** Ids of the tools that open permission requests are about, by request id. */
-  readonly requests: ReadonlyMap<string, string>;
+  /** The calls that permission requests are about, by request id. */
+  readonly requests: ReadonlyMap<string, RequestedCall>;
   /** Open questions by request id. */
   readonly questions: ReadonlyMap<string, string>;
   /** What a person said when denying a tool, by the id of the tool. */
   readonly reasons: ReadonlyMap<string, string>;
   /** How a person allowed a tool, by the id of the tool. */
   readonly allowed: ReadonlyMap<string, "once" | "session">;
+  /** Ids of the tools whose permission request was open when the turn was interrupted. */
+  readonly interrupted: ReadonlySet<string>;
   /** Ids of the tools whose changes a person saw before deciding about them. */
   readonly previewed: ReadonlySet<string>;
   /** Titles of the tools that were denied in this turn. */
@@ -45,6 +47,11 @@ export interface TurnView {
   readonly serverWarnings: ReadonlySet<string>;
   /** When the limit that the turn waits for resets. */
   readonly parkedUntil: string | undefined;
+}
+
+export interface RequestedCall {
+  readonly toolId: string;
+  readonly title: string;
 }
 
 export type ShownPart = "prompt" | "message" | "lines";
@@ -68,6 +75,7 @@ export const EMPTY_TURN_VIEW: TurnView = {
   questions: new Map(),
   reasons: new Map(),
   allowed: new Map(),
+  interrupted: new Set(),
   previewed: new Set(),
   refused: [],
   usage: undefined,
@@ -131,20 +139,16 @@ export function renderEvent(
       return [
         {
           ...view,
-          requests: new Map(view.requests).set(event.requestId, event.toolId),
+          requests: new Map(view.requests).set(event.requestId, {
+            toolId: event.toolId,
+            title: toolTitle({ ...event, name: event.tool }, options.folder ?? view.folder),
+          }),
           previewed: event.diffs === undefined ? view.previewed : new Set(view.previewed).add(event.toolId),
         },
         "",
       ];
-    case "permission.resolved": {
-      const toolId = view.requests.get(event.requestId);
-      if (toolId === undefined) return [view, ""];
-      const next = view.tools.has(toolId) ? setTool(view, toolId, { startedAt: event.at }) : view;
-      if (event.by !== "person") return [next, ""];
-      if (event.decision === "allow") return [{ ...next, allowed: new Map(next.allowed).set(toolId, event.scope) }, ""];
-      if (event.message === undefined) return [next, ""];
-      return [{ ...next, reasons: new Map(next.reasons).set(toolId, event.message) }, ""];
-    }
+    case "permission.resolved":
+      return renderDecided(view, event, paint);
     case "output.text":
       if (event.from !== undefined) return [view, ""]; // output of MCP servers is only logged
       return renderLine(view, stripControls(event.text).trimEnd());
@@ -265,11 +269,32 @@ function renderToolEnd(
   const refused = event.outcome === "denied" ? [...view.refused, title] : view.refused;
   const reason = view.reasons.get(event.toolId);
   const allowed = repeatsDecisions ? view.allowed.get(event.toolId) : undefined; // who just allowed it has seen it
-  const text = formatToolLine({ title, tool, event, reason, allowed }, paint);
+  const isInterrupted = view.interrupted.has(event.toolId);
+  const text = formatToolLine({ title, tool, event, reason, allowed, isInterrupted }, paint);
   const isShown = repeatsDecisions || !view.previewed.has(event.toolId);
   const diffs = isShown ? relativeDiffs(event.diffs ?? [], folder) : [];
   const diff = foldLines(formatDiffs(diffs, { paint, columns }));
   return renderLine(view, [text, ...diff].join("\n"), { tools, refused });
+}
+
+function renderDecided(
+  view: TurnView,
+  event: SessionEvent & EventOf<"permission.resolved">,
+  paint: Paint,
+): readonly [TurnView, string] {
+  const call = view.requests.get(event.requestId);
+  if (call === undefined) return [view, ""];
+  const { toolId, title } = call;
+  const isStarted = view.tools.has(toolId);
+  const next = isStarted ? setTool(view, toolId, { startedAt: event.at }) : view;
+  if (event.decision === "cancelled" && event.message === undefined) {
+    if (isStarted) return [{ ...next, interrupted: new Set(next.interrupted).add(toolId) }, ""]; // its end follows
+    return renderLine(next, formatInterruptedCall(title, paint));
+  }
+  if (event.by !== "person") return [next, ""];
+  if (event.decision === "allow") return [{ ...next, allowed: new Map(next.allowed).set(toolId, event.scope) }, ""];
+  if (event.message === undefined) return [next, ""];
+  return [{ ...next, reasons: new Map(next.reasons).set(toolId, event.message) }, ""];
 }
 
 function renderAnswer(
@@ -345,7 +370,10 @@ function renderLine(
   return [{ ...view, ...change, atStart: true }, text === undefined ? before : `${before}${text}\n`];
 }
 
-function toolTitle({ name, title, locations }: EventOf<"tool.started">, folder: string | undefined): string {
+function toolTitle(
+  { name, title, locations }: Pick<EventOf<"tool.started">, "name" | "title" | "locations">,
+  folder: string | undefined,
+): string {
   const shown = shortenPaths(toSingleLine(title === "" ? name : title), folder);
   return toSingleLine(addLocation(shown, locations?.[0]?.path, folder));
 }

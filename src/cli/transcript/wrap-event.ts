@@ -9,6 +9,7 @@ const WRAPPED_TYPES: ReadonlySet<SessionEvent["type"]> = new Set<SessionEvent["t
   "turn.continued",
   "turn.ended",
   "budget.raised",
+  "permission.resolved",
   "permission.revoked",
   "agent.switched",
   "subagent.started",

@@ -56,6 +56,20 @@ describe.skipIf(!hasPseudoTerminals)("the cockpit", { timeout: 90_000 }, () => {
     expect(screen.bytes).not.toMatch(/— allowed|Stop asks\?/);
   });
 
+  it("keeps a line for the call of a task that is stopped at its question", async () => {
+    await open([call("bash", { command: "npm test" }), say("never")]);
+    await cockpit.serve();
+    await cockpit.start("asks", "Ask me");
+    const screen = fixture.screen(["task"]);
+    await screen.waitFor(/❯ \? needs you +Ask me/);
+    screen.press("enter");
+    await screen.waitFor("needs an answer: press a");
+    screen.type("s");
+    await screen.waitFor("Stop asks?");
+    screen.type("y");
+    await screen.waitFor("⊘ bash: npm test — interrupted");
+  });
+
   it("does not take a key that is held down for an answer", async () => {
     await open([call("bash", { command: "echo one" }), call("bash", { command: "echo two" }), say("Finished.")]);
     await cockpit.serve();
