@@ -326,11 +326,11 @@ export class Chat implements SurfaceOwner, ChatHost {
     }
   }
 
-  /** Says that a message is gone, unless it is back in the input of this chat. */
+  /** Says that a message was taken back, here before or in another chat, unless it is in the input of this chat. */
   #showWithdrawn(inputId: string, { queue }: ChatState): void {
     if (this.#outbox.forgetWithdrawn(inputId)) return;
     const input = queue.find((queued) => queued.inputId === inputId)?.input;
-    if (input !== undefined) this.notice(`withdrawn elsewhere: ${toSingleLine(formatInput(input), 80)}`, "dim");
+    if (input !== undefined) this.notice(`withdrawn: ${toSingleLine(formatInput(input), 80)}`, "dim");
   }
 
   /** Shows the error if the work fails. */

@@ -22,6 +22,8 @@ it(
     await screen.waitFor("second answer");
     expect(screen.all()).toContain("❯ rather so please");
     expect(fixture.server.requests).toHaveLength(2);
+    const again = fixture.screen(["-c"]);
+    await again.waitFor(/❯ go\n[^]*\nwithdrawn: rather so\n[^]*❯ rather so please/);
   },
   CHAT_TEST_MS,
 );
@@ -39,7 +41,7 @@ it(
     await second.waitFor(/drives this session[^]*⋯ for the next step: rather so/);
     second.press("escape");
     await second.waitFor(/cancelled ·[^]*\n❯ rather so\n/);
-    await first.waitFor(/withdrawn elsewhere: rather so[^]*cancelled ·/);
+    await first.waitFor(/withdrawn: rather so[^]*cancelled ·/);
     expect(fixture.server.requests).toHaveLength(1);
   },
   CHAT_TEST_MS,
