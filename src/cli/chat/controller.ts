@@ -23,6 +23,7 @@ import { ChatKeys } from "./input/keys.ts";
 import { renderLiveRegion } from "./screen/live-region.ts";
 import { ChatLogView } from "./conversation/log-view.ts";
 import { ChatOutbox } from "./outbox/outbox.ts";
+import { SessionDrafts } from "./outbox/session-drafts.ts";
 import { pickConversation } from "./start/pick-conversation.ts";
 import { createRequestActions } from "./input/request-actions.ts";
 import type { PromptHistory } from "./input/history.ts";
@@ -126,7 +127,7 @@ export class Chat implements SurfaceOwner, ChatHost {
     spinner[Symbol.dispose]();
     this.keys[Symbol.dispose]();
     this.#status.setNote("leaving");
-    for (const prompt of this.#outbox.takeFollowUps()) this.notice(`not sent: ${toSingleLine(prompt, 80)}`, "dim");
+    await this.#keepUnsent(new SessionDrafts(rookery.home));
     await this.#connection[Symbol.asyncDispose]();
     const id = this.#connection.sessionId;
     if (id !== undefined) {
@@ -166,6 +167,16 @@ export class Chat implements SurfaceOwner, ChatHost {
     this.#view.fail(error);
   }
 
+  /** Keeps what waited and what was typed for the next chat of the session. Prints it if that fails. */
+  async #keepUnsent(drafts: SessionDrafts): Promise<void> {
+    const unsent = [...this.#outbox.takeFollowUps(), this.keys.promptText].filter((text) => text.trim() !== "");
+    const id = this.connection.sessionId;
+    if (unsent.length === 0 || id === undefined) return;
+    const isKept = await drafts.keep(id, unsent.join("\n\n"));
+    for (const text of unsent) this.notice(`not sent: ${isKept ? toSingleLine(text, 80) : text}`, "dim");
+    if (isKept) this.notice("the next chat of this session has it in its input", "dim");
+  }
+
   /** Continues another session in this chat. */
   async continueSession(summary: SessionSummary): Promise<void> {
     const { rookery } = this.connection;
@@ -178,6 +189,8 @@ export class Chat implements SurfaceOwner, ChatHost {
     this.#connection = new ChatConnection({ rookery, env: io.env, cwd, settings, sessionId: summary.id });
     this.#offered = undefined;
     await this.#view.open(rookery.store, summary);
+    const draft = await new SessionDrafts(rookery.home).take(summary.id);
+    if (draft !== undefined) this.keys.prependText(draft);
     await this.#openAgent();
   }
 

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import type { ProgramScreen } from "../../../test/support/screen.ts";
 import { fault, say } from "../../testing/index.ts";
 import { openCommandFixture } from "../test-command.ts";
 import { CHAT_TEST_MS, openChat, submitLine } from "./test-chat.ts";
@@ -43,6 +44,54 @@ it(
     await second.waitFor(/cancelled ·[^]*\n❯ rather so\n/);
     await first.waitFor(/withdrawn: rather so[^]*cancelled ·/);
     expect(fixture.server.requests).toHaveLength(1);
+  },
+  CHAT_TEST_MS,
+);
+
+it.each<[string, (screen: ProgramScreen) => Promise<void>]>([
+  ["/quit", async (screen) => submitLine(screen, "/quit")],
+  [
+    "Ctrl-D twice",
+    async (screen) => {
+      screen.press("ctrl-d");
+      await screen.waitFor("press Ctrl-D again to quit");
+      screen.press("ctrl-d");
+    },
+  ],
+  [
+    "Ctrl-C twice",
+    async (screen) => {
+      screen.press("ctrl-c");
+      await screen.waitFor(/cancelled ·[^]*❯ later one[^]*press Ctrl-C again to quit/);
+      screen.press("ctrl-c");
+    },
+  ],
+])(
+  "keeps what waits for the end of the turn for the next chat after %s",
+  async (_, quit) => {
+    await using fixture = await openCommandFixture([STALLED, say("second answer")]);
+    const screen = await openChat(fixture, ["chat"]);
+    submitLine(screen, "go");
+    await screen.waitFor("part one");
+    for (const text of ["later one", "later two"]) {
+      screen.type(text);
+      screen.press("alt-enter");
+      await screen.waitFor(`after this turn: ${text}`);
+    }
+    await quit(screen);
+    expect(await screen.exited).toBe(0);
+    expect(screen.all()).toMatch(
+      /not sent: later one[^]*later two\nthe next chat of this session has it in its input\n[^]*continue with: rookery chat/,
+    );
+    const again = fixture.screen(["-c"]);
+    await again.waitFor(/cancelled ·[^]*\n❯ later one\n\n {2}later two\n/);
+    again.press("enter");
+    await again.waitFor(/second answer[^]*done ·/);
+    again.press("ctrl-d");
+    expect(await again.exited).toBe(0);
+    const third = fixture.screen(["-c"]);
+    await third.waitFor(/second answer[^]*\n❯ ?\n/);
+    expect(third.visible()).not.toContain("not sent");
   },
   CHAT_TEST_MS,
 );

@@ -46,6 +46,11 @@ export class ChatKeys implements Disposable {
     return this.#modes.mode;
   }
 
+  /** What the person is typing in the prompt, also while something else has the keys. */
+  get promptText(): string {
+    return this.#modes.promptText;
+  }
+
   /** The key that quits if it is pressed again. */
   get quitKey(): "Ctrl-C" | "Ctrl-D" | undefined {
     const asked = this.#quitAsked;

@@ -24,6 +24,11 @@ export class ModeSwitch implements Disposable {
     return this.#mode;
   }
 
+  /** What the person is typing in the prompt, also while something else has the keys. */
+  get promptText(): string {
+    return this.#mode.type === "prompt" ? this.#surface.editor.text : this.#draft;
+  }
+
   /** Changes the mode and leaves the text of the editor as it is. */
   change(mode: ChatMode): void {
     this.#mode = mode;
