@@ -152,6 +152,7 @@ it(
     await two.waitFor("second answer");
     await one.waitFor("second answer");
     expect(one.all()).toContain("❯ second question");
+    expect(two.all().match(/drives this session/g)).toHaveLength(1);
   },
   PATIENCE_MS,
 );

@@ -54,6 +54,8 @@ export class Chat implements SurfaceOwner, ChatHost {
   readonly #status: ChatStatus;
   #isInterrupting = false;
   #offered: SessionSummary | undefined;
+  /** The other process that drives the session, once the person knows it. */
+  #namedDriver: string | undefined;
   #history: PromptHistory | undefined;
   readonly #shell = new ChatShell();
   readonly #outbox: ChatOutbox;
@@ -188,6 +190,7 @@ export class Chat implements SurfaceOwner, ChatHost {
     const { settings } = this.#options;
     this.#connection = new ChatConnection({ rookery, env: io.env, cwd, settings, sessionId: summary.id });
     this.#offered = undefined;
+    this.#namedDriver = undefined;
     await this.#view.open(rookery.store, summary);
     const draft = await new SessionDrafts(rookery.home).take(summary.id);
     if (draft !== undefined) this.keys.prependText(draft);
@@ -284,11 +287,10 @@ export class Chat implements SurfaceOwner, ChatHost {
     } finally {
       this.#status.setNote(undefined);
     }
-    if (this.connection.session === undefined)
-      this.notice(
-        `${await this.connection.describeDriver()} drives this session; it gets what you type and answer`,
-        "dim",
-      );
+    const driver = this.connection.session === undefined ? await this.connection.describeDriver() : undefined;
+    if (driver !== undefined && driver !== this.#namedDriver)
+      this.notice(`${driver} drives this session; it gets what you type and answer`, "dim");
+    this.#namedDriver = driver;
   }
 
   #submit(text: string, deliver: Deliver): void {
