@@ -1,19 +1,25 @@
 /** Shows the login page and waits for its result. The person does not have to confirm at the terminal. */
 import type { QuestionAnswer } from "../../domain/backend.ts";
 import { type Io, isPersonPresent, print, printJson, printNotice } from "../io.ts";
+import { canAskWithKeys } from "../questions/question-terminal.ts";
 import { formatAddress } from "../run/form/ask.ts";
 import { toLabel } from "../run/form/format-form.ts";
 import { openBrowser } from "../open-browser.ts";
-import { askLine as askLine } from "../run/ask-line.ts";
+import { askLine } from "../run/ask-line.ts";
 import type { AskQuestion } from "../../mcp/sessionless.ts";
-import { untilCompleted } from "./questions.ts";
+import { rejectOnAbort, untilCompleted, withoutInterrupts } from "./questions.ts";
 
 export function showLoginPage(io: Io, { json, seconds }: { json: boolean; seconds: number }): AskQuestion {
   return async ({ url = "", from = "" }, options = {}) => {
     if (json) await printJson(io, { server: from, url });
     else await print(io, [`${toLabel(from)} requires a login; open this page`, ...formatAddress(url), ""].join("\n"));
     openBrowser(io, url);
-    printNotice(io, `waiting up to ${seconds} s for the login to finish; press Ctrl-C to give up`);
+    const wait = `waiting up to ${seconds} s for the login to finish`;
+    if (isPersonPresent(io) && canAskWithKeys(io)) {
+      const { waitWithKeys } = await import("../questions/ask-with-keys.ts");
+      return untilCompleted(options, (signal) => withoutInterrupts(signal, () => waitWithKeys({ io }, wait, signal)));
+    }
+    printNotice(io, `${wait}; press Ctrl-C to give up`);
     return untilCompleted(options, (signal) =>
       isPersonPresent(io) ? waitForRefusal(io, signal) : rejectOnAbort(signal),
     );
@@ -29,12 +35,4 @@ async function waitForRefusal(io: Io, signal: AbortSignal): Promise<QuestionAnsw
     if (word === "/decline") return { action: "decline" };
     if (word === "/cancel") return { action: "cancel" };
   }
-}
-
-function rejectOnAbort(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const end = (): void => reject(signal.reason as Error);
-    if (signal.aborted) end();
-    else signal.addEventListener("abort", end, { once: true });
-  });
 }

@@ -1,8 +1,9 @@
 /** Asks the questions of MCP servers without a session at the terminal. */
-import type { AskOptions, QuestionAnswer } from "../../domain/backend.ts";
+import type { AskOptions, Question, QuestionAnswer } from "../../domain/backend.ts";
 import type { AskQuestion } from "../../mcp/sessionless.ts";
 import { deferred } from "../../stdx/deferred.ts";
 import type { Io } from "../io.ts";
+import { canAskWithKeys, InterruptedQuestion } from "../questions/question-terminal.ts";
 import { askQuestion } from "../run/form/ask.ts";
 
 /** Asks one question at a time. A question that completes by itself counts as accepted. */
@@ -12,7 +13,7 @@ export function askAtTerminal(io: Io, asking: (busy: boolean) => void = () => un
     const answer = last.then(async () => {
       asking(true);
       try {
-        return await untilCompleted(options, (signal) => askQuestion(io, question, signal));
+        return await untilCompleted(options, (signal) => askHere(io, question, signal));
       } finally {
         asking(false);
       }
@@ -20,6 +21,30 @@ export function askAtTerminal(io: Io, asking: (busy: boolean) => void = () => un
     last = answer.catch(() => undefined);
     return answer;
   };
+}
+
+async function askHere(io: Io, question: Question, signal: AbortSignal): Promise<QuestionAnswer> {
+  if (!canAskWithKeys(io)) return askQuestion(io, question, signal);
+  const { askQuestionWithKeys } = await import("../questions/ask-with-keys.ts");
+  return withoutInterrupts(signal, () => askQuestionWithKeys({ io }, question, signal));
+}
+
+/** After Ctrl-C at a question, waits for the signal that Ctrl-C aborts, so that the server gets no answer. */
+export async function withoutInterrupts<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof InterruptedQuestion) return rejectOnAbort(signal);
+    throw error;
+  }
+}
+
+export function rejectOnAbort(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const end = (): void => reject(signal.reason as Error);
+    if (signal.aborted) end();
+    else signal.addEventListener("abort", end, { once: true });
+  });
 }
 
 /** Rejects when the signal aborts. */

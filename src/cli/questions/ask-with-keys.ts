@@ -88,6 +88,25 @@ export async function confirmWithKeys(
   });
 }
 
+/**
+ * Shows what this process waits for until the person refuses: Esc declines, and Ctrl-D cancels. Rejects with the reason
+ * of the signal, or with `InterruptedQuestion`.
+ */
+export async function waitWithKeys(
+  terminal: QuestionTerminal,
+  text: string,
+  signal: AbortSignal,
+): Promise<QuestionAnswer> {
+  return withSurface(terminal, signal, async (surface, closed) => {
+    const action = await runPrompt<"decline" | "cancel">(surface, closed, (resolve) => ({
+      type: "wait",
+      text,
+      resolve,
+    }));
+    return { action };
+  });
+}
+
 const NOTHING: LiveRegion = { lines: [], cursor: undefined };
 
 async function withSurface<T>(

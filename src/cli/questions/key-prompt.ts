@@ -1,4 +1,4 @@
-/** The keys and the live region of one question: a permission, a form, or a yes or no. */
+/** The keys and the live region of one question: a permission, a form, a yes or no, or something to wait for. */
 import { matchesKey } from "@mariozechner/pi-tui/dist/keys.js";
 import type { Answer } from "../../session/method-types.ts";
 import type { PendingRequest } from "../run/pending-request.ts";
@@ -24,7 +24,9 @@ export type PromptMode =
     }
   /** `leave`: called for Ctrl-D, which leaves the question open. */
   | { readonly type: "form"; readonly form: FormInput; readonly leave: () => void }
-  | { readonly type: "confirm"; readonly question: string; readonly resolve: (isYes: boolean) => void };
+  | { readonly type: "confirm"; readonly question: string; readonly resolve: (isYes: boolean) => void }
+  /** Something happens elsewhere, which the person can decline with Esc or leave open with Ctrl-D. */
+  | { readonly type: "wait"; readonly text: string; readonly resolve: (action: "decline" | "cancel") => void };
 
 /** The line in which the person gives a reason. `isCommand`: the text is another command. */
 interface Reason {
@@ -69,6 +71,10 @@ export class KeyPrompt implements SurfaceOwner, Disposable {
         return this.#formKey(mode, data);
       case "confirm":
         return this.#confirmKey(mode, data);
+      case "wait":
+        if (matchesKey(data, "escape")) return mode.resolve("decline");
+        if (matchesKey(data, "ctrl+d")) mode.resolve("cancel");
+        return;
       case undefined:
         return;
     }
@@ -98,6 +104,10 @@ export class KeyPrompt implements SurfaceOwner, Disposable {
         return belowGap(mode.form.render({ width, rows: Math.max(3, rows - 2), paint, renderInput }));
       case "confirm":
         return { lines: wrapStyled(`${paint("yellow", "?")} ${mode.question} [y/n]`, width), cursor: undefined };
+      case "wait": {
+        const text = `${paint("yellow", "?")} ${mode.text} ${paint("dim", "· Esc declines · Ctrl-C gives up")}`;
+        return { lines: wrapStyled(text, width, "  "), cursor: undefined };
+      }
       case undefined:
         return { lines: [], cursor: undefined };
     }
