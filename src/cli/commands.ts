@@ -18,7 +18,10 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
     name: "chat",
     group: "Talk",
     summary: "talk with an agent on this terminal",
-    arguments: [{ name: "session", summary: "a session to continue: its id or a prefix of it", optional: true }],
+    arguments: [
+      { name: "session", summary: "a session to continue: its id or a prefix of it", optional: true },
+      { name: "prompt", summary: "what to send first, several words in quotes", optional: true },
+    ],
     options: [
       { flags: "--continue", short: "-c", summary: "continue the newest conversation of this directory" },
       { flags: "--resume", short: "-r", summary: "choose a conversation of this directory" },
@@ -31,10 +34,17 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
       PERMISSIONS_OPTION,
       { flags: "--plain", summary: "print plain lines and redraw nothing, for screen readers" },
     ],
-    examples: ["rookery", "rookery -c", "rookery chat --agent claude", "rookery chat --resume"],
+    examples: [
+      "rookery",
+      'rookery "Fix the failing test"',
+      'rookery -c "And now the docs"',
+      "rookery chat --agent claude",
+      "rookery chat --resume",
+    ],
     notes:
-      "`rookery` alone starts a chat too; without a terminal, it shows the setup and what to type next. Type /help for the\n" +
-      "commands and keys. With TERM=dumb or NO_COLOR, the chat prints plain lines.",
+      '`rookery` alone starts a chat too, and `rookery "PROMPT"` starts one with this prompt; without a terminal, `rookery`\n' +
+      "shows the setup and what to type next. Type /help for the commands and keys. With TERM=dumb or NO_COLOR, the chat\n" +
+      "prints plain lines.",
     load: async () => (await import("./chat/chat.ts")).chatCommand,
   },
   {
@@ -322,5 +332,11 @@ export const PROGRAM: CommandSpec = {
   commands: COMMANDS,
   defaultCommand: "chat",
   notes: "Exit codes: 0 success, 1 failure, 2 bad input, 3 decision missing, 130 cancelled.",
-  examples: ["rookery", "rookery -c", 'rookery run "Fix the failing test"', 'rookery task start "Add pagination"'],
+  examples: [
+    "rookery",
+    'rookery "Fix the failing test"',
+    "rookery -c",
+    'rookery run "Explain this repository"',
+    'rookery task start "Add pagination"',
+  ],
 };

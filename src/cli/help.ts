@@ -39,7 +39,9 @@ export function formatHelp(path: readonly CommandSpec[], format: HelpFormat = {}
 function formatSynopsis(path: readonly CommandSpec[]): string {
   const { arguments: args = [], commands = [] } = path.at(-1) as CommandSpec;
   const name = formatPath(path);
-  if (path.length === 1) return `Usage: ${name} [options]    talk with an agent here\n       ${name} <command>\n`;
+  if (path.length === 1) {
+    return `Usage: ${name} [options] ["prompt"]  talk with an agent here\n       ${name} <command>\n`;
+  }
   return `Usage: ${name} ${commands.length > 0 ? "<command>" : formatArguments(args).join(" ")}\n`;
 }
 

@@ -114,8 +114,8 @@ export function printNotice(io: Pick<Io, "stderr" | "env">, line: string, more: 
   io.stderr.write([wrapText(text, { width: terminalWidth(io.stderr) }), ...more, ""].join("\n"));
 }
 
-/** `rookery` followed by a word or an option, or alone on a line, in text that may already say `npx rookery`. */
-const COMMAND = /(?<!npx )\brookery (?:(?=-)|(?=([a-z]+)\b))|(?<=^ {2})rookery$/gm;
+/** `rookery` followed by a word, an option or a quoted prompt, or alone on a line, in text that may already say `npx rookery`. */
+const COMMAND = /(?<!npx )\brookery (?:(?=[-"])|(?=([a-z]+)\b))|(?<=^ {2})rookery$/gm;
 const TYPED_NAMES: ReadonlySet<string> = new Set([...COMMAND_NAMES, "help"]);
 
 /**

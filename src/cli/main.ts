@@ -20,7 +20,7 @@ if (process.platform === "win32") {
   });
   process.stdout.write(`${version}\n`);
 } else {
-  const isChat = args[0] === undefined ? process.stdin.isTTY : args[0].startsWith("-");
+  const isChat = args[0] === undefined ? process.stdin.isTTY : /^-|\s/.test(args[0]); // options of the chat, or a prompt
   const command = isChat ? "chat" : (/^[a-z]{1,20}$/.exec(args[0] ?? "welcome")?.[0] ?? "other");
   const program = loadCached({
     file: join(__dirname, "program.cjs"), // in the same folder after the build, which makes CommonJS (ADR 0007)

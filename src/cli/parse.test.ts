@@ -25,6 +25,10 @@ it.each<[string[], string, (string | undefined)[], Record<string, unknown>]>([
     { agent: "a", model: "p/m", session: "last", permissions: "all" },
   ],
   [["run", "-c", "x"], "run", ["x"], { continue: true }],
+  [["fix the bug"], "chat", ["fix the bug", undefined], {}],
+  [["-c", "and the docs"], "chat", ["and the docs", undefined], { continue: true }],
+  [["fix the bug", "-m", "p/m"], "chat", ["fix the bug", undefined], { model: "p/m" }],
+  [["chat", "k3v9", "go on"], "chat", ["k3v9", "go on"], {}],
   [["task", "start", "x", "-a", "a"], "start", ["x"], { agent: "a" }],
   [["session", "show", "last"], "show", ["last"], {}],
   [["tasks"], "list", [], {}],
@@ -75,7 +79,10 @@ it.each<[string[], string]>([
   [["run", "-j"], "unknown option -j"],
   [["task", "logs", "x", "-f=yes"], "--follow takes no value; see rookery task logs --help"],
   [["help", "rnu"], 'unknown command "rnu" (did you mean run?); see rookery --help'],
-  [["fix the bug"], `"fix the bug" is not a command; send it as a prompt: rookery run 'fix the bug'`],
+  [["fix", "the", "bug"], 'unknown command "fix"; quote a prompt: rookery "fix the bug"'],
+  [["fix"], 'unknown command "fix"; see rookery --help'],
+  [["chta"], 'unknown command "chta" (did you mean chat?); see rookery --help'],
+  [["task", "fix the bug"], 'unknown command "fix the bug"; see rookery task --help'],
   [["hlep"], 'unknown command "hlep" (did you mean help?)'],
   [["--jsno"], "unknown option --jsno; see rookery chat --help"],
   [["sessions", "-x"], "unknown option -x; see rookery sessions list --help"],
@@ -128,6 +135,7 @@ it.each(COMMANDS.map(({ name }) => [name]))("suggests npx rookery %s if npx star
 it.each([
   ["rookery\n", "npx rookery\n"],
   ["rookery -c\n", "npx rookery -c\n"],
+  ['rookery "Fix the test"\n', 'npx rookery "Fix the test"\n'],
 ])("suggests npx for a line with only %j", (typed, expected) => {
   expect(withCommandPrefix({ env: { npm_lifecycle_event: "start" } }, `Talk:\n  ${typed}`)).toBe(
     `Talk:\n  ${expected}`,

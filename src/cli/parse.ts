@@ -10,7 +10,6 @@ import {
   takesValue,
 } from "./command.ts";
 import { usageError } from "./exit.ts";
-import { singleQuote } from "../stdx/shell-quote.ts";
 import { splitAssignment } from "../stdx/split-assignment.ts";
 
 export type ParsedCommand =
@@ -34,7 +33,8 @@ export function parseArgs(root: CommandSpec, words: readonly string[]): ParsedCo
     if (word === "--help" || word === "-h") return { kind: "help", path };
     const named = findCommand(command.commands, word);
     if (named !== undefined) rest = more;
-    else if (word !== undefined && !word.startsWith("-")) throw unknownCommand(word, path);
+    else if (word !== undefined && !word.startsWith("-") && !(command === root && isPromptText(word)))
+      throw unknownCommand(rest, path);
     const next = named ?? command.commands.find(({ name }) => name === command.defaultCommand);
     if (next === undefined) throw unknownOption(word ?? "", ROOT_FLAGS, path);
     path.push(next);
@@ -46,6 +46,11 @@ export function parseArgs(root: CommandSpec, words: readonly string[]): ParsedCo
 
 export function formatPath(path: readonly CommandSpec[]): string {
   return path.map(({ name }) => name).join(" ");
+}
+
+/** Whether a word is a prompt, because no name of a command, session or task contains whitespace. */
+export function isPromptText(word: string): boolean {
+  return /\S\s+\S/.test(word);
 }
 
 /** Both numbers of a noun name the same command. */
@@ -63,7 +68,7 @@ function parseHelp(root: CommandSpec, words: readonly string[]): ParsedCommand {
   const path = [root];
   for (const word of words) {
     const next = findCommand(path.at(-1)?.commands ?? [], word);
-    if (next === undefined) throw unknownCommand(word, path);
+    if (next === undefined) throw unknownCommand([word], path);
     path.push(next);
   }
   return { kind: "help", path };
@@ -145,15 +150,18 @@ function requireChoice(
   throw syntaxError(`${what} must be one of ${choices.join(", ")}, not "${value}"${didYouMean(value, choices)}`, path);
 }
 
-function unknownCommand(word: string, path: readonly CommandSpec[]): Error {
-  if (path.length === 1 && /\s/.test(word)) {
-    return usageError(`"${word}" is not a command; send it as a prompt: rookery run ${singleQuote(word)}`);
-  }
+/** `words`: the unknown word and what follows it. */
+function unknownCommand(words: readonly string[], path: readonly CommandSpec[]): Error {
+  const [word = ""] = words;
   const known = (path.at(-1)?.commands ?? []).map(({ name }) => name);
-  return syntaxError(
-    `unknown command "${word}"${didYouMean(word, path.length === 1 ? [...known, "help"] : known)}`,
-    path,
-  );
+  const suggestion = didYouMean(word, path.length === 1 ? [...known, "help"] : known);
+  const isUnquotedPrompt = path.length === 1 && suggestion === "" && words.length > 2 && words.every(isPlainWord);
+  if (isUnquotedPrompt) return usageError(`unknown command "${word}"; quote a prompt: rookery "${words.join(" ")}"`);
+  return syntaxError(`unknown command "${word}"${suggestion}`, path);
+}
+
+function isPlainWord(word: string): boolean {
+  return /^[\p{L}\p{N}][\p{L}\p{N}.,:/_-]*$/u.test(word);
 }
 
 function unknownOption(flag: string, known: readonly string[], path: readonly CommandSpec[]): Error {

@@ -52,7 +52,7 @@ export function readVocabulary(): Vocabulary {
 export function findCommand(words: readonly string[]): { readonly flags: ReadonlySet<string> } | undefined {
   let command: CommandSpec = PROGRAM;
   for (const word of words) {
-    if (command.commands === undefined || word.startsWith("-")) break;
+    if (command.commands === undefined || /^[-"]/.test(word)) break; // options, or a prompt
     const next: CommandSpec | undefined = command.commands.find(({ name }) => name === word);
     if (next === undefined) {
       if (word === "help" || word === "COMMAND" || word === "…") return { flags: new Set(["--help", "-h"]) };

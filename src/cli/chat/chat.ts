@@ -2,13 +2,19 @@
 import { PERMISSION_POLICIES } from "../../domain/enums.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode, usageError } from "../exit.ts";
-import { hasColor, type Io, isPersonPresent } from "../io.ts";
+import { singleQuote } from "../../stdx/shell-quote.ts";
+import { canChat, hasColor, type Io, isPersonPresent } from "../io.ts";
 import { choiceOption, isSet, textOption } from "../options.ts";
 import { ansiPaint } from "../paint.ts";
+import { isPromptText } from "../parse.ts";
 import { PromptSurface } from "../tui/prompt-surface.ts";
 import type { ChatStart } from "./start/start.ts";
 
-export async function chatCommand({ io, args: [named], options }: CommandCall): Promise<ExitCode> {
+export async function chatCommand({ io, args, options }: CommandCall): Promise<ExitCode> {
+  const { named, prompt } = readChatArguments(args);
+  if (prompt !== undefined && !canChat(io)) {
+    throw usageError(`a chat needs a terminal; without one, use: rookery run ${singleQuote(prompt)}`);
+  }
   const cwd = io.cwd();
   const settings = {
     agent: textOption(options, "agent"),
@@ -22,16 +28,23 @@ export async function chatCommand({ io, args: [named], options }: CommandCall): 
   if (named !== undefined) await requireSession(io, named);
   if (isSet(options, "plain") || !hasColor(io)) {
     const { runPlainChat } = await import("./plain.ts");
-    return await runPlainChat({ io, cwd, start: await chooseStart(io, options, named), settings });
+    return await runPlainChat({ io, cwd, start: await chooseStart(io, options, named), settings, prompt });
   }
   using surface = new PromptSurface({ input, output: io.stdout, paint: ansiPaint });
   const start = await chooseStart(io, options, named);
   await surface.load();
   const { Chat } = await import("./controller.ts");
   const { watchChatSignals } = await import("./signals.ts");
-  const chat = new Chat({ io, surface, cwd, start, settings });
+  const chat = new Chat({ io, surface, cwd, start, settings, prompt });
   using _signals = watchChatSignals(io, () => chat.quit(EXIT.cancelled));
   return await chat.run();
+}
+
+/** A single argument with whitespace is a prompt, not a session. */
+function readChatArguments([first, second]: CommandCall["args"]): { named?: string; prompt?: string } {
+  const isPrompt = second === undefined && first !== undefined && isPromptText(first);
+  const [named, prompt] = isPrompt ? [undefined, first] : [first, second];
+  return { ...(named !== undefined && { named }), ...(prompt !== undefined && { prompt }) };
 }
 
 /** Rejects before anything is drawn, so that a wrong name does not start another conversation. */

@@ -39,6 +39,8 @@ export interface ChatOptions {
   readonly cwd: string;
   readonly start: ChatStart;
   readonly settings: ChatSettings;
+  /** What to send first, as if the person had typed it. */
+  readonly prompt?: string | undefined;
 }
 
 export class Chat implements SurfaceOwner, ChatHost {
@@ -116,14 +118,14 @@ export class Chat implements SurfaceOwner, ChatHost {
     const spinner = this.#status.startSpinner(
       () => this.state.runningSince !== undefined || this.#outbox.unsent.length > 0,
     );
+    this.#history = await prepareEditor(this, rookery.home); // before any prompt, which it keeps
     this.#inBackground(async () => {
       try {
-        await this.#start();
+        await this.#startWithPrompt();
       } finally {
         this.#view.highlight = (await import("../markdown/highlight.ts")).highlightCode; // the prompt does not wait for it
       }
     });
-    this.#history = await prepareEditor(this, rookery.home); // before the keys typed meanwhile, which may want it
     this.surface.setOwner(this);
     const code = await this.#quit.promise;
     spinner[Symbol.dispose]();
@@ -244,35 +246,50 @@ export class Chat implements SurfaceOwner, ChatHost {
     );
   }
 
-  async #start(): Promise<void> {
+  /** Sends the prompt of the command line, or puts it into the input if it cannot be sent. */
+  async #startWithPrompt(): Promise<void> {
+    const { prompt } = this.#options;
+    let isReady = false;
+    try {
+      isReady = await this.#start();
+    } finally {
+      if (prompt !== undefined && !isReady) this.keys.returnText(prompt);
+    }
+    if (prompt !== undefined && isReady) this.#submit(prompt, this.keys.deliver);
+  }
+
+  /** Resolves with false if a prompt cannot be sent yet. */
+  async #start(): Promise<boolean> {
     const { start } = this.#options;
     this.#inBackground(() => this.#status.readBranch(this.cwd));
     if (start.type === "pick") this.#status.setNote(undefined);
     const found = await findStartConversation(this, start);
-    if (found === "cancelled") return this.quit(); // what is typed next is meant for the shell
-    if (start.type === "new") {
-      this.#offered = found;
-      await this.#greet();
-    } else if (found !== undefined) await this.continueSession(found);
-    else {
-      if (start.type === "continue")
-        this.notice("there is no conversation in this directory yet; this is a new one", "dim");
-      await this.#greet();
+    if (found === "cancelled") {
+      this.quit(); // what is typed next is meant for the shell
+      return false;
     }
+    if (start.type === "new") this.#offered = found;
+    else if (found !== undefined) {
+      await this.continueSession(found);
+      return true;
+    } else if (start.type === "continue")
+      this.notice("there is no conversation in this directory yet; this is a new one", "dim");
+    return this.#greet();
   }
 
   pickConversation(): Promise<SessionSummary | undefined> {
     return pickConversation(this);
   }
 
-  /** Shows how to start, and the agent that the first prompt starts. */
-  async #greet(): Promise<void> {
+  /** Shows how to start, and the agent that the first prompt starts. Resolves with false if the agent is not ready. */
+  async #greet(): Promise<boolean> {
     const { columns: width, rows } = this.surface.size;
     if (rows >= MIN_ROWS_FOR_STATUS) this.print(renderGreeting(this.io.version, { width, paint: this.surface.paint }));
     const { state, missing } = await findFirstAgent(this.#options.settings, { cwd: this.cwd, env: this.io.env });
     this.#view.setState(state);
     this.#status.setNote(undefined);
     if (missing !== undefined) this.notice(formatNotReady(state.agent, missing), "yellow");
+    return missing === undefined;
   }
 
   async #openAgent(): Promise<void> {

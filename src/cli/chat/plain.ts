@@ -16,6 +16,8 @@ export interface PlainChatOptions {
   readonly cwd: string;
   readonly start: ChatStart;
   readonly settings: ChatSettings;
+  /** What to send first. Undefined: the person types it. */
+  readonly prompt?: string | undefined;
 }
 
 export async function runPlainChat(options: PlainChatOptions): Promise<ExitCode> {
@@ -24,8 +26,10 @@ export async function runPlainChat(options: PlainChatOptions): Promise<ExitCode>
   let known = await findSummary(rookery, start, cwd);
   printNotice(io, known === undefined ? "a new conversation; /quit ends it" : `continues ${known.id}; /quit ends it`);
   const { signal } = new AbortController();
+  let first = options.prompt;
   for (;;) {
-    const typed = await askLine(io, "> ", signal);
+    const typed = first ?? (await askLine(io, "> ", signal));
+    first = undefined;
     const prompt = typed?.trim();
     if (prompt === undefined || prompt === "/quit") return EXIT.done;
     if (prompt === "") continue;
