@@ -9,7 +9,9 @@ import {
   shortFlag,
   takesValue,
 } from "./command.ts";
+import { countEarlyOptions } from "./early-options.ts";
 import { usageError } from "./exit.ts";
+import { findCommand } from "./find-command.ts";
 import { splitAssignment } from "../stdx/split-assignment.ts";
 
 export type ParsedCommand =
@@ -27,8 +29,12 @@ export function parseArgs(root: CommandSpec, words: readonly string[]): ParsedCo
   if (words[0] === "help") return parseHelp(root, words.slice(1));
   if (["--version", "-V", "-v"].includes(words[0] ?? "")) return { kind: "version" };
   const path = [root];
+  const early: string[] = []; // options before the name of their command
   let rest = words;
   for (let command = root; command.commands !== undefined;) {
+    const skipped = countEarlyOptions(command, rest);
+    early.push(...rest.slice(0, skipped));
+    rest = rest.slice(skipped);
     const [word, ...more] = rest;
     if (word === "--help" || word === "-h") return { kind: "help", path };
     const named = findCommand(command.commands, word);
@@ -40,8 +46,8 @@ export function parseArgs(root: CommandSpec, words: readonly string[]): ParsedCo
     path.push(next);
     command = next;
   }
-  const isRootDefault = path.length === 2 && rest === words; // `rookery --verison` may mean a flag of the program
-  return parseLeaf(path, rest, isRootDefault ? ROOT_FLAGS : ["--help"]);
+  const isRootDefault = path.length === 2 && rest.length === words.length; // `rookery --verison` may mean a flag of the program
+  return parseLeaf(path, [...early, ...rest], isRootDefault ? ROOT_FLAGS : ["--help"]);
 }
 
 export function formatPath(path: readonly CommandSpec[]): string {
@@ -51,15 +57,6 @@ export function formatPath(path: readonly CommandSpec[]): string {
 /** Whether a word is a prompt, because no name of a command, session or task contains whitespace. */
 export function isPromptText(word: string): boolean {
   return /\S\s+\S/.test(word);
-}
-
-/** Both numbers of a noun name the same command. */
-const OTHER_NUMBERS: Readonly<Record<string, string>> = { session: "sessions", tasks: "task", agent: "agents" };
-
-/** Finds a command by its name, in either number. */
-export function findCommand(commands: readonly CommandSpec[], word = ""): CommandSpec | undefined {
-  const other = Object.hasOwn(OTHER_NUMBERS, word) ? OTHER_NUMBERS[word] : undefined;
-  return commands.find(({ name }) => name === word) ?? commands.find(({ name }) => name === other);
 }
 
 const ROOT_FLAGS = ["--help", "--version"];

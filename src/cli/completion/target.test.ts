@@ -53,6 +53,8 @@ it.each<[string[], string[]]>([
   [["--v"], ["--version"]],
   [["--res"], ["--resume"]],
   [["-m", ""], ["<models>"]],
+  [["-m", "x", "run", "--p"], ["--permissions"]],
+  [["-m", "x", "run", "--mo"], []],
 ])("completes %j with %j", (words, expected) => {
   expect(offered(...words)).toEqual(expected);
 });

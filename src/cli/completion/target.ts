@@ -1,6 +1,7 @@
 /** Finds what can be typed at the end of a command line. Pure: the command table and words in, the target out. */
 import { type ArgumentSpec, type CommandSpec, longFlag, type OptionSpec, shortFlag, takesValue } from "../command.ts";
-import { findCommand } from "../parse.ts";
+import { countEarlyOptions } from "../early-options.ts";
+import { findCommand } from "../find-command.ts";
 import { splitAssignment } from "../../stdx/split-assignment.ts";
 import type { CompletionCandidate } from "./candidate.ts";
 import { argumentKind, optionKind, type CompletionKind } from "./kinds.ts";
@@ -28,8 +29,12 @@ export function findCompletionTarget(root: CommandSpec, words: readonly string[]
   if (before[0] === "help") return helpTarget(root, before.slice(1), typed);
   let command = root;
   let names = "";
+  const early: string[] = []; // options before the name of their command
   let index = 0;
   while (command.commands !== undefined && index < before.length) {
+    const skipped = countEarlyOptions(command, before.slice(index));
+    early.push(...before.slice(index, index + skipped));
+    index += skipped;
     const named = findCommand(command.commands, before[index]);
     const next = named ?? (before[index]?.startsWith("-") === true ? defaultCommand(command) : undefined);
     if (next === undefined) return nothing(typed);
@@ -37,7 +42,8 @@ export function findCompletionTarget(root: CommandSpec, words: readonly string[]
     names = `${names} ${next.name}`.trim();
     if (named !== undefined) index += 1;
   }
-  if (command.commands === undefined) return leafTarget(command, { names, before: before.slice(index), typed });
+  if (command.commands === undefined)
+    return leafTarget(command, { names, before: [...early, ...before.slice(index)], typed });
   if (!typed.startsWith("-")) {
     return { ...nothing(typed), words: [...visible(command), ...(command === root ? [HELP_COMMAND] : [])] };
   }
