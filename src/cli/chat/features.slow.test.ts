@@ -221,11 +221,21 @@ it(
     const marker = join(path, "driver-ran");
     await promisify(execFile)("git", ["config", "diff.spy.command", `touch ${marker}`], { cwd: path });
     await writeFile(join(path, "a.txt"), "after\n");
-    const screen = await openChat(fixture, ["chat"], { PAGER: "cat" });
+    await writeFile(join(path, "new.txt"), "new\n");
+    const screen = await openChat(fixture, ["chat"], { PAGER: "sed -n '2p;$p'; echo THE-PAGER" });
     screen.type("/diff");
     screen.press("enter");
-    await screen.waitFor(/^-before\n\+after$/m, { scrollback: true });
+    await screen.waitFor(
+      /^ {2}a\.txt \+1 -1\n {2}1 - before\n {2}1 \+ after\n {2}new\.txt new file \+1\n {2}1 \+ new$/m,
+    );
+    expect(screen.style("- before")?.color).toBe(1);
     await screen.waitFor(/❯$/m);
+    await writeFile(join(path, "long.txt"), "line\n".repeat(100));
+    screen.type("/diff");
+    screen.press("enter");
+    await screen.waitFor(
+      /^ {2}1 - before\n {2}1 \+ new\nTHE-PAGER\n[^]*^ {2}a\.txt \+1 -1\n {2}long\.txt new file \+100\n {2}new\.txt/m,
+    );
     await expect(readFile(marker)).rejects.toThrow("ENOENT");
   },
   PATIENCE_MS,

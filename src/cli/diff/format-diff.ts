@@ -38,15 +38,20 @@ export function formatDiff(diff: FileDiff, format: DiffFormat): string[] {
   const clean = (text: string | null) => (hasCrlf ? (text ?? "").replaceAll("\r\n", "\n") : (text ?? ""));
   const hunks = toDiffHunks(findChangedRange(clean(before), clean(after)), CONTEXT_LINES);
   const heading = formatHeading(diff, paint, describeChange(diff, hunks));
-  const first = diff.line ?? 1;
-  const last = first - 1 + Math.max(1, ...hunks.map(findLastLine));
   // A passage whose place in the file is not known has no line numbers.
-  const digits = truncated && diff.line === undefined && before !== null ? 0 : String(last).length;
-  const body = hunks.flatMap((hunk, at) => [
-    ...(at === 0 ? [] : [`${INDENT}${paint("dim", `${" ".repeat(Math.max(0, digits - 1))}⋯`)}`]),
-    ...formatHunkLines(hunk, { ...format, digits, first }),
-  ]);
+  const isPlaceKnown = !truncated || diff.line !== undefined || before === null;
+  const body = formatHunks(hunks, format, isPlaceKnown ? (diff.line ?? 1) : undefined);
   return [heading, ...body, ...(truncated ? [formatMissing(diff, paint)] : [])];
+}
+
+/** `first`: the number of the first line of the texts. Undefined: lines have no numbers. */
+export function formatHunks(hunks: readonly DiffHunk[], format: DiffFormat, first: number | undefined): string[] {
+  const last = (first ?? 1) - 1 + hunks.reduce((most, hunk) => Math.max(most, findLastLine(hunk)), 1);
+  const digits = first === undefined ? 0 : String(last).length;
+  return hunks.flatMap((hunk, at) => [
+    ...(at === 0 ? [] : [`${INDENT}${format.paint("dim", `${" ".repeat(Math.max(0, digits - 1))}⋯`)}`]),
+    ...formatHunkLines(hunk, { ...format, digits, first: first ?? 1 }),
+  ]);
 }
 
 function findLastLine({ oldStart, newStart, lines }: DiffHunk): number {
@@ -59,17 +64,28 @@ function isBinary(text: string | null): boolean {
 }
 
 function formatHeading({ path }: FileDiff, paint: Paint, detail: string): string {
+  return formatPathHeading(path, paint, detail);
+}
+
+/** The line that names a file. `detail`: what happened to it. */
+export function formatPathHeading(path: string, paint: Paint, detail: string): string {
   return `${INDENT}${paint("bold", toSingleLine(escapeInvisible(path)))}${detail === "" ? "" : ` ${detail}`}`;
 }
 
 function describeChange({ before, after, truncated = false }: FileDiff, hunks: readonly DiffHunk[]): string {
+  const kind = truncated ? "" : before === null ? "new file" : after === null ? "deleted" : "";
+  const unchanged = before === null || after === null ? "empty" : "no change of the text";
+  const counts = formatHunkCounts(hunks);
+  return [kind, counts === "" ? unchanged : counts].filter((part) => part !== "").join(" ");
+}
+
+/** The number of added and removed lines, such as `+2 -1`. Empty if there are none. */
+export function formatHunkCounts(hunks: readonly DiffHunk[]): string {
   const lines = hunks.flatMap((hunk) => hunk.lines);
   const count = (wanted: DiffLine["sign"]) => lines.filter(({ sign }) => sign === wanted).length;
   const [added, removed] = [count("+"), count("-")];
-  const kind = truncated ? "" : before === null ? "new file" : after === null ? "deleted" : "";
   const counts = [added > 0 ? `+${formatCount(added)}` : "", removed > 0 ? `-${formatCount(removed)}` : ""];
-  const size = added + removed > 0 ? counts : [before === null || after === null ? "empty" : "no change of the text"];
-  return [kind, ...size].filter((part) => part !== "").join(" ");
+  return counts.filter((part) => part !== "").join(" ");
 }
 
 function formatMissing({ before }: FileDiff, paint: Paint): string {

@@ -3,12 +3,15 @@ import type { ChangedFile, TaskDiff } from "../../domain/task/view.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode, usageError } from "../exit.ts";
 import { formatColumns, formatCount } from "../format.ts";
-import { hasColor, type Io, print, printJson, printNotice } from "../io.ts";
+import { formatPatch } from "../diff/format-patch.ts";
+import { openPager } from "../diff/pager.ts";
+import { hasColor, type Io, isPersonPresent, print, printJson, printNotice } from "../io.ts";
 import { isSet } from "../options.ts";
 import { ansiPaint, type Paint, plainPaint } from "../paint.ts";
 import { stripControls } from "../sanitize.ts";
 import type { TaskService } from "./service.ts";
 import { findTask } from "./find.ts";
+import { terminalSize } from "./terminal-size.ts";
 
 export async function taskDiffCommand(
   { io, args: [named = ""], options }: CommandCall,
@@ -29,7 +32,7 @@ export async function taskDiffCommand(
       await print(io, diff.files.map(({ path }) => `${forStdout(io, path)}\n`).join(""));
       break;
     case undefined:
-      await print(io, hasColor(io) ? colorizePatch(stripControls(diff.patch ?? "")) : forStdout(io, diff.patch ?? ""));
+      await printPatch(io, diff.patch ?? "");
       if (diff.truncated)
         printNotice(io, `the diff of ${id} is too large to show completely; use --stat, or git in its worktree`);
   }
@@ -41,20 +44,17 @@ function forStdout({ stdout }: Io, text: string): string {
   return stdout.isTTY === true ? stripControls(text) : text;
 }
 
-/** Lines before the first `@@` of a file are git's header. Removed lines can look like a header. */
-export function colorizePatch(patch: string): string {
-  let inHunk = false;
-  const painted = patch.split("\n").map((line) => {
-    if (line.startsWith("diff ")) inHunk = false;
-    if (line.startsWith("@@")) {
-      inHunk = true;
-      return ansiPaint("dim", line);
-    }
-    if (!inHunk) return line === "" ? line : ansiPaint("bold", line);
-    if (line.startsWith("+")) return ansiPaint("green", line);
-    return line.startsWith("-") ? ansiPaint("red", line) : line;
-  });
-  return painted.join("\n");
+/** Prints the exact patch to a pipe. On a terminal, shows it like the diff of an edit, in the pager if it is long. */
+async function printPatch(io: Io, patch: string): Promise<void> {
+  const { stdout } = io;
+  if (stdout.isTTY !== true) return print(io, patch);
+  const paint = hasColor(io) ? ansiPaint : plainPaint;
+  const { width, height } = terminalSize(stdout);
+  const lines = formatPatch(patch, { paint, columns: width });
+  if (hasColor(io) && isPersonPresent(io) && lines.length >= height) {
+    return openPager(io, `${formatPatch(patch, { paint }).join("\n")}\n`, new AbortController().signal);
+  }
+  await print(io, lines.map((line) => `${line}\n`).join(""));
 }
 
 function formatDiffStat(diff: TaskDiff, paint: Paint): string {

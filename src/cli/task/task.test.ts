@@ -564,15 +564,17 @@ describe("diff", () => {
     expect(JSON.parse((await shown(taskDiffCommand, ["a"], { json: true }))[1])).toEqual(diff);
   });
 
-  it("prints colors and no control characters to a terminal", async () => {
+  it("shows line numbers, colors and no control characters on a terminal", async () => {
     io = terminalIo();
     service = createTestTaskService([taskView({ id: "a" })], {
       diff: async () => ({ ...diff, patch: PATCH.replace("-a", "--- a") }),
     });
     const text = (await shown(taskDiffCommand, ["a"]))[1];
-    expect(text).toContain("\u001b[32m+b[2J\u001b[39m\n");
-    expect(text).toContain("\u001b[31m--- a\u001b[39m\n");
-    expect(text).toContain("\u001b[1m--- a/x\u001b[22m\n");
+    expect(text).toBe(
+      "  \u001b[1mx\u001b[22m +1 -1\n" +
+        "  \u001b[2m1\u001b[22m \u001b[31m- -- a\u001b[39m\n" +
+        "  \u001b[2m1\u001b[22m \u001b[32m+ b<U+001B>[2J\u001b[39m\n",
+    );
   });
 
   it("prints a summary with --stat", async () => {

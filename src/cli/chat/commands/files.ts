@@ -1,14 +1,14 @@
 /** `/diff`, `/output` and `/undo`. */
 import { RookeryError } from "../../../domain/errors.ts";
 import { git } from "../../../worktrees/git.ts";
+import { foldLines } from "../../diff/fold.ts";
+import { formatPatch, formatPatchHeadings } from "../../diff/format-patch.ts";
 import { openPager } from "../../diff/pager.ts";
-import { hasColor } from "../../io.ts";
 import { escapeInvisible, stripControls } from "../../sanitize.ts";
-import { colorizePatch } from "../../task/diff.ts";
 import { wrapStyled } from "../../tui/styled-text.ts";
 import { readBranch } from "../screen/branch.ts";
 import type { ChatHost } from "../host.ts";
-import { changesSince, chatGitOptions, restoreSnapshot } from "../snapshots.ts";
+import { changesSince, chatGitOptions, restoreSnapshot, takeSnapshot } from "../snapshots.ts";
 
 /** Changes that are listed before they are taken back. */
 const MAX_LISTED = 20;
@@ -16,20 +16,29 @@ const MAX_LISTED = 20;
 const MAX_DIFF_BYTES = 8 * 1024 * 1024;
 
 /**
- * Shows what differs from the last commit: above the prompt if it fits on the screen, otherwise in the pager. Git runs with the policy for untrusted repositories, so that it
- * starts no diff driver of the repository.
+ * Shows what differs from the last commit, including new files: above the prompt if it fits on the screen, otherwise in
+ * the pager, and then the files above the prompt. Git runs with the policy for untrusted repositories, so that it starts
+ * no diff driver of the repository.
  */
 export async function showDiff(chat: ChatHost): Promise<void> {
-  if ((await readBranch(chat.cwd)) === undefined) {
-    throw new RookeryError("repository_missing", `${chat.cwd} is not in a git repository`);
+  const { cwd, io, surface } = chat;
+  if ((await readBranch(cwd)) === undefined) {
+    throw new RookeryError("repository_missing", `${cwd} is not in a git repository`);
   }
-  const args = ["diff", "--no-ext-diff", "--no-textconv", "HEAD"];
-  const options = chatGitOptions(chat.io.env);
-  const patch = await git(chat.cwd, args, options, { truncateAt: MAX_DIFF_BYTES });
+  const now = await takeSnapshot(cwd, io.env); // undefined if that takes too long; then new files are left out
+  const args = ["diff", ...PATCH_FLAGS, "HEAD", ...(now === undefined ? [] : [now.tree])];
+  const patch = await git(cwd, args, chatGitOptions(io.env), { truncateAt: MAX_DIFF_BYTES });
   if (patch === "") return chat.notice("no file differs from the last commit", "dim");
-  const clean = stripControls(patch);
-  await showText(chat, hasColor(chat.io) ? colorizePatch(clean) : clean);
+  const { paint } = surface;
+  const { columns, rows } = surface.size;
+  const lines = formatPatch(patch, { paint, columns });
+  if (lines.length <= rows - FREE_ROWS) return chat.print(lines);
+  await openInPager(chat, formatPatch(patch, { paint }).join("\n"));
+  const headings = formatPatchHeadings(patch, { paint }).flatMap((line) => wrapStyled(line, columns, "    "));
+  chat.print(foldLines(headings, { max: Math.max(1, rows - FREE_ROWS), hint: "/diff shows all" }));
 }
+
+const PATCH_FLAGS = ["--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/", "-U3", "-M"];
 
 /** Shows the whole output of the last command that the agent ran. */
 export async function showOutput(chat: ChatHost): Promise<void> {
@@ -46,7 +55,11 @@ async function showText(chat: ChatHost, text: string): Promise<void> {
   const { columns, rows } = chat.surface.size;
   const lines = text.split("\n").flatMap((line) => wrapStyled(line.replaceAll("\t", "    "), columns));
   if (lines.length <= rows - FREE_ROWS) return chat.print(lines);
-  await chat.surface.lend(() => openPager(chat.io, `${text}\n`, new AbortController().signal));
+  await openInPager(chat, text);
+}
+
+async function openInPager({ io, surface }: ChatHost, text: string): Promise<void> {
+  await surface.lend(() => openPager(io, `${text}\n`, new AbortController().signal));
 }
 
 export async function undoChanges(chat: ChatHost): Promise<void> {

@@ -8,13 +8,13 @@ import { renderRequest } from "../../questions/request-view.ts";
 import { formatAnsweredQuestion } from "../../questions/question-view.ts";
 import { withTrustQuestion } from "../../questions/trust-question.ts";
 import { formatCount } from "../../format.ts";
+import { formatPatch } from "../../diff/format-patch.ts";
 import { openPager } from "../../diff/pager.ts";
 import type { Io } from "../../io.ts";
 import type { Color } from "../../paint.ts";
 import { escapeInvisible, toSingleLine } from "../../sanitize.ts";
 import type { PromptSurface } from "../../tui/prompt-surface.ts";
 import { wrapStyled } from "../../tui/styled-text.ts";
-import { colorizePatch } from "../diff.ts";
 import { formatMergeReport, rememberMerge } from "../merge.ts";
 import { pendingTaskRequests, type TaskRequest } from "../requests.ts";
 import type { TaskService } from "../service.ts";
@@ -166,17 +166,11 @@ async function showDiff(host: ActionHost, id: string): Promise<void> {
   const { surface, io } = host;
   const { patch = "", truncated } = await host.service.tasks.diff(id, { patch: true });
   if (patch.trim() === "") return host.notice(`${id} has no changes`);
-  const safe = patch
-    .trimEnd()
-    .split("\n")
-    .map((line) => escapeInvisible(line).replaceAll("\t", "    "))
-    .join("\n");
-  const isPlain = surface.paint("bold", "") === "";
-  const text = isPlain ? safe : colorizePatch(safe);
+  const { paint } = surface;
   const { columns, rows } = surface.size;
-  const lines = text.split("\n").flatMap((line) => wrapStyled(line, columns));
+  const lines = formatPatch(patch, { paint, columns });
   if (lines.length < rows) surface.print(["", ...lines, ""]);
-  else await surface.lend(() => openPager(io, `${text}\n`, host.signal));
+  else await surface.lend(() => openPager(io, `${formatPatch(patch, { paint }).join("\n")}\n`, host.signal));
   if (truncated) host.notice(`the diff of ${id} is too large to show completely; use git in its worktree`, "yellow");
 }
 

@@ -108,8 +108,8 @@ describe.skipIf(!hasPseudoTerminals)("the cockpit", { timeout: 90_000 }, () => {
     screen.press("enter");
     await screen.waitFor(/✓ done .* 1 file$/m);
     screen.type("d");
-    await screen.waitFor("+two");
-    expect(screen.style("+two")?.color).toBe(2);
+    await screen.waitFor(/^ {2}a\.txt \+1\n {2}1 {3}one\n {2}2 \+ two$/m);
+    expect(screen.style("+ two")?.color).toBe(2);
     await screen.waitFor("q quits");
     screen.press("ctrl-c");
     expect(await screen.exited).toBe(0);

@@ -95,7 +95,7 @@ describe.skipIf(!hasPseudoTerminals)("the cockpit", { timeout: 90_000 }, () => {
     const screen = open({ rows: 16, env: { PAGER: "tail -n 5; echo THE-PAGER; read key </dev/tty" } });
     await screen.waitFor(/❯ ✓ done +seq 1 100/);
     screen.type("d");
-    expect(await screen.waitFor(/\+100\n[^]*THE-PAGER/)).not.toContain("q quits");
+    expect(await screen.waitFor(/100 \+ 100\n[^]*THE-PAGER/)).not.toContain("q quits");
     screen.type("\r");
     await screen.waitFor(/❯ ✓ done +seq 1 100[^]*q quits/);
     screen.type("?");
