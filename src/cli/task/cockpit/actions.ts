@@ -162,6 +162,10 @@ const ANSWERED: Record<QuestionAnswer["action"], string> = {
   cancel: "left open",
 };
 
+/** Rows that the name of the task, the keys and a notice take. */
+const DIFF_OTHER_ROWS = 5;
+
+/** Shows a short diff in place of the list, and a long one in the pager. */
 async function showDiff(host: ActionHost, id: string): Promise<void> {
   const { surface, io } = host;
   const { patch = "", truncated } = await host.service.tasks.diff(id, { patch: true });
@@ -169,7 +173,7 @@ async function showDiff(host: ActionHost, id: string): Promise<void> {
   const { paint } = surface;
   const { columns, rows } = surface.size;
   const lines = formatPatch(patch, { paint, columns });
-  if (lines.length < rows) surface.print(["", ...lines, ""]);
+  if (lines.length <= rows - DIFF_OTHER_ROWS) host.enter({ type: "lines", title: `changes of ${id}`, lines });
   else await surface.lend(() => openPager(io, `${formatPatch(patch, { paint }).join("\n")}\n`, host.signal));
   if (truncated) host.notice(`the diff of ${id} is too large to show completely; use git in its worktree`, "yellow");
 }

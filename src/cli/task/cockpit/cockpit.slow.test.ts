@@ -34,6 +34,7 @@ describe.skipIf(!hasPseudoTerminals)("the cockpit", { timeout: 90_000 }, () => {
     screen.press("escape");
     await screen.waitFor(/✓ done +Ask me/);
     await screen.waitFor(/q quits/);
+    expect(screen.all()).not.toMatch(/All done here|❯ Ask me|command: echo/); // nothing piles up
     screen.type("q");
     expect(await screen.exited).toBe(0);
     expect(screen.bytes).not.toContain("\u001b[?1049h");
@@ -108,9 +109,11 @@ describe.skipIf(!hasPseudoTerminals)("the cockpit", { timeout: 90_000 }, () => {
     screen.press("enter");
     await screen.waitFor(/✓ done .* 1 file$/m);
     screen.type("d");
-    await screen.waitFor(/^ {2}a\.txt \+1\n {2}1 {3}one\n {2}2 \+ two$/m);
+    await screen.waitFor(/^ {2}a\.txt \+1\n {2}1 {3}one\n {2}2 \+ two\n\nchanges of long\nany key goes back$/m);
     expect(screen.style("+ two")?.color).toBe(2);
+    screen.press("escape");
     await screen.waitFor("q quits");
+    expect(screen.all()).not.toContain("+ two");
     screen.press("ctrl-c");
     expect(await screen.exited).toBe(0);
   });

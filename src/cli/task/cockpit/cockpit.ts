@@ -22,6 +22,7 @@ import { formatLeaving } from "./leaving.ts";
 import { LocalTaskRuns } from "./local-runs.ts";
 import { BROWSE_MODE, type CockpitMode, type CockpitState, EMPTY_COCKPIT, withTasks } from "./state.ts";
 import { TaskFeed } from "./task-feed.ts";
+import { TranscriptBuffer } from "./transcript-buffer.ts";
 import { EMPTY_TASK_TRANSCRIPT, foldTaskEvent, renderTranscriptProgress } from "./task-transcript.ts";
 import { followTranscript } from "./transcript-follower.ts";
 import { TypingBurst } from "./typing-burst.ts";
@@ -64,6 +65,7 @@ class Cockpit implements SurfaceOwner, ActionHost {
   readonly #quit = deferred<ExitCode>();
   #state: CockpitState = EMPTY_COCKPIT;
   #transcript = EMPTY_TASK_TRANSCRIPT;
+  readonly #buffer = new TranscriptBuffer();
   #closeTranscript = new AbortController();
   #trustAnswer = deferred<boolean>();
   /** A key at a permission question that has not counted yet. */
@@ -190,6 +192,7 @@ class Cockpit implements SurfaceOwner, ActionHost {
       now: Date.now(),
       renderInput: (text) => editor.render(columns, { text, width: styledWidth(text) }),
       progress: renderTranscriptProgress(this.#transcript, Date.now(), spinner, this.#style),
+      transcript: (room) => this.#buffer.window(room, columns),
     });
   }
 
@@ -225,7 +228,10 @@ class Cockpit implements SurfaceOwner, ActionHost {
       case "openTranscript":
         return this.#openTranscript(command.id);
       case "closeTranscript":
+        this.#buffer.clear();
         return this.#closeTranscript.abort();
+      case "scrollTranscript":
+        return this.#buffer.scroll(command.step);
       case "decideTrust":
         return this.#trustAnswer.resolve(command.isTrusted);
       case "readRequest":
@@ -269,6 +275,7 @@ class Cockpit implements SurfaceOwner, ActionHost {
     this.#closeTranscript = new AbortController();
     const { signal } = this.#closeTranscript;
     this.#transcript = EMPTY_TASK_TRANSCRIPT;
+    this.#buffer.clear();
     this.#inBackground(async () => {
       try {
         await followTranscript({
@@ -276,7 +283,10 @@ class Cockpit implements SurfaceOwner, ActionHost {
           feed: this.#feed,
           signal,
           show: (logged) => this.#showEvent(id, logged),
-          onOmitted: () => this.#print(this.surface.paint("dim", `earlier events: rookery task logs ${id}`)),
+          onOmitted: () =>
+            this.#buffer.add([
+              this.surface.paint("dim", withCommandPrefix(this.io, `earlier events: rookery task logs ${id}`)),
+            ]),
         });
       } finally {
         if (this.#closeTranscript.signal === signal) this.#transcript = EMPTY_TASK_TRANSCRIPT;
@@ -288,7 +298,8 @@ class Cockpit implements SurfaceOwner, ActionHost {
     const stages = this.#state.tasks.find((task) => task.id === id)?.stages ?? [];
     const [transcript, lines] = foldTaskEvent(this.#transcript, event, stages, this.#style);
     this.#transcript = transcript;
-    this.surface.print(lines);
+    this.#buffer.add(lines);
+    this.surface.refresh();
   }
 
   #setTasks(tasks: readonly ListedTask[], service: TaskService): void {

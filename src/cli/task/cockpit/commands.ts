@@ -3,6 +3,7 @@ import type { Answer } from "../../../session/method-types.ts";
 import type { FormInput } from "../../questions/form-input.ts";
 import type { TaskRequest } from "../requests.ts";
 import type { DecideMode } from "./state.ts";
+import type { ScrollStep } from "./transcript-buffer.ts";
 
 export type CockpitCommand =
   | { readonly type: "quit" }
@@ -14,6 +15,7 @@ export type CockpitCommand =
   | { readonly type: "submitForm"; readonly form: FormInput; readonly text: string }
   | { readonly type: "openTranscript"; readonly id: string }
   | { readonly type: "closeTranscript" }
+  | { readonly type: "scrollTranscript"; readonly step: ScrollStep }
   /** A key at a permission question, which counts only if no other one follows at once. */
   | {
       readonly type: "decisionKey";

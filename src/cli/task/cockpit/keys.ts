@@ -33,6 +33,7 @@ export function handleCockpitKey(before: CockpitState, data: string): CockpitSte
     case "browse":
       return state.openId === undefined ? handleListKey(state, data) : handleTranscriptKey(state, data);
     case "help":
+    case "lines":
       return matchesKey(data, "ctrl+c") ? quit(state) : { state: { ...state, mode: BROWSE_MODE } };
     case "filter":
       return { state: keepSelection(before, handleFilterKey(state, data)) };
@@ -100,8 +101,18 @@ function handleTranscriptKey(state: CockpitState, data: string): CockpitStep {
   if (matchesKey(data, "ctrl+c") || matchesKey(data, "ctrl+d")) return quit(state);
   if (matchesKey(data, "escape") || data.toLowerCase() === "q")
     return { state: { ...state, openId: undefined }, command: { type: "closeTranscript" } };
-  return handleTaskKey(state, data);
+  const [step] = SCROLL_KEYS.find(([, key, letter]) => matchesKey(data, key) || data === letter) ?? [];
+  return step === undefined ? handleTaskKey(state, data) : { state, command: { type: "scrollTranscript", step } };
 }
+
+const SCROLL_KEYS = [
+  ["up", "up", "k"],
+  ["down", "down", "j"],
+  ["pageUp", "pageUp", "b"],
+  ["pageDown", "pageDown", " "],
+  ["start", "home", "g"],
+  ["end", "end", "G"],
+] as const;
 
 /** Keys that act on the open or selected task. */
 function handleTaskKey(state: CockpitState, data: string): CockpitStep {

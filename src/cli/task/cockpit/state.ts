@@ -11,6 +11,8 @@ export type CockpitMode =
   | { readonly type: "browse" }
   | { readonly type: "filter" }
   | { readonly type: "help" }
+  /** Lines that fit the screen, such as a short diff. Any key closes them. */
+  | { readonly type: "lines"; readonly title: string; readonly lines: readonly string[] }
   /** `lines`: what the person decides on. */
   | {
       readonly type: "confirm";

@@ -17,6 +17,7 @@ function render(state: CockpitState, columns = 80, rows = 24, paint = plainPaint
     now: READ_AT + 3_000,
     renderInput: (label) => ({ lines: [label], cursor: { row: 0, column: 0 } }),
     progress: [],
+    transcript: () => ({ lines: [], below: 0 }),
   }).lines.map((line) => (paint === plainPaint ? withoutStyles(line) : line));
 }
 
@@ -136,7 +137,7 @@ it.each([
 ] as const)("offers the keys that a task allows: %j", (view, keys) => {
   const state = cockpitWith({ id: "a", ...view });
   expect(render(state, 120).at(-1)).toContain(`Enter open · ${keys} · n new`);
-  expect(render({ ...state, openId: "a" }, 120).at(-1)).toContain(`Esc back · ${keys} · ? keys`);
+  expect(render({ ...state, openId: "a" }, 120).at(-1)).toContain(`Esc back · ↑↓ scroll · ${keys} · ? keys`);
 });
 
 describe("a view of any size", () => {

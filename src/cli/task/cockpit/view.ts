@@ -1,5 +1,6 @@
 /** Renders the cockpit as a live region that fits the screen. Pure. */
 import { isEndedStatus } from "../../../domain/enums.ts";
+import { formatCount } from "../../format.ts";
 import type { Paint } from "../../paint.ts";
 import { stripHidden, toSingleLine } from "../../sanitize.ts";
 import type { LiveRegion } from "../../tui/inline-screen.ts";
@@ -11,7 +12,8 @@ import { countGroups } from "../task-group.ts";
 import { renderAskedDecision, renderAskedReason } from "./asked-request.ts";
 import { formatTaskTitle, renderTaskRows } from "./rows.ts";
 import { canRunHere } from "./keys.ts";
-import { type CockpitState, targetTask, visibleTasks } from "./state.ts";
+import { type CockpitMode, type CockpitState, targetTask, visibleTasks } from "./state.ts";
+import type { TranscriptWindow } from "./transcript-buffer.ts";
 
 export interface CockpitFrame {
   readonly columns: number;
@@ -23,6 +25,8 @@ export interface CockpitFrame {
   readonly renderInput: (label: string) => LiveRegion;
   /** What the agent of the open task does now. */
   readonly progress: readonly string[];
+  /** The part of the open transcript that fits this many rows. */
+  readonly transcript: (room: number) => TranscriptWindow;
 }
 
 /** On a screen with fewer rows, only tasks and keys are shown. */
@@ -34,13 +38,15 @@ export function renderCockpit(state: CockpitState, frame: CockpitFrame): LiveReg
   const bottom = renderBottom(state, frame);
   const notice = renderNotice(state, frame).slice(0, Math.max(0, rows - bottom.lines.length - 1));
   const room = Math.max(0, rows - bottom.lines.length - notice.length);
-  const asks = "request" in state.mode ? state.mode.request.taskId : undefined;
+  const { mode } = state;
   const body =
-    state.openId !== undefined
-      ? renderOpenTask(state, frame, room)
-      : asks !== undefined
-        ? renderAskingTask(state, frame, asks).slice(-room)
-        : renderList(state, frame, room);
+    "request" in mode
+      ? takeLast(renderAskingTask(state, frame, mode.request.taskId), room)
+      : mode.type === "lines"
+        ? renderOpenLines(mode, frame, room)
+        : state.openId !== undefined
+          ? renderOpenTask(state, frame, room)
+          : renderList(state, frame, room);
   const above = [...body, ...notice];
   const cursor = bottom.cursor && { row: bottom.cursor.row + above.length, column: bottom.cursor.column };
   return { lines: [...above, ...bottom.lines], cursor };
@@ -98,15 +104,30 @@ function renderDetail(task: ListedTask | undefined, { columns, paint }: CockpitF
   return ["", clipStyled(`  ${paint("dim", text)}`, columns)];
 }
 
+/** The end of the transcript, or the part to which the person has scrolled, above the name of the task. */
 function renderOpenTask(state: CockpitState, frame: CockpitFrame, room: number): string[] {
-  const { columns, paint, progress } = frame;
-  if (room === 0) return [];
+  const { columns, paint } = frame;
   const task = targetTask(state);
   const title = task === undefined ? (state.openId ?? "") : `${task.id} · ${formatTaskTitle(task)}`;
   const asks =
     task !== undefined && task.waitingFor.length > 0 ? ` ${paint("yellow", "needs an answer: press a")}` : "";
-  const lines = [...progress, "", clipStyled(`${paint("bold", title)}${asks}`, columns)];
-  return lines.slice(-room);
+  const name = ["", clipStyled(`${paint("bold", title)}${asks}`, columns)];
+  const { lines: end, below } = frame.transcript(Math.max(0, room - name.length - frame.progress.length));
+  if (below === 0) return takeLast([...end, ...frame.progress, ...name], room);
+  const { lines, below: left } = frame.transcript(Math.max(0, room - name.length - 1));
+  const more = clipStyled(paint("dim", `… ${formatCount(left)} more lines; G goes to the end`), columns);
+  return takeLast([...lines, more, ...name], room);
+}
+
+/** A short diff in place of the list. */
+function renderOpenLines(
+  { title, lines }: Extract<CockpitMode, { type: "lines" }>,
+  { columns, paint }: CockpitFrame,
+  room: number,
+): string[] {
+  const rows = lines.flatMap((line) => wrapStyled(line, columns));
+  const name = ["", clipStyled(paint("bold", title), columns)];
+  return takeLast([...rows.slice(0, Math.max(0, room - name.length)), ...name], room);
 }
 
 /** The list is hidden while a request is open, so that there is room for what the person decides on. */
@@ -114,6 +135,10 @@ function renderAskingTask({ tasks }: CockpitState, { columns, paint }: CockpitFr
   const task = tasks.find((one) => one.id === id);
   const title = task === undefined ? id : `${id} · ${formatTaskTitle(task)}`;
   return ["", clipStyled(`${paint("bold", title)} ${paint("yellow", "asks")}`, columns)];
+}
+
+function takeLast(lines: readonly string[], room: number): string[] {
+  return room === 0 ? [] : lines.slice(-room);
 }
 
 function renderNotice({ notice, disconnected }: CockpitState, { columns, paint }: CockpitFrame): string[] {
@@ -136,6 +161,8 @@ function renderBottom(state: CockpitState, frame: CockpitFrame): LiveRegion {
       const text = clipStyled(`${paint("cyan", "/")}${state.filter}`, Math.max(1, width - 1));
       return { lines: [text], cursor: { row: 0, column: Math.min(width - 1, 1 + styledWidth(state.filter)) } };
     }
+    case "lines":
+      return fixed([paint("dim", clipStyled("any key goes back", width))]);
     case "help":
       return fixed(HELP_LINES.slice(0, Math.max(1, rows - 2)).map((line) => clipStyled(line, width)));
     case "confirm": {
@@ -162,7 +189,12 @@ function renderBottom(state: CockpitState, frame: CockpitFrame): LiveRegion {
 
 function keyFacts(state: CockpitState, { rows }: CockpitFrame): StatusFact[] {
   if (state.openId !== undefined) {
-    return [{ text: "Esc back", priority: 10 }, ...taskKeyFacts(state), { text: "? keys", priority: 8 }];
+    return [
+      { text: "Esc back", priority: 10 },
+      { text: "↑↓ scroll", priority: 7 },
+      ...taskKeyFacts(state),
+      { text: "? keys", priority: 8 },
+    ];
   }
   const tasks = visibleTasks(state);
   const place = tasks.findIndex(({ id }) => id === state.selectedId) + 1;
@@ -194,7 +226,7 @@ function taskKeyFacts(state: CockpitState): StatusFact[] {
 
 const HELP_LINES = [
   "↑ ↓ or k j  select a task; g and G: the first and the last",
-  "Enter       show what its agent does; Esc goes back",
+  "Enter       show what its agent does; ↑ ↓ and Page keys scroll, Esc goes back",
   "a           answer what it asks",
   "d           show its changes",
   "m           merge it, after a preview",
