@@ -10,6 +10,8 @@ const TASK: ArgumentSpec = {
   name: "task",
   summary: "the start of a task id, or `last` for the newest task of this repository",
 };
+/** For commands that only read. */
+const TASK_OR_NEWEST: ArgumentSpec = { ...TASK, summary: `${TASK.summary}, which is the default`, optional: true };
 const BUDGET_OPTION: OptionSpec = {
   flags: "--budget <amounts>",
   summary: "what it may use before it asks for more, or is stopped: 5usd,200000tokens,30m",
@@ -86,15 +88,15 @@ export const taskCommands: readonly CommandSpec[] = [
   {
     name: "show",
     summary: "show the details of a task, how to answer its requests, and the last message of its agent",
-    arguments: [TASK],
+    arguments: [TASK_OR_NEWEST],
     options: [SERVER_OPTION, JSON_OPTION],
-    examples: ["rookery task show last"],
+    examples: ["rookery task show", "rookery task show add-pagination"],
     load: () => loadTaskAction(import("./show.ts").then(({ showTaskCommand }) => showTaskCommand)),
   },
   {
     name: "logs",
     summary: "print what was said and done in a task",
-    arguments: [TASK],
+    arguments: [TASK_OR_NEWEST],
     options: [
       { flags: "--follow", short: "-f", summary: "wait for new events until the task ends" },
       { flags: "--events", summary: "print the log instead, one line per event" },
@@ -132,7 +134,7 @@ export const taskCommands: readonly CommandSpec[] = [
   {
     name: "diff",
     summary: "print the changes of a task, committed or not",
-    arguments: [TASK],
+    arguments: [TASK_OR_NEWEST],
     options: [
       { flags: "--stat", summary: "only the number of changed lines per file" },
       { flags: "--name-only", summary: "only the file names" },

@@ -10,16 +10,16 @@ import { isSet } from "../options.ts";
 import { ansiPaint, type Paint, plainPaint } from "../paint.ts";
 import { stripControls } from "../sanitize.ts";
 import type { TaskService } from "./service.ts";
-import { findTask } from "./find.ts";
+import { findNamedOrNewestTask } from "./find.ts";
 import { terminalSize } from "./terminal-size.ts";
 
 export async function taskDiffCommand(
-  { io, args: [named = ""], options }: CommandCall,
+  { io, args: [named], options }: CommandCall,
   { tasks }: TaskService,
 ): Promise<ExitCode> {
   const [form, other] = (["stat", "json", "nameOnly"] as const).filter((name) => isSet(options, name));
   if (other !== undefined) throw usageError("--stat, --json and --name-only cannot be combined: choose one");
-  const { id } = await findTask(tasks, named, io);
+  const { id } = await findNamedOrNewestTask(tasks, named, io, "rookery task diff");
   const diff = await tasks.diff(id, { patch: form === undefined || form === "json" });
   switch (form) {
     case "json":

@@ -33,21 +33,53 @@ export async function findTask(tasks: Tasks, named: string, io: Pick<Io, "cwd">)
   );
 }
 
+/**
+ * Like `findTask`. Without a name, it is the newest task of the repository of this directory, or the only task. `command`
+ * is suggested if neither exists.
+ */
+export async function findNamedOrNewestTask(
+  tasks: Tasks,
+  named: string | undefined,
+  io: Pick<Io, "cwd">,
+  command: string,
+): Promise<TaskView> {
+  if (named !== undefined) return findTask(tasks, named, io);
+  const newest = await findNewestTask(tasks, io.cwd());
+  if (newest !== undefined) return newest;
+  const candidates = await tasks.list({ limit: MAX_CANDIDATES + 1 });
+  const [only, ...others] = candidates;
+  if (only === undefined) throw noTaskYet();
+  if (others.length === 0) return only;
+  const listed = candidates.slice(0, MAX_CANDIDATES).map(({ id }) => id);
+  const more = candidates.length > MAX_CANDIDATES ? ", …" : "";
+  throw usageError(
+    `this directory has no task in its repository; name one: ${command} ${only.id} (or ${listed.slice(1).join(", ")}${more})`,
+  );
+}
+
 async function findLastTask(tasks: Tasks, cwd: string): Promise<TaskView> {
-  const [newest] = await tasks.list({ cwd, limit: 1 }).catch((error: unknown) => {
-    if (isRookeryError(error) && WITHOUT_REPOSITORY.has(error.code)) return [];
-    throw error;
-  });
+  const newest = await findNewestTask(tasks, cwd);
   if (newest !== undefined) return newest;
   const [elsewhere] = await tasks.list({ limit: 1 });
-  if (elsewhere === undefined) {
-    throw new RookeryError("task_not_found", 'there is no task yet; start one: rookery task start "PROMPT"');
-  }
+  if (elsewhere === undefined) throw noTaskYet();
   const other = `${elsewhere.id} in ${toSingleLine(elsewhere.repository)}`;
   throw new RookeryError(
     "task_not_found",
     `${toSingleLine(cwd)} has no task in its repository; the newest elsewhere is ${other}`,
   );
+}
+
+/** Undefined if the repository of the directory has no task, or if there is no repository. */
+async function findNewestTask(tasks: Tasks, cwd: string): Promise<TaskView | undefined> {
+  const [newest] = await tasks.list({ cwd, limit: 1 }).catch((error: unknown) => {
+    if (isRookeryError(error) && WITHOUT_REPOSITORY.has(error.code)) return [];
+    throw error;
+  });
+  return newest;
+}
+
+function noTaskYet(): RookeryError {
+  return new RookeryError("task_not_found", 'there is no task yet; start one: rookery task start "PROMPT"');
 }
 
 /** The directory has no repository that can have tasks, or is not on the server's machine. */

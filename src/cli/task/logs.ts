@@ -5,17 +5,17 @@ import { EXIT, type ExitCode, usageError } from "../exit.ts";
 import { printNotice } from "../io.ts";
 import { countOption, isSet } from "../options.ts";
 import type { LoggedEvent, TaskService } from "./service.ts";
-import { findTask } from "./find.ts";
+import { findNamedOrNewestTask } from "./find.ts";
 import { hasNoRunner } from "./interrupted.ts";
 import { chooseLogPrinter } from "./log-printer.ts";
 import { pendingTaskRequests } from "./requests.ts";
 
 export async function taskLogsCommand(
-  { io, args: [named = ""], options }: CommandCall,
+  { io, args: [named], options }: CommandCall,
   service: TaskService,
 ): Promise<ExitCode> {
   let at = countOption(options, "after", 0) ?? 0;
-  const { id, stages } = await findTask(service.tasks, named, io);
+  const { id, stages } = await findNamedOrNewestTask(service.tasks, named, io, "rookery task logs");
   const printer = await chooseLogPrinter({ io, options, stages });
   const show = async (logged: LoggedEvent): Promise<void> => {
     at = logged.position;

@@ -10,7 +10,7 @@ import { stripControls } from "../sanitize.ts";
 import { formatPendingRequest } from "../sessions/format-request.ts";
 import { loadMessageRenderer } from "../transcript/message-renderer.ts";
 import type { TaskService } from "./service.ts";
-import { findTask } from "./find.ts";
+import { findNamedOrNewestTask } from "./find.ts";
 import { formatChangedFiles, formatTaskDetails } from "./format-details.ts";
 import { type ListedTask, markInterrupted } from "./interrupted.ts";
 import { type NextCommand, formatNextCommands } from "./next-commands.ts";
@@ -20,10 +20,10 @@ import { pendingTaskRequests } from "./requests.ts";
 const MAX_DIFF_LINES = 10;
 
 export async function showTaskCommand(
-  { io, args: [named = ""], options }: CommandCall,
+  { io, args: [named], options }: CommandCall,
   service: TaskService,
 ): Promise<ExitCode> {
-  const task = await findTask(service.tasks, named, io);
+  const task = await findNamedOrNewestTask(service.tasks, named, io, "rookery task show");
   if (isSet(options, "json")) await printJson(io, task);
   else await printTask(io, service, task);
   return EXIT.done;

@@ -217,6 +217,48 @@ describe("list", () => {
   });
 });
 
+describe("show, logs and diff without a task", () => {
+  /** Tasks of `/repo`, which a directory elsewhere does not list. */
+  const tasksIn = (cwd: string, ...ids: string[]): TestTaskService => {
+    io = collectingIo(cwd);
+    const views = ids.map((id) => taskView({ id }));
+    return createTestTaskService(views, {
+      list: async ({ cwd: asked, limit } = {}) =>
+        asked === undefined || asked.startsWith("/repo") ? views.slice(0, limit) : [],
+      diff: async () => ({
+        base: "main",
+        files: [],
+        additions: 0,
+        deletions: 0,
+        commits: [],
+        uncommitted: false,
+        patch: "the patch\n",
+        truncated: false,
+      }),
+    });
+  };
+
+  it("show the newest task of this repository, or the only one elsewhere", async () => {
+    service = tasksIn("/repo", "newer", "older");
+    expect((await shown(showTaskCommand, []))[1]).toContain("newer");
+    expect((await shown(taskDiffCommand, []))[1]).toBe("the patch\n");
+    expect(service.calls.at(-1)).toEqual(["diff", "newer", { patch: true }]);
+    expect((await shown(taskLogsCommand, []))[0]).toBe(EXIT.done);
+    service = tasksIn("/elsewhere", "only");
+    expect((await shown(showTaskCommand, []))[1]).toContain("only");
+  });
+
+  it("list candidates with the command if none is meant", async () => {
+    service = tasksIn("/elsewhere", "a", "b", "c");
+    await expect(shown(showTaskCommand, [])).rejects.toMatchObject({
+      code: "usage",
+      message: "this directory has no task in its repository; name one: rookery task show a (or b, c)",
+    });
+    service = tasksIn("/elsewhere");
+    await expect(shown(showTaskCommand, [])).rejects.toThrow('start one: rookery task start "PROMPT"');
+  });
+});
+
 describe("show", () => {
   it("prints all details of a task", async () => {
     service = createTestTaskService([
