@@ -92,7 +92,7 @@ function formatSessionFacts(state: SessionState, { left, children, isFolded, wid
     ["turns", String(state.turns)],
     ["last outcome", lastOutcome === undefined ? undefined : `${lastOutcome.status}${why}`],
     ["queued inputs", state.queue.length === 0 ? undefined : String(state.queue.length)],
-    ["used", state.usage === NO_USAGE ? undefined : formatUsageFacts(state.usage).join(" · ")],
+    ["used", formatUsageFacts(state.usage).join(" · ") || undefined],
     ...usageByAgentRows(state),
     ...children.toReversed().map((child): [string, string] => ["child", formatChild(child)]),
   ];
@@ -119,5 +119,8 @@ function formatSessionStatus(state: SessionState, left: boolean): string {
 function usageByAgentRows({ usageByAgent }: SessionState): [string, string][] {
   const agents = Object.entries(usageByAgent);
   if (agents.length < 2) return [];
-  return agents.map(([agent, usage]) => [`used by ${toSingleLine(agent)}`, formatUsageFacts(usage).join(" · ")]);
+  return agents.map(([agent, usage]) => [
+    `used by ${toSingleLine(agent)}`,
+    formatUsageFacts(usage).join(" · ") || "not counted",
+  ]);
 }

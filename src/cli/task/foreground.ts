@@ -10,12 +10,13 @@ import { toPendingRequest } from "../run/pending-request.ts";
 import { RequestPrompter } from "../run/request-prompter.ts";
 import { untilAborted, watchInterrupts } from "../run/interrupts.ts";
 import { openScreen, type Screen } from "../run/screen.ts";
+import { formatUsageFacts } from "../transcript/turn-view.ts";
 import type { LoggedEvent, TaskService, TaskRunner } from "./service.ts";
 import { formatResumeHint } from "./resume-hint.ts";
 import { formatNextCommands } from "./next-commands.ts";
 import { showTaskEvent } from "./task-event-screen.ts";
 import { watchTask } from "./watch.ts";
-import { isTaskEvent, formatTaskUsage } from "./messages.ts";
+import { isTaskEvent } from "./messages.ts";
 
 export interface ForegroundRun {
   readonly io: Io;
@@ -99,7 +100,9 @@ async function reportOutcome({ io, json }: ForegroundRun, task: TaskView): Promi
   switch (status) {
     case "done": {
       const merged = task.merge?.outcome === "merged" ? `, merged into ${toSingleLine(task.merge.into)}` : "";
-      await tell(`task ${id} is done${merged} · ${[...formatTaskUsage(task), formatDuration(task.ranMs)].join(" · ")}`);
+      await tell(
+        `task ${id} is done${merged} · ${[...formatUsageFacts(task.usage), formatDuration(task.ranMs)].join(" · ")}`,
+      );
       await tell(
         formatNextCommands(
           id,

@@ -6,9 +6,10 @@ import { displayWidth, fitToWidth, truncateToWidth } from "../display-width.ts";
 import { formatColumns, formatCount, formatDuration, formatLocalTime } from "../format.ts";
 import { type Paint, plainPaint } from "../paint.ts";
 import { escapeInvisible, stripHidden, toSingleLine } from "../sanitize.ts";
+import { formatUsageFacts } from "../transcript/turn-view.ts";
 import { wrapText } from "../wrap.ts";
 import type { ListedTask } from "./interrupted.ts";
-import { formatLastActivity, MERGE_OUTCOME_TEXT, shortCommit, formatTaskUsage } from "./messages.ts";
+import { formatLastActivity, MERGE_OUTCOME_TEXT, shortCommit } from "./messages.ts";
 import { formatTaskCost, formatTaskElapsed } from "./table.ts";
 import { GROUP_STYLES, groupOfTask } from "./task-group.ts";
 
@@ -60,7 +61,7 @@ function formatTaskFacts(task: ListedTask, width: number | undefined, paint: Pai
     ["started", task.startedAt && formatLocalTime(task.startedAt)],
     ["ended", task.endedAt && formatLocalTime(task.endedAt)],
     ["ran", task.startedAt && `${formatDuration(task.ranMs)}${task.runs > 1 ? ` in ${task.runs} runs` : ""}`],
-    ["used", formatTaskUsage(task).join(" · ") || undefined],
+    ["used", formatUsageFacts(task.usage).join(" · ") || undefined],
     ...task.sessions.map(({ id, stage: of }): [string, string] => ["session", `${shortId(id)} (${of})`]),
     ["merge", merge && formatMerge(merge)],
     ["conflicts", merge?.conflicts?.join(", ") || undefined],

@@ -3,10 +3,8 @@ import type { LogEvent } from "../../domain/task/store.ts";
 import { shortId } from "../../domain/ids.ts";
 import type { MergeOutcome, TaskEvent } from "../../domain/task/events.ts";
 import type { TaskView } from "../../domain/task/view.ts";
-import { NO_USAGE } from "../../domain/usage.ts";
 import { formatLocalTime } from "../format.ts";
 import { shortenPaths } from "../relative-paths.ts";
-import { formatUsageFacts } from "../transcript/turn-view.ts";
 import type { ListedTask } from "./interrupted.ts";
 
 export function isTaskEvent(event: LogEvent): event is TaskEvent {
@@ -116,12 +114,6 @@ function formatQueueReason({ notBefore, message, needs }: TaskView): string {
   if (notBefore !== undefined)
     return `not before ${formatLocalTime(notBefore)}${message === undefined ? "" : `: ${message}`}`;
   return message ?? (needs.length === 0 ? "" : `after ${needs.join(", ")}`);
-}
-
-/** Empty if the agent does not report its usage. */
-export function formatTaskUsage({ usage }: Pick<TaskView, "usage">): string[] {
-  const isUnused = usage.inputTokens + usage.outputTokens === 0 && usage.costUsd === NO_USAGE.costUsd;
-  return isUnused ? [] : formatUsageFacts(usage);
 }
 
 export function shortCommit(commit: string): string {

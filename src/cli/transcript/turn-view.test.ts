@@ -180,6 +180,12 @@ describe("the summary of a turn", () => {
       "done · 2,468 tokens in · 112 out · cost unknown · 3.0s\n",
     ],
     ["has only the time if nothing was reported", [], "done · 1.0s\n"],
+    ["has only the time if nothing was counted", [usage({ inputTokens: 0, outputTokens: 0 })], "done · 2.0s\n"],
+    [
+      "has the cost that a program reports without tokens",
+      [usage({ inputTokens: 0, outputTokens: 0, costUsd: 0.5 })],
+      "done · $0.5000 · 2.0s\n",
+    ],
   ])("%s", (_, bodies, expected) => {
     expect(shown([started, ...bodies, ended]).text).toBe(expected);
   });

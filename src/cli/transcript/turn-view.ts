@@ -324,9 +324,11 @@ const OUTCOMES: Record<TurnOutcome["status"], string> = {
   stalled: "stalled",
 };
 
+/** Empty if nothing was counted, for example by a scripted model or a program that reports no usage. */
 export function formatUsageFacts(usage: Usage | undefined): string[] {
   if (usage === undefined) return [];
-  const { inputTokens, outputTokens, cacheReadTokens } = usage;
+  const { inputTokens, outputTokens, cacheReadTokens, costUsd = 0 } = usage;
+  if (inputTokens + outputTokens + cacheReadTokens === 0) return costUsd === 0 ? [] : [formatUsageCost(usage, "")];
   const cached = cacheReadTokens === 0 ? "" : ` (${formatCount(cacheReadTokens)} from cache)`;
   return [
     `${formatCount(inputTokens)} tokens in${cached}`,

@@ -1,12 +1,14 @@
 /** `/usage` and `/mcp`. */
 import { formatColumns, formatCount } from "../../format.ts";
 import { toSingleLine } from "../../sanitize.ts";
-import { formatUsageCost } from "../../transcript/turn-view.ts";
+import { formatUsageCost, formatUsageFacts } from "../../transcript/turn-view.ts";
 import type { ChatHost } from "../host.ts";
 
 export async function showUsage(chat: ChatHost): Promise<void> {
   const { contextUsed, contextSize, usage } = chat.state;
   const { inputTokens, outputTokens, cacheReadTokens } = usage;
+  if (contextUsed === undefined && formatUsageFacts(usage).length === 0)
+    return chat.notice("nothing was counted yet", "dim");
   const cached = cacheReadTokens === 0 ? "" : `, ${formatCount(cacheReadTokens)} from cache`;
   const size = contextSize === undefined ? "" : ` of ${formatCount(contextSize)}`;
   const rows = [
