@@ -27,6 +27,7 @@ import { SessionDrafts } from "./outbox/session-drafts.ts";
 import { pickConversation } from "./start/pick-conversation.ts";
 import { createRequestActions } from "./input/request-actions.ts";
 import type { PromptHistory } from "./input/history.ts";
+import { PermissionCycle } from "./input/permission-cycle.ts";
 import { prepareEditor } from "./input/prepare-editor.ts";
 import { ChatShell } from "./outbox/shell-command.ts";
 import { runSlashCommand } from "./slash-commands.ts";
@@ -61,6 +62,7 @@ export class Chat implements SurfaceOwner, ChatHost {
   #history: PromptHistory | undefined;
   readonly #shell = new ChatShell();
   readonly #outbox: ChatOutbox;
+  readonly #permissionCycle = new PermissionCycle(this);
 
   constructor(options: ChatOptions) {
     this.#options = options;
@@ -99,6 +101,7 @@ export class Chat implements SurfaceOwner, ChatHost {
       submit: (text, deliver) => this.#submit(text, deliver),
       interrupt: () => this.#interrupt(),
       dropLastOutput: () => this.#outbox.outputs.dropLast(),
+      cyclePermissions: () => this.#inBackground(async () => this.#permissionCycle.next()),
       isBusy: () => this.#shell.isRunning || this.state.runningSince !== undefined,
       quit: () => this.quit(),
       ...createRequestActions(this, {

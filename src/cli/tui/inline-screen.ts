@@ -77,6 +77,13 @@ export class InlineScreen {
     this.forget();
   }
 
+  /** Moves everything into the scrollback, so that the next `draw` starts on an empty screen. */
+  clearScreen(): void {
+    this.clear();
+    const { rows } = this.#options.size();
+    this.#options.write(`\u001b[${rows};1H${"\n".repeat(rows)}\u001b[H`);
+  }
+
   /** Call it if another program has written to the terminal: the region starts at the cursor. */
   forget(): void {
     this.#drawn = EMPTY_REGION;

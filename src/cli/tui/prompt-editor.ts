@@ -35,8 +35,15 @@ const OTHER_ROWS = 6;
 const ESCAPE = "\u001b";
 /** A command with an argument, whose values are completed. */
 const ARGUMENT = /^\/\S+\s/;
+/** The name of a folder, whose content is completed. */
+const FOLDER_MENTION = /(?:^|\s)@\S*\/$/;
 const CURSOR_START = "\u001b[7m";
 const CURSOR_END = "\u001b[0m";
+
+/** A method of the editor that its types call private. */
+interface CompletingEditor {
+  tryTriggerAutocomplete(): void;
+}
 
 export class PromptEditor {
   readonly #editor: Editor;
@@ -102,12 +109,22 @@ export class PromptEditor {
   handleKey(data: string): void {
     const isEnter = matchesKey(data, "enter");
     // Completions arrive late: without a choice, Enter must not replace what was typed.
-    if (isEnter && this.isCompleting && !this.#hasChosen && ARGUMENT.test(this.#editor.getText())) {
-      this.#editor.handleInput(ESCAPE);
-    }
+    const isComplete = ARGUMENT.test(this.#editor.getText()) || FOLDER_MENTION.test(this.#textBeforeCursor);
+    if (isEnter && this.isCompleting && !this.#hasChosen && isComplete) this.#editor.handleInput(ESCAPE);
     this.#editor.setAutocompleteMaxVisible(Math.min(MAX_SUGGESTION_ROWS, this.#rows() - OTHER_ROWS));
     this.#hasChosen = this.isCompleting && (matchesKey(data, "up") || matchesKey(data, "down"));
+    const before = this.#textBeforeCursor;
     this.#editor.handleInput(data);
+    const after = this.#textBeforeCursor;
+    // The editor starts to complete by itself only after letters, and stops after it has completed a folder.
+    if (after !== before && !this.isCompleting && FOLDER_MENTION.test(after)) {
+      (this.#editor as unknown as CompletingEditor).tryTriggerAutocomplete();
+    }
+  }
+
+  get #textBeforeCursor(): string {
+    const { line, col } = this.#editor.getCursor();
+    return (this.#editor.getLines()[line] ?? "").slice(0, col);
   }
 
   /** A long paste is shown as a placeholder. */

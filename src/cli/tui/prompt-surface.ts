@@ -110,6 +110,12 @@ export class PromptSurface implements Disposable {
     this.#frames.now();
   }
 
+  /** Draws on an empty screen, for example after another program has written over it. The scrollback stays. */
+  redraw(): void {
+    this.#screen.clearScreen();
+    this.#frames.now();
+  }
+
   suspend(): void {
     this.#terminal.suspend();
   }

@@ -43,6 +43,16 @@ it("shows a window around the choice that fits the rows and the width", () => {
   expect(lines.every((line) => line.length <= 24)).toBe(true);
 });
 
+it("shows ten items of a long list on a high terminal, and says which of how many is selected", () => {
+  const many = openSelect(
+    "Many",
+    Array.from({ length: 30 }, (_, at) => ({ value: `${at}`, label: `item ${at}` })),
+  );
+  const lines = renderSelect(many, { width: 80, rows: 50, paint: plainPaint });
+  expect(lines).toHaveLength(12);
+  expect(lines[0]).toBe("Many 1 of 30");
+});
+
 const COLUMNS = openSelect("Conversations", [
   {
     value: "a",

@@ -74,9 +74,12 @@ export interface SelectStyle {
   readonly paint: Paint;
 }
 
+/** A longer list scrolls, so that the conversation above it stays visible. */
+const MAX_VISIBLE_ITEMS = 10;
+
 export function renderSelect(state: SelectState, { width, rows, paint }: SelectStyle): string[] {
   const items = matchingItems(state);
-  const room = Math.max(1, rows - 2);
+  const room = Math.max(1, Math.min(MAX_VISIBLE_ITEMS, rows - 2));
   const start = Math.max(0, Math.min(state.selected - Math.floor(room / 2), items.length - room));
   const visible = renderItems(items.slice(start, start + room), { selected: state.selected - start, width, paint });
   const count = items.length > room ? paint("dim", ` ${state.selected + 1} of ${items.length}`) : "";

@@ -7,7 +7,8 @@ const completion = createCompletion({
     { name: "agent", argument: "[name]", summary: "switch", values: async () => ["claude", "codex"] },
     { name: "files:read", summary: "a prompt" },
   ],
-  files: async () => ["src/", "src/cli/", "README.md", "src/cli/main.ts"],
+  files: async () => ["src/", "src/cli/", "README.md", "src/cli/main.ts", "src/cli/run/", "src/cli/run/run.ts"],
+  filesIn: async (folder) => (folder === "dist/" ? ["dist/main.js"] : []),
   columns: () => 40,
 });
 
@@ -23,6 +24,10 @@ it.each<[string, string[] | undefined]>([
   ["/help x", undefined],
   ["see @", ["@src/", "@README.md"]],
   ["see @main", ["@src/cli/main.ts"]],
+  ["see @src/", ["@src/cli/"]],
+  ["see @src/cli/", ["@src/cli/main.ts", "@src/cli/run/"]],
+  ["see @dist/", ["@dist/main.js"]],
+  ["see @none/", []],
   ["mail a@b", undefined],
   ["text /help", undefined],
 ])("completes %j", async (line, expected) => {
@@ -40,6 +45,7 @@ it("ends a long description after a word, with a mark", async () => {
   const narrow = createCompletion({
     commands: () => [{ name: "queue", summary }],
     files: async () => [],
+    filesIn: async () => [],
     columns: () => 50,
   });
   const found = await narrow.getSuggestions(["/q"], 0, 2, { signal: new AbortController().signal });

@@ -16,6 +16,8 @@ export interface CompletableCommand {
 export interface CompletionSources {
   readonly commands: () => readonly CompletableCommand[];
   readonly files: () => Promise<readonly string[]>;
+  /** What a folder contains that `files` has nothing of, for example because git ignores it. `folder` ends with a slash. */
+  readonly filesIn: (folder: string) => Promise<readonly string[]>;
   /** The columns of the terminal, in which a description is truncated. */
   readonly columns: () => number;
 }
@@ -24,11 +26,12 @@ type Suggestions = NonNullable<Awaited<ReturnType<CompletionProvider["getSuggest
 
 const MAX_SUGGESTIONS = 200;
 
-export function createCompletion({ commands, files, columns }: CompletionSources): CompletionProvider {
+export function createCompletion({ commands, files, filesIn, columns }: CompletionSources): CompletionProvider {
   return {
     async getSuggestions(lines, cursorLine, cursorCol) {
       const before = (lines[cursorLine] ?? "").slice(0, cursorCol);
       const [, mention] = /(?:^|\s)@(\S*)$/.exec(before) ?? [];
+      if (mention?.endsWith("/") === true) return completeFolder(mention, await files(), filesIn);
       if (mention !== undefined) return completeFile(mention, await files());
       if (cursorLine !== 0) return null;
       const [, name, argument] = /^\/([\w:.-]*)(?:\s+(\S*))?$/.exec(before) ?? [];
@@ -76,7 +79,23 @@ function completeCommand(typed: string, commands: readonly CompletableCommand[],
 
 function completeFile(typed: string, paths: readonly string[]): Suggestions {
   const found = typed === "" ? paths.filter((path) => isAtTop(path)) : fuzzyFilter([...paths], typed, (path) => path);
-  const items = found.slice(0, MAX_SUGGESTIONS).map((path) => ({ value: `@${path}`, label: escapeInvisible(path) }));
+  return toMentions(typed, found);
+}
+
+/** Lists what is in the folder itself, not below it. */
+async function completeFolder(
+  folder: string,
+  paths: readonly string[],
+  filesIn: CompletionSources["filesIn"],
+): Promise<Suggestions> {
+  const found = paths.filter(
+    (path) => path !== folder && path.startsWith(folder) && isAtTop(path.slice(folder.length)),
+  );
+  return toMentions(folder, found.length > 0 ? found : await filesIn(folder));
+}
+
+function toMentions(typed: string, paths: readonly string[]): Suggestions {
+  const items = paths.slice(0, MAX_SUGGESTIONS).map((path) => ({ value: `@${path}`, label: escapeInvisible(path) }));
   return { items, prefix: `@${typed}` };
 }
 

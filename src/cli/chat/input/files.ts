@@ -30,6 +30,14 @@ export class FileList {
     return this.#cache.paths;
   }
 
+  /** What a folder contains, also if git ignores it. `folder` ends with a slash. Empty if it cannot be read. */
+  async listFolder(folder: string): Promise<readonly string[]> {
+    const entries = await readdir(join(this.#cwd, folder), { withFileTypes: true }).catch(() => []);
+    const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => `${folder}${name}/`);
+    const files = entries.filter((entry) => !entry.isDirectory()).map(({ name }) => `${folder}${name}`);
+    return [...folders.sort(), ...files.sort()].slice(0, MAX_FILES);
+  }
+
   async #read(): Promise<readonly string[]> {
     const files = (await this.#listWithGit()) ?? (await this.#listFolders());
     const folders = new Set<string>();

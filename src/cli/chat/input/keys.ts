@@ -17,6 +17,8 @@ export interface KeyActions extends RequestActions {
   interrupt(): void;
   /** Backspace on an empty input. */
   dropLastOutput(): void;
+  /** Changes when the agent asks, to the next policy. */
+  cyclePermissions(): void;
   /** Whether a turn or a command runs. */
   isBusy(): boolean;
   quit(): void;
@@ -91,6 +93,7 @@ export class ChatKeys implements Disposable {
     const { data } = input;
     if (!matchesKey(data, "ctrl+c") && !matchesKey(data, "ctrl+d")) this.#quitAsked = undefined;
     if (matchesKey(data, "ctrl+z")) return this.#surface.suspend();
+    if (matchesKey(data, "ctrl+l")) return this.#surface.redraw();
     const { mode } = this;
     switch (mode.type) {
       case "decide":
@@ -144,6 +147,7 @@ export class ChatKeys implements Disposable {
       editor.setText("");
       return this.#actions.submit(text, "follow_up");
     }
+    if (matchesKey(data, "shift+tab") && this.mode.type === "prompt") return this.#actions.cyclePermissions();
     if (matchesKey(data, "backspace") && editor.isEmpty && this.mode.type === "prompt")
       return this.#actions.dropLastOutput();
     editor.handleKey(data);

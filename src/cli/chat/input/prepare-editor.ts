@@ -13,6 +13,7 @@ export async function prepareEditor(chat: ChatHost, home: string): Promise<Promp
     createCompletion({
       commands: () => listCompletions(chat),
       files: () => files.list(),
+      filesIn: (folder) => files.listFolder(folder),
       columns: () => chat.surface.size.columns,
     }),
   );

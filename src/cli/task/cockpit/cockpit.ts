@@ -212,6 +212,8 @@ class Cockpit implements SurfaceOwner, ActionHost {
       case "suspend":
         this.#choice.cancel();
         return this.surface.suspend();
+      case "redraw":
+        return this.surface.redraw();
       case "edit":
         return this.#edit(command.data);
       case "setInput":

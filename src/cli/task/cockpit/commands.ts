@@ -8,6 +8,7 @@ import type { ScrollStep } from "./transcript-buffer.ts";
 export type CockpitCommand =
   | { readonly type: "quit" }
   | { readonly type: "suspend" }
+  | { readonly type: "redraw" }
   /** A key for the line editor. */
   | { readonly type: "edit"; readonly data: string }
   | { readonly type: "setInput"; readonly text: string }

@@ -28,6 +28,7 @@ const MAX_FILTER_LENGTH = 200;
 export function handleCockpitKey(before: CockpitState, data: string): CockpitStep {
   const state = { ...before, notice: before.mode.type === "browse" ? undefined : before.notice };
   if (matchesKey(data, "ctrl+z")) return { state: before, command: { type: "suspend" } };
+  if (matchesKey(data, "ctrl+l")) return { state: before, command: { type: "redraw" } };
   const { mode } = state;
   switch (mode.type) {
     case "browse":
