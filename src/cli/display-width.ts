@@ -9,6 +9,34 @@ export function displayWidth(text: string): number {
   return width;
 }
 
+/** Like `displayWidth`, for text that contains styles, which have no width. */
+export function styledWidth(text: string): number {
+  return displayWidth(text.includes("\u001b") ? text.replaceAll(STYLE, "") : text);
+}
+
+/** A sequence that changes colors or other styles. */
+const STYLE = /\u001b\[[\d;]*m/g;
+const RESET_STYLES = "\u001b[0m";
+
+/** Like `truncateToWidth`, for text that contains styles. The mark has the style of the text before it. */
+export function truncateStyled(text: string, width: number): string {
+  if (styledWidth(text) <= width) return text;
+  if (width < 1) return "";
+  let cut = "";
+  let taken = 0;
+  let end = 0;
+  for (const { 0: style, index } of [...text.matchAll(STYLE), { 0: "", index: text.length }]) {
+    for (const grapheme of splitGraphemes(text.slice(end, index))) {
+      taken += graphemeWidth(grapheme);
+      if (taken > width - 1) return `${cut}…${end === 0 ? "" : RESET_STYLES}`;
+      cut += grapheme;
+    }
+    cut += style;
+    end = index + style.length;
+  }
+  return cut;
+}
+
 /**
  * Replaces emoji that terminals measure differently with the emoji that they start with: some draw a joined sequence, a
  * skin tone or an emoji presentation as one emoji, others as its parts. Use it for text in columns.
@@ -87,24 +115,29 @@ export function truncateAtWord(text: string, width: number): string {
 const MAX_LOST_WORD = 20;
 
 function graphemeWidth(grapheme: string): number {
-  if (/\p{Emoji_Presentation}|\ufe0f/u.test(grapheme)) return 2;
+  if (/\p{Emoji_Presentation}|\p{Emoji}\ufe0f/u.test(grapheme)) return 2;
   if (/^[\p{M}\p{Cf}]/u.test(grapheme)) return 0;
   const code = grapheme.codePointAt(0) ?? 0;
-  return WIDE_RANGES.some(([from, to]) => code >= from && code <= to) ? 2 : 1;
+  const marks = grapheme.match(/(?!^)[\uff9e\uff9f]/g)?.length ?? 0; // half-width marks have a column of their own
+  return (WIDE_RANGES.some(([from, to]) => code >= from && code <= to) ? 2 : 1) + marks;
 }
 
 /** Wide and full-width ranges of Unicode's East Asian Width without emoji, with neighboring blocks merged. */
 const WIDE_RANGES: readonly (readonly [number, number])[] = [
   [0x1100, 0x115f],
+  [0x2329, 0x232a],
   [0x2e80, 0x303e],
-  [0x3041, 0x4dbf],
-  [0x4e00, 0xa4cf],
+  [0x3041, 0xa4cf],
   [0xa960, 0xa97f],
   [0xac00, 0xd7a3],
   [0xf900, 0xfaff],
+  [0xfe10, 0xfe19],
   [0xfe30, 0xfe6f],
   [0xff01, 0xff60],
   [0xffe0, 0xffe6],
-  [0x1b000, 0x1b2ff],
+  [0x16fe0, 0x18dff],
+  [0x1aff0, 0x1b2ff],
+  [0x1d300, 0x1d376],
+  [0x1f200, 0x1f265],
   [0x20000, 0x3fffd],
 ];

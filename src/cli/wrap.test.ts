@@ -5,7 +5,8 @@ import { formatColumns } from "./format.ts";
 import { formatHelp } from "./help.ts";
 import { printNotice } from "./io.ts";
 import { collectingIo } from "./test-io.ts";
-import { paintedWidth, wrapText } from "./wrap.ts";
+import { styledWidth } from "./display-width.ts";
+import { wrapText } from "./wrap.ts";
 
 describe("wrapText", () => {
   it.each<[string, string, number, string]>([
@@ -76,7 +77,7 @@ describe.each([60, 80, 120, 200])("help at %i columns", (width) => {
       const help = formatHelp(path, { width });
       const words = (text: string) => text.replaceAll(" \\\n", " ").split(/\s+/);
       expect(words(help)).toEqual(words(formatHelp(path)));
-      expect(help.split("\n").filter((line) => paintedWidth(line) > width)).toEqual([]);
+      expect(help.split("\n").filter((line) => styledWidth(line) > width)).toEqual([]);
       const [, examples = ""] = help.split("Examples:\n");
       const copied = examples.replaceAll(/ \\\n +/g, " ").split("\n"); // as a shell reads them
       expect(copied.map((line) => line.trim()).filter((line) => line !== "")).toEqual(path.at(-1)?.examples ?? []);

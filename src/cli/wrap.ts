@@ -1,5 +1,5 @@
 /** Wraps text for a terminal at spaces. What a person copies, such as a command or a URL, is never broken. */
-import { displayWidth } from "./display-width.ts";
+import { displayWidth, styledWidth } from "./display-width.ts";
 
 export interface WrapOptions {
   /** Columns of the terminal. Undefined returns the text unchanged, for pipes and files. */
@@ -45,12 +45,6 @@ export function wrapShellLine(line: string, width: number | undefined): string {
   return [...lines, current].join("\n");
 }
 
-/** Returns the width on a terminal, without colors. */
-export function paintedWidth(text: string): number {
-  return displayWidth(text.replaceAll(COLOR, ""));
-}
-
-const COLOR = /\u001b\[[\d;]*m/g;
 /** Stands for a space that must not be broken. Text for terminals contains no private characters at this point. */
 const FIXED_SPACE = "\ue000";
 /** Words that follow a command in a sentence, and are not part of it. */
@@ -62,7 +56,7 @@ const COMMAND = new RegExp(
 const QUOTED_CODE = /`[^`]*`/g;
 
 function wrapLine(line: string, width: number, indent?: string): string[] {
-  if (paintedWidth(line) <= width) return [line];
+  if (styledWidth(line) <= width) return [line];
   const [, start = "", rest = ""] = /^( *)(.*)$/s.exec(line) ?? [];
   const fixed = rest.replaceAll(QUOTED_CODE, fixSpaces).replaceAll(COMMAND, fixSpaces);
   const hanging = indent ?? `${start}  `;
@@ -70,7 +64,7 @@ function wrapLine(line: string, width: number, indent?: string): string[] {
   let current = start;
   let isEmpty = true;
   for (const [, space = "", word = ""] of fixed.matchAll(/( *)(\S+)/g)) {
-    const isBroken = !isEmpty && paintedWidth(current + space + word) > width;
+    const isBroken = !isEmpty && styledWidth(current + space + word) > width;
     if (isBroken) lines.push(current);
     current = isBroken ? hanging + word : isEmpty ? current + word : current + space + word;
     isEmpty = false;

@@ -1,5 +1,6 @@
 /** Renders a Markdown table with columns that fit the width. Cells that are too long are wrapped. */
 import type { Tokens } from "marked";
+import { simplifyEmoji } from "../display-width.ts";
 import { fitStyled, styledWidth, wrapStyled } from "../tui/styled-text.ts";
 import { renderInline } from "./inline.ts";
 import type { MarkdownStyle } from "./style.ts";
@@ -10,7 +11,8 @@ const MIN_COLUMN_WIDTH = 6;
 type Alignment = Tokens.Table["align"][number];
 
 export function renderTable({ header, rows, align }: Tokens.Table, { width, paint }: MarkdownStyle): string[] {
-  const cells = (row: readonly Tokens.TableCell[]): string[] => row.map(({ tokens }) => renderInline(tokens, paint));
+  const cells = (row: readonly Tokens.TableCell[]): string[] =>
+    row.map(({ tokens }) => simplifyEmoji(renderInline(tokens, paint))); // so that the columns stay aligned
   const titles = cells(header);
   const body = rows.map(cells);
   const widths = columnWidths([titles, ...body], width);

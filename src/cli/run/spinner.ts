@@ -2,7 +2,7 @@
  * A spinner for terminals, with lines above it, such as a message that streams, and below it, such as the end of a
  * command's output.
  */
-import { displayWidth, truncateToWidth } from "../display-width.ts";
+import { styledWidth, truncateToWidth } from "../display-width.ts";
 import { terminalWidth, type TerminalStream } from "../io.ts";
 import { toSingleLine } from "../sanitize.ts";
 
@@ -52,7 +52,7 @@ export function startSpinner(stream: TerminalStream): Spinner {
     const width = Math.max(10, (terminalWidth(stream) ?? 80) - 3);
     const first = `${FRAMES[frame % FRAMES.length] ?? ""} ${truncateToWidth(toSingleLine(label), width)}`;
     const lines = [...(around.above?.() ?? []), first, ...(around.below?.() ?? [])];
-    const widths = lines.map((line) => displayWidth(removeColors(line)));
+    const widths = lines.map((line) => styledWidth(line));
     const columns = terminalWidth(stream) ?? 80;
     // Each line is overwritten before its rest is erased, in one write, so that nothing flickers. After a full line, the
     // cursor is still on the last character, which must not be erased.
@@ -76,8 +76,4 @@ export function startSpinner(stream: TerminalStream): Spinner {
     clear,
     [Symbol.dispose]: clear,
   };
-}
-
-function removeColors(text: string): string {
-  return text.replaceAll(/\u001b\[[\d;]*m/g, "");
 }

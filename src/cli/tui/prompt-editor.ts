@@ -3,7 +3,7 @@ import type { AutocompleteProvider } from "@mariozechner/pi-tui/dist/autocomplet
 import { Editor } from "@mariozechner/pi-tui/dist/components/editor.js";
 import { matchesKey } from "@mariozechner/pi-tui/dist/keys.js";
 import type { TUI } from "@mariozechner/pi-tui/dist/tui.js";
-import { visibleWidth } from "@mariozechner/pi-tui/dist/utils.js";
+import { styledWidth } from "../display-width.ts";
 import type { Paint } from "../paint.ts";
 import { stripControls } from "../sanitize.ts";
 import type { LiveRegion } from "./inline-screen.ts";
@@ -150,7 +150,7 @@ export class PromptEditor {
       const first = isText && lines.length === 0 ? mark : " ".repeat(indent);
       const at = isText ? line.indexOf(CURSOR_START) : -1;
       const plain = at === -1 ? line : line.replace(CURSOR_START, "").replace(CURSOR_END, "");
-      if (at !== -1) cursor = { row: lines.length, column: indent + visibleWidth(line.slice(0, at)) };
+      if (at !== -1) cursor = { row: lines.length, column: indent + styledWidth(line.slice(0, at)) };
       lines.push((first + plain).trimEnd());
     }
     return { lines, cursor };

@@ -1,6 +1,7 @@
 /** A list to choose from with the arrow keys and a filter. Pure: keys in, next list out. */
 import { fuzzyFilter } from "@mariozechner/pi-tui/dist/fuzzy.js";
 import { matchesKey } from "@mariozechner/pi-tui/dist/keys.js";
+import { simplifyEmoji } from "../display-width.ts";
 import type { Paint } from "../paint.ts";
 import { formatStatusLine } from "./status-line.ts";
 import { clipStyled, fitStyled, styledWidth } from "./styled-text.ts";
@@ -112,16 +113,17 @@ export function renderItems(
   items: readonly SelectItem[],
   { selected, width, paint }: { readonly selected: number; readonly width: number; readonly paint: Paint },
 ): string[] {
+  const simple = items.map(simplifyItem); // so that columns are aligned on every terminal
   const hasMarks = items.some(({ isCurrent = false }) => isCurrent);
   const left = width - (hasMarks ? 4 : 2);
-  const labels = widest(items.map((item) => item.label));
-  const details = widest(items.map(({ detail = "" }) => detail));
+  const labels = widest(simple.map((item) => item.label));
+  const details = widest(simple.map(({ detail = "" }) => detail));
   const wanted = labels + (details === 0 ? 0 : GAP.length + details);
-  const facts = fitFacts(items, left - Math.min(wanted, MIN_TEXT_COLUMNS));
+  const facts = fitFacts(simple, left - Math.min(wanted, MIN_TEXT_COLUMNS));
   const room = left - facts.reduce((total, columns) => total + GAP.length + columns, 0);
   const half = details === 0 ? room : Math.max(Math.floor(room / 2), room - GAP.length - details);
   const label = Math.max(1, Math.min(labels, half)); // long labels leave half of the room to the details
-  return items.map((item, index) => {
+  return simple.map((item, index) => {
     const { isDim = false, isCurrent = false, detail = "" } = item;
     const isSelected = index === selected;
     const cells = facts.map((columns, at) => fitStyled(item.facts?.[at] ?? "", columns));
@@ -133,6 +135,16 @@ export function renderItems(
     const text = `${isSelected ? paint("cyan", "❯") : " "} ${mark}${shown}${rest === "" ? "" : paint("dim", GAP + rest)}`;
     return clipStyled(text, width).trimEnd();
   });
+}
+
+function simplifyItem(item: SelectItem): SelectItem {
+  const { label, facts, detail } = item;
+  return {
+    ...item,
+    label: simplifyEmoji(label),
+    ...(facts !== undefined && { facts: facts.map(simplifyEmoji) }),
+    ...(detail !== undefined && { detail: simplifyEmoji(detail) }),
+  };
 }
 
 /** The widths of the columns of facts that fit. */

@@ -60,7 +60,7 @@ function taskColumns(tasks: readonly ListedTask[], { changedFiles, since }: Task
     isNumber,
   });
   const columns = [
-    column(2, false, ({ agent }) => clipStyled(toSingleLine(stripHidden(agent)), MAX_AGENT_WIDTH)),
+    column(2, false, ({ agent }) => clipStyled(simplifyEmoji(toSingleLine(stripHidden(agent))), MAX_AGENT_WIDTH)),
     column(3, true, (task) => formatElapsedOf(task, since)),
     column(1, true, ({ id }) => formatFileCount(changedFiles.get(id))),
     column(0, true, formatTaskCost),
