@@ -12,14 +12,13 @@ const READS_SLOW_VARIABLE = new RegExp(`env\\["(${Object.keys(SLOW_VARIABLES).jo
 const isFiltered = process.argv.slice(2).some((argument) => /^(src|test|web)\//.test(argument));
 
 /**
- * A test file gets its own process if it starts processes, changes the state of its process, or measures something; also
- * if it has a comment `// own process: REASON`. The others share processes, because the start of a process with all
- * imports takes longer than most of them. `scripts/vitest-shared-process.mjs` fails those that need their own.
+ * A test file gets its own process if it changes the state of its process, or measures something; also if it has a comment
+ * `// own process: REASON`. The others share processes, because the start of a process with all imports takes longer than
+ * most of them. `scripts/vitest-shared-process.mjs` fails those that need their own.
  */
 const OWN_PROCESS = [
   /\/\/ own process: ./,
-  /node:child_process|process\.(chdir|execPath|exit|kill|off|on|once|stdout|umask)\b/,
-  /temporaryRepository|openCommandFixture|startOnScreen|backendContract/,
+  /process\.(chdir|exit|kill|off|on|once|stdout|umask)\b/,
   /process\.env(\[[^\]]*\])? = |delete process\.env|globalThis|(resetModules|stubEnv|stubGlobal|useFakeTimers|[mM]ock)\(/,
   /eventLoop|EventLoop|memoryUsage|performance\.|\/proc\/self|linear/,
 ];
@@ -50,18 +49,19 @@ const include = isSlowRun
 const exclude = isSlowRun || isFiltered ? ["node_modules/**"] : ["node_modules/**", "**/*.slow.test.ts"];
 
 /**
- * Starts files with their own process first, and of these the folders whose tests start many processes: they take
+ * Starts files with their own process first, and of each kind the folders whose tests start many programs: they take
  * longest. A shared process is used again only for the next file in the order.
  */
 class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId, project }: TestSpecification): number =>
-      project.config.isolate ? (SPAWNING.test(moduleId) ? 0 : 1) : 2;
+      (project.config.isolate ? 0 : 2) + (STARTS_PROGRAMS.test(moduleId) ? 0 : 1);
     return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
   }
 }
 
-const SPAWNING = /\/(cli|fleet|matrix|pool|store|worktrees)\/|\/(kill|kill-matrix|examples)(\.slow)?\.test\.ts$/;
+const STARTS_PROGRAMS =
+  /\/(backends|cli|fleet|matrix|page|pool|session|store|worktrees)\/|\/(kill|kill-matrix|examples)(\.slow)?\.test\.ts$/;
 
 type Project = NonNullable<TestProjectInlineConfiguration["test"]>;
 

@@ -1,15 +1,14 @@
 import childProcess from "node:child_process";
-import { syncBuiltinESMExports } from "node:module";
 import { afterAll, beforeAll, expect, vi } from "vitest";
 
 /**
- * Test files of the project "shared process" run one after another in one process. Fails a file that starts a process
- * or leaves its own one changed; without this, a later file would fail, and only in some orders.
+ * Test files of the project "shared process" run one after another in one process. Fails a file that leaves its process
+ * changed, or a program running; without this, a later file would fail, and only in some orders.
  */
 const ADVICE =
   "or add a comment `// own process: REASON` to the test file, so that it shares its process with no other";
 
-/** The programs started in this process. On `globalThis`, because this module is evaluated again for every file. */
+/** The programs that this process started. On `globalThis`, because this module is evaluated again for every file. */
 const started = (globalThis.rookeryStartedPrograms ??= recordStarts());
 
 let before;
@@ -18,7 +17,13 @@ beforeAll(() => {
   before = describeProcess();
 });
 afterAll(async () => {
-  expect(started, `the file started processes: do without, ${ADVICE}`).toEqual([]);
+  const running = `the file left programs running: end them, ${ADVICE}`;
+  await vi.waitFor(() =>
+    expect(
+      started.filter(isRunning).map(({ spawnfile }) => spawnfile),
+      running,
+    ).toEqual([]),
+  );
   const message = `the file left its process changed: undo the change, ${ADVICE}`;
   await vi.waitFor(() => expect(describeProcess(), message).toEqual(before)); // something may still be closing
 });
@@ -32,17 +37,17 @@ function describeProcess() {
   };
 }
 
+function isRunning({ pid, exitCode, signalCode }) {
+  return pid !== undefined && exitCode === null && signalCode === null;
+}
+
 function recordStarts() {
   const programs = [];
-  const record = (owner, name, programOf) => {
-    const start = owner[name];
-    owner[name] = function (...args) {
-      programs.push(programOf(args[0]));
-      return start.apply(this, args);
-    };
+  const { prototype } = childProcess.ChildProcess;
+  const { spawn } = prototype;
+  prototype.spawn = function (...args) {
+    programs.push(this);
+    return spawn.apply(this, args);
   };
-  record(childProcess.ChildProcess.prototype, "spawn", ({ file }) => file);
-  for (const name of ["execFileSync", "execSync", "spawnSync"]) record(childProcess, name, String);
-  syncBuiltinESMExports();
   return programs;
 }

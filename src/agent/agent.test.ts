@@ -1,4 +1,3 @@
-// own process: starts programs
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

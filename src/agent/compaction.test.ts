@@ -1,4 +1,3 @@
-// own process: starts programs
 import { expect, it } from "vitest";
 import { RookeryError, type Store } from "../domain/index.ts";
 import { LATER, openScene, openWorld } from "../session/test-scene.ts";

@@ -1,4 +1,3 @@
-// own process: starts programs
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";

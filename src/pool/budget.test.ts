@@ -1,4 +1,3 @@
-// own process: starts programs
 import { expect, it } from "vitest";
 import { emptyState } from "../domain/index.ts";
 import { call, say, startModelServer, type Script } from "../testing/index.ts";

@@ -1,4 +1,3 @@
-// own process: starts programs
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";

@@ -1,4 +1,3 @@
-// own process: starts programs
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";

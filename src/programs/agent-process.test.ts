@@ -1,4 +1,3 @@
-// own process: starts programs
 import { once } from "node:events";
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";

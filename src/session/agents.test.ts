@@ -1,4 +1,3 @@
-// own process: starts programs
 import { readFile, writeFile } from "node:fs/promises";
 import { describe, expect, it, vi } from "vitest";
 import { NO_CAPABILITIES, type BetweenTurnsContext, type TurnContext, type TurnOutcome } from "../domain/index.ts";

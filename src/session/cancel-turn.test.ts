@@ -1,4 +1,3 @@
-// own process: starts programs
 import { expect, it, vi } from "vitest";
 import { systemClock } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";

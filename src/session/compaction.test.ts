@@ -1,4 +1,3 @@
-// own process: starts programs
 import { expect, it } from "vitest";
 import { openScene } from "./test-scene.ts";
 import { calls, say, transcript, type Script } from "../testing/index.ts";

@@ -1,4 +1,3 @@
-// own process: starts programs
 import { describe, expect, it } from "vitest";
 import { call, collect, say, transcript } from "../testing/index.ts";
 import { LATER, openScene } from "./test-scene.ts";

@@ -1,4 +1,3 @@
-// own process: starts programs
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId, type EventBody, type Store } from "../domain/index.ts";

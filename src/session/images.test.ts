@@ -1,4 +1,3 @@
-// own process: starts programs
 import { describe, expect, it } from "vitest";
 import type { InputPart } from "../domain/index.ts";
 import { systemClock } from "../stdx/index.ts";

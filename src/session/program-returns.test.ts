@@ -1,4 +1,3 @@
-// own process: starts programs
 /** Plugins and tool sources may return anything: at most a call fails, and the session continues. */
 import { describe, expect, it } from "vitest";
 import {

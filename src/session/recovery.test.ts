@@ -1,4 +1,3 @@
-// own process: starts programs
 import { describe, expect, it } from "vitest";
 import type { SessionEvent } from "../domain/index.ts";
 import { call, calls, collect, say, transcript, type Script } from "../testing/index.ts";

@@ -1,4 +1,3 @@
-// own process: starts programs
 import { describe, expect, it } from "vitest";
 import type { SessionEvent } from "../domain/index.ts";
 import { openMemoryStore } from "../store/index.ts";

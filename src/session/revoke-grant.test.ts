@@ -1,4 +1,3 @@
-// own process: starts programs
 import { expect, it } from "vitest";
 import { systemClock } from "../stdx/index.ts";
 import { call, say, transcript, type Script } from "../testing/index.ts";

@@ -1,4 +1,3 @@
-// own process: starts programs
 import { describe, expect, it } from "vitest";
 import { SessionEvent } from "../domain/index.ts";
 import { call, calls, collect, fault, say, transcript } from "../testing/index.ts";

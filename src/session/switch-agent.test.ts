@@ -1,4 +1,3 @@
-// own process: starts programs
 import { describe, expect, it } from "vitest";
 import { call, collect, fault, say, transcript, writeAcpAgent, type Reply } from "../testing/index.ts";
 import { systemClock } from "../stdx/index.ts";

@@ -1,4 +1,3 @@
-// own process: starts programs
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,3 @@
-// own process: starts programs
 import { expect, it, vi } from "vitest";
 import { processesMarked } from "../stdx/index.ts";
 import { temporaryFolder } from "../testing/repository.ts";

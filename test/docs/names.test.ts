@@ -1,4 +1,3 @@
-// own process: starts programs
 import { existsSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,3 @@
-// own process: starts programs
 import { beforeAll, describe, expect, it } from "vitest";
 import { playSession, playTask, type Story } from "./fault-stories.ts";
 import { toFaultPoints, type FaultKind, type FaultPoint } from "./faults.ts";

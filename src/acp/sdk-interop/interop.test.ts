@@ -1,4 +1,3 @@
-// own process: starts programs
 import { describe, expect, it } from "vitest";
 import { ConnectionClosed, PeerError, type ClientTurn, type SessionItem, type schema } from "../index.ts";
 import { CARRIERS, openScene } from "./test-sdk-agent.ts";

@@ -1,4 +1,3 @@
-// own process: starts programs
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CreateTerminalRequest } from "@agentclientprotocol/sdk";

@@ -1,4 +1,3 @@
-// own process: starts programs
 import { describe, expect, it } from "vitest";
 import type { SessionEvent, ToolSource } from "../../domain/index.ts";
 import { Rookery } from "../../rookery.ts";

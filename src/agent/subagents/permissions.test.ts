@@ -1,4 +1,3 @@
-// own process: starts programs
 import { expect, it } from "vitest";
 import type { SessionEvent } from "../../domain/index.ts";
 import { call, collect, say, transcript } from "../../testing/index.ts";

@@ -1,4 +1,3 @@
-// own process: starts programs
 import { expect, it } from "vitest";
 import type { SessionEvent, Store } from "../../domain/index.ts";
 import { call, say, transcript, type Script } from "../../testing/index.ts";

@@ -1,4 +1,3 @@
-// own process: starts programs
 import { describe, expect, it } from "vitest";
 import { call, collect, fault, say, transcript } from "../../testing/index.ts";
 import { deferred } from "../../stdx/index.ts";

@@ -1,4 +1,3 @@
-// own process: starts programs
 import { expect, it } from "vitest";
 import type { SessionEvent, ToolSource } from "../../domain/index.ts";
 import { scriptedServer } from "../../mcp/test-servers.ts";

@@ -1,4 +1,3 @@
-// own process: starts programs
 import { expect, it } from "vitest";
 import type { EventOf, EventType, SessionEvent } from "../../domain/index.ts";
 import { isAlive } from "../../stdx/index.ts";

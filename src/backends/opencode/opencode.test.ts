@@ -1,4 +1,3 @@
-// own process: starts programs
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

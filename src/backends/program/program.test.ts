@@ -1,4 +1,3 @@
-// own process: starts programs
 import { expect, it } from "vitest";
 import type { McpServerSpec, SessionEvent } from "../../domain/index.ts";
 import { NO_CAPABILITIES } from "../../domain/index.ts";

@@ -1,4 +1,3 @@
-// own process: starts programs
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RPC } from "../../acp/errors.ts";

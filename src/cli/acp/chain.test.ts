@@ -1,3 +1,4 @@
+// own process: its commands replace process.stdout.write
 import { writeFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { join } from "node:path";

@@ -1,4 +1,3 @@
-// own process: starts programs
 import { Readable, Writable } from "node:stream";
 import {
   client,

@@ -1,4 +1,3 @@
-// own process: starts programs
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";

@@ -1,4 +1,3 @@
-// own process: starts programs
 import { expect, it } from "vitest";
 import { say } from "../../testing/index.ts";
 import { openCommandFixture } from "../test-command.ts";

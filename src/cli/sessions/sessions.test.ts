@@ -51,7 +51,7 @@ it.each([
 });
 
 it("shows the state of a session", async () => {
-  const { code, stdout } = await fixture.rookery(["sessions", "show", second.slice(0, -2)]);
+  const { code, stdout } = await fixture.rookery(["sessions", "show", uniquePrefix(second, first)]);
   expect(code).toBe(0);
   expect(stdout).toMatch(new RegExp(`^session +${shortId(second)} \\(${second}\\)$`, "m"));
   expect(stdout).toMatch(/^status +idle$/m);
@@ -132,3 +132,9 @@ it("forks a session, and deletes the fork without changing the original", async 
   expect(await fixture.rookery(["sessions", "show", id])).toMatchObject({ code: 1 });
   expect((await fixture.rookery(["sessions", "events", first])).stdout).toContain("the first");
 });
+
+/** The shortest start of an ID that another one does not have. IDs of one millisecond differ only at their end. */
+function uniquePrefix(id: string, other: string): string {
+  const length = Array.from(id).findIndex((character, at) => character !== other[at]) + 1;
+  return id.slice(0, length);
+}

@@ -1,4 +1,3 @@
-// own process: starts programs
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";

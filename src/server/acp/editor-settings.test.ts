@@ -1,4 +1,3 @@
-// own process: starts programs
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";

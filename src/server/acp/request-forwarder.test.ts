@@ -1,4 +1,3 @@
-// own process: starts programs
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { peerError } from "../../acp/errors.ts";

@@ -1,4 +1,3 @@
-// own process: starts programs
 import { afterEach, expect, it, vi } from "vitest";
 import { newId, type EventDraft } from "../../domain/index.ts";
 import { Rookery } from "../../rookery.ts";

@@ -1,4 +1,3 @@
-// own process: starts programs
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { call, say } from "../../testing/index.ts";
 import { openHttp, type HttpScene } from "./test-scene.ts";

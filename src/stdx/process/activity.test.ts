@@ -1,4 +1,3 @@
-// own process: starts programs
 import { once } from "node:events";
 import { describe, expect, it, vi } from "vitest";
 import { hasWorked, sampleActivity, startGroup, type ActivitySample } from "../index.ts";

@@ -1,4 +1,3 @@
-// own process: starts programs
 import { statSync } from "node:fs";
 import Libsql from "libsql";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";

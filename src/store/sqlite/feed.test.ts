@@ -1,4 +1,3 @@
-// own process: starts programs
 import Libsql from "libsql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {

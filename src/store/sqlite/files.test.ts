@@ -1,4 +1,3 @@
-// own process: starts programs
 import {
   chmodSync,
   chownSync,

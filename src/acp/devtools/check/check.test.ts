@@ -1,4 +1,3 @@
-// own process: starts programs
 import { expect, it } from "vitest";
 import { CHECK_IDS } from "./catalog.ts";
 import { checkFixture, detail, ids } from "./test-fixture.ts";

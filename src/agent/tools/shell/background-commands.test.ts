@@ -1,4 +1,3 @@
-// own process: starts programs
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { processesMarked } from "../../../stdx/index.ts";
 import { openScene, type Scene } from "../test-scene.ts";
