@@ -3,18 +3,15 @@ import { randomBytes } from "node:crypto";
 import { copyFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ChangedFile, TaskDiff } from "../domain/index.ts";
-import {
-  STATUS_FLAGS,
-  assertWorktreeExists,
-  listWorktreeCommits,
-  parseEmbeddedRepositories,
-  parseUnmergedFiles,
-} from "./status.ts";
+import { unstage } from "./commit.ts";
+import { assertWorktreeExists, listWorktreeCommits, parseEmbeddedRepositories, parseUnmergedFiles } from "./status.ts";
+import { STATUS_FLAGS, type StatusEntry } from "./status-entry.ts";
 import { listChangedGitlinks } from "./gitlinks.ts";
 import { readGitDirPointer } from "./linked-worktrees.ts";
 import { displayName, joinNames, readNames, type ByteName } from "./byte-names.ts";
 import type { Worktree } from "./record.ts";
 import type { Repository, RepositoryRunOptions } from "./repository.ts";
+import { listUnchangedSetUpFiles } from "./set-up-files.ts";
 
 export interface DiffOptions {
   /** Include the patch text. Default: false. */
@@ -36,7 +33,7 @@ const DIFF_FLAGS = [
   "--submodule=short",
 ];
 
-/** Rejects with `worktree_missing` if the worktree does not exist. */
+/** Leaves out files that are as the set-up left them. Rejects with `worktree_missing` if the worktree does not exist. */
 export async function readWorktreeDiff(
   worktree: Worktree,
   repository: Repository,
@@ -45,15 +42,17 @@ export async function readWorktreeDiff(
   await assertWorktreeExists(worktree, repository);
   const { signal } = options;
   const at = { cwd: worktree.path, signal };
-  const [lines, changed, base, commits] = await Promise.all([
+  const [{ listed: setUp }, all, changed, base, commits] = await Promise.all([
+    listUnchangedSetUpFiles(worktree, repository, { signal }),
     readNames(repository, ["status", "--porcelain=v1", ...STATUS_FLAGS], at),
     listChangedGitlinks(repository, at),
     findDiffBase(worktree, repository, at),
     listWorktreeCommits(worktree, repository, { signal }),
   ]);
+  const lines = all.filter((line) => !setUp.has(line.slice(3)));
   const embedded = parseEmbeddedRepositories(lines);
   const untracked = lines.flatMap((line) => (line.startsWith("?? ") && !line.endsWith("/") ? [line.slice(3)] : []));
-  await using index = await copyIndexWith(worktree, repository, untracked, at);
+  await using index = await copyIndexWith(worktree, repository, { add: untracked, hide: [...setUp.values()] }, at);
   const withIndex = { ...at, index: index.file };
   const [listed, patch] = await Promise.all([
     readNames(repository, ["diff", "--raw", "--numstat", "-z", "--abbrev=40", ...DIFF_FLAGS, base, "--"], withIndex),
@@ -99,27 +98,45 @@ async function findDiffBase(
   return code === 0 ? stdout.trim() : baseCommit;
 }
 
-/** Copies the index and adds the untracked files to the copy; the real index belongs to the agent. Uses no copy if there are none. */
+/** Copies the index, and adds and hides files in the copy; the real index belongs to the agent. Uses no copy if there are none. */
 async function copyIndexWith(
   worktree: Worktree,
   repository: Repository,
-  untracked: readonly ByteName[],
+  { add, hide }: { readonly add: readonly ByteName[]; readonly hide: readonly StatusEntry[] },
   at: RepositoryRunOptions,
 ): Promise<AsyncDisposable & { readonly file: string | undefined }> {
-  const dir = untracked.length === 0 ? undefined : await readGitDirPointer(worktree.path);
+  const dir = add.length + hide.length === 0 ? undefined : await readGitDirPointer(worktree.path);
   if (dir === undefined) return { file: undefined, [Symbol.asyncDispose]: () => Promise.resolve() };
   const file = join(dir, `rookery-${randomBytes(6).toString("hex")}.index`);
   const remove = () => rm(file, { force: true });
   try {
     await copyFile(join(dir, "index"), file);
-    const input = joinNames(untracked);
-    const add = ["add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"];
-    await repository.git(["--literal-pathspecs", ...add], { ...at, index: file, input });
+    await hideChanges(repository, hide, { ...at, index: file });
+    const intend = ["add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"];
+    const input = joinNames(add);
+    if (add.length > 0) await repository.git(["--literal-pathspecs", ...intend], { ...at, index: file, input });
     return { file, [Symbol.asyncDispose]: remove };
   } catch (error) {
     await remove();
     throw error;
   }
+}
+
+/** Makes git take the version in HEAD of these files for the one in the worktree. */
+async function hideChanges(
+  repository: Repository,
+  entries: readonly StatusEntry[],
+  run: RepositoryRunOptions,
+): Promise<void> {
+  await unstage(
+    repository,
+    entries.filter(({ isStaged }) => isStaged).map(({ path }) => path),
+    run,
+  );
+  const tracked = entries.filter(({ head }) => head !== "").map(({ path }) => path);
+  if (tracked.length === 0) return;
+  const args = ["update-index", "--assume-unchanged", "-z", "--stdin"];
+  await repository.git(args, { ...run, input: joinNames(tracked) });
 }
 
 async function readPatch(repository: Repository, base: string, at: RepositoryRunOptions) {

@@ -84,6 +84,15 @@ async function listIgnored(
   return ignored;
 }
 
+/** Returns the commit that is checked out in a nested repository. Undefined if it is broken. */
+export async function readGitlinkCommit(
+  repository: Repository,
+  link: Gitlink,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  return (await nestedRunOptions(repository, link, signal))?.head;
+}
+
 /** Options to run git on the files of a nested repository with the configuration of the outer one. Undefined if it is broken. */
 async function nestedRunOptions(
   repository: Repository,

@@ -6,7 +6,14 @@ import { checkBranchName, addLinkedWorktree, deleteBranch, hasBranch } from "./b
 import { toSystemError } from "./failure.ts";
 import { listLinkedWorktrees, readGitDirPointer, isLinkedWorktree, type LinkedWorktree } from "./linked-worktrees.ts";
 import { REMOVED_PREFIX, makeWorktreeParent } from "./worktree-folder.ts";
-import { checkWorktreeId, findWorktree, deleteWorktreeRecord, saveWorktree, type Worktree } from "./record.ts";
+import {
+  checkWorktreeId,
+  deleteSetUpRecord,
+  deleteWorktreeRecord,
+  findWorktree,
+  saveWorktree,
+  type Worktree,
+} from "./record.ts";
 import type { Repository } from "./repository.ts";
 import { removeStaleLock } from "./stale-lock.ts";
 import { checkOutSubmodules } from "./submodules.ts";
@@ -134,6 +141,7 @@ async function createWorktree(
 ): Promise<void> {
   const { id, path, branch, baseCommit } = worktree;
   if (isNew) await saveWorktree(repository, worktree);
+  await deleteSetUpRecord(repository, id);
   const withBranch = isNew || !(await hasBranch(repository, branch));
   try {
     await addLinkedWorktree(repository, worktree, withBranch, signal);

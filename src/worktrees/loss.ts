@@ -6,14 +6,15 @@ import { listChangedGitlinks } from "./gitlinks.ts";
 import { hiddenChanges } from "./hidden-changes.ts";
 import { findIgnoredLoss } from "./ignored.ts";
 import { isLinkedWorktree } from "./linked-worktrees.ts";
-import { STATUS_FLAGS } from "./status.ts";
+import { listUnchangedSetUpFiles } from "./set-up-files.ts";
+import { STATUS_FLAGS } from "./status-entry.ts";
 import { listSubmodulesWithOwnCommits } from "./nested-repositories.ts";
 import { displayName, readNames } from "./byte-names.ts";
 import type { Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
 
 export interface WorktreeLoss {
-  /** Uncommitted files, relative to the root, without ignored ones. */
+  /** Uncommitted files, relative to the root, without ignored ones and those that are as the set-up left them. */
   readonly files: readonly string[];
   /** Ignored files that exist nowhere else. */
   readonly ignored: readonly string[];
@@ -41,7 +42,7 @@ export async function findLoss(
   const kept = await resolveCommits(repository, [baseCommit, ...(mergedTip === undefined ? [] : [mergedTip])], at.cwd);
   const others = [`--exclude=${branch}`, "--branches", "--remotes", "--tags"];
   const [files, ignored, commits, submodules] = await Promise.all([
-    isKnown ? listUncommitted(repository, at) : listContent(path),
+    isKnown ? listUncommitted(worktree, repository) : listContent(path),
     isKnown ? findIgnoredLoss(worktree, repository) : [],
     tips.length === 0 ? "0" : repository.git(["rev-list", "--count", ...tips, "--not", ...kept, ...others], at),
     isKnown ? listSubmodulesWithOwnCommits(repository, worktree) : [],
@@ -49,13 +50,17 @@ export async function findLoss(
   return { files, ignored, commits: Number(commits), submodules };
 }
 
-async function listUncommitted(repository: Repository, at: { readonly cwd: string }): Promise<readonly string[]> {
-  const [lines, nested, hidden] = await Promise.all([
+async function listUncommitted(worktree: Worktree, repository: Repository): Promise<readonly string[]> {
+  const at = { cwd: worktree.path };
+  const [lines, nested, hidden, setUp] = await Promise.all([
     readNames(repository, ["status", "--porcelain=v1", ...STATUS_FLAGS], at),
     listChangedGitlinks(repository, at),
-    hiddenChanges(repository, { path: at.cwd }),
+    hiddenChanges(repository, worktree),
+    listUnchangedSetUpFiles(worktree, repository),
   ]);
-  return [...new Set([...lines.map((line) => line.slice(3)), ...nested, ...hidden])].map(displayName);
+  const listed = lines.map((line) => line.slice(3)).filter((name) => !setUp.listed.has(name));
+  const work = [...listed, ...nested, ...hidden.filter((name) => !setUp.hidden.has(name))];
+  return [...new Set(work)].map(displayName);
 }
 
 async function listContent(path: string): Promise<readonly string[]> {

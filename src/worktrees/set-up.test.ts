@@ -41,7 +41,8 @@ it.each(["../outside", "/etc/passwd", "link/secret", ".", ".rookery", "into/x"])
   await using outside = await temporaryFolder();
   await writeFile(join(outside.path, "secret"), "secret");
   await symlink(outside.path, join(scene.user.path, "link"));
-  const { path: tree } = await setUpIn(scene, {});
+  const { path: tree, done } = await setUpIn(scene, {});
+  await done;
   await mkdir(join(scene.user.path, "into"));
   await writeFile(join(scene.user.path, "into/x"), "x");
   await symlink(outside.path, join(tree, "into"));

@@ -5,10 +5,11 @@ import { dirname, isAbsolute } from "node:path";
 import { RookeryError, messageOf } from "../domain/index.ts";
 import { PathRefusal, confined, type EnvironmentVariables } from "../stdx/index.ts";
 import { toSystemError } from "./failure.ts";
-import { joinByteName } from "./byte-names.ts";
+import { joinByteName, type ByteName } from "./byte-names.ts";
 import { setUpMarkerFile, type Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
 import { runCommand, type ShellCommandResult } from "./run-command.ts";
+import { MAX_SET_UP_BYTES, MAX_SET_UP_FILES, listForeignFiles, recordSetUpFiles } from "./set-up-files.ts";
 
 export interface SetUpOptions {
   /** Files and folders to copy, relative to the root of the main checkout. */
@@ -27,15 +28,47 @@ export interface SetUpOptions {
 const LAST_LINES = 20;
 const MAX_FILES = 10_000;
 
-/** Safe to repeat after a failure or a kill. Rejects with `setup_failed` or `disk_full`, or with the signal's reason. */
+/**
+ * Safe to repeat after a failure or a kill. Records the files that it leaves uncommitted, also if it fails. Rejects with
+ * `setup_failed` or `disk_full`, or with the signal's reason.
+ */
 export async function setUpWorktree(worktree: Worktree, repository: Repository, options: SetUpOptions): Promise<void> {
+  const foreign = await listForeignFiles(worktree, repository, options);
+  const record = () => tryRecordFiles(worktree, repository, { ...options, foreign });
+  try {
+    await runSetUp(worktree, repository, options);
+  } catch (error) {
+    if (options.signal?.aborted !== true) await record();
+    throw error;
+  }
+  await record();
+  await writeFile(setUpMarkerFile(repository, worktree.id), "");
+}
+
+async function runSetUp(worktree: Worktree, repository: Repository, options: SetUpOptions): Promise<void> {
   for (const path of options.copy) {
     options.signal?.throwIfAborted();
     await copyIntoWorktree(repository.root, worktree.path, path, options);
   }
   if (options.command !== undefined) await runSetUpCommand(worktree, options.command, options);
-  await mkdir(dirname(setUpMarkerFile(repository, worktree.id)), { recursive: true });
-  await writeFile(setUpMarkerFile(repository, worktree.id), "");
+}
+
+/** If the files cannot be recorded, they count as work of the task. The output of the set-up then says so. */
+async function tryRecordFiles(
+  worktree: Worktree,
+  repository: Repository,
+  options: SetUpOptions & { readonly foreign: ReadonlySet<ByteName> },
+): Promise<void> {
+  const fix = "so they will be committed with the work of the task; add them to .gitignore";
+  try {
+    await mkdir(dirname(setUpMarkerFile(repository, worktree.id)), { recursive: true });
+    if (await recordSetUpFiles(worktree, repository, options)) return;
+    const limit = `more than ${MAX_SET_UP_FILES} files or ${MAX_SET_UP_BYTES / (1024 * 1024)} MB`;
+    options.onOutput(`the set-up left ${limit} that git does not ignore, ${fix}\n`);
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    options.onOutput(`the files that the set-up left could not be listed (${messageOf(error)}), ${fix}\n`);
+  }
 }
 
 async function runSetUpCommand(worktree: Worktree, command: string, options: SetUpOptions): Promise<void> {

@@ -6,12 +6,14 @@ import { isLinkedWorktree } from "./linked-worktrees.ts";
 import { displayName, readNames, type ByteName } from "./byte-names.ts";
 import type { Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
+import { listUnchangedSetUpFiles } from "./set-up-files.ts";
+import { STATUS_FLAGS, parseStatusEntry } from "./status-entry.ts";
 
 export interface WorktreeStatus {
   readonly headCommit: string;
   /** The branch that is checked out. Undefined for a detached HEAD. */
   readonly branch?: string | undefined;
-  /** True if there are uncommitted changes. */
+  /** True if there are uncommitted changes. Files that are as the set-up left them do not count, here and in `files`. */
   readonly uncommitted: boolean;
   /** Uncommitted files relative to the root, at most 1,000. */
   readonly files: readonly string[];
@@ -20,12 +22,6 @@ export interface WorktreeStatus {
   /** Number of commits that are in the current base but not in its branch. 0 if the base is gone. */
   readonly behind: number;
 }
-
-/**
- * Flags for `git status` that override the settings of the user and of `.gitmodules`. Git runs nothing in nested
- * repositories; `listChangedGitlinks` finds their changes.
- */
-export const STATUS_FLAGS = ["-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=dirty"] as const;
 
 const MAX_FILES = 1_000;
 const MAX_COMMITS = 1_000;
@@ -38,16 +34,17 @@ export async function readWorktreeStatus(
 ): Promise<WorktreeStatus> {
   await assertWorktreeExists(worktree, repository);
   const at = { cwd: worktree.path, signal };
-  const [lines, nested, ahead, counts] = await Promise.all([
+  const [lines, nested, ahead, counts, setUp] = await Promise.all([
     readNames(repository, ["status", "--porcelain=v2", "--branch", ...STATUS_FLAGS], at),
     listChangedGitlinks(repository, at),
     repository.git(["rev-list", "--count", `${worktree.baseCommit}..HEAD`, "--"], at),
     repository.gitTry(["rev-list", "--count", "--left-right", `${worktree.base}...HEAD`, "--"], at),
+    listUnchangedSetUpFiles(worktree, repository, { signal }),
   ]);
   const header = (name: string): string =>
     /^# \S+ (.*)$/.exec(lines.find((line) => line.startsWith(`# ${name} `)) ?? "")?.[1] ?? "";
-  const listed = lines.filter((line) => !line.startsWith("# ")).map(parseStatusPath);
-  const files = [...new Set([...listed, ...nested])];
+  const listed = lines.filter((line) => !line.startsWith("# ")).map((line) => parseStatusEntry(line).path);
+  const files = [...new Set([...listed.filter((path) => !setUp.listed.has(path)), ...nested])];
   const branch = displayName(header("branch.head"));
   return {
     headCommit: header("branch.oid"),
@@ -70,12 +67,6 @@ export async function countUncommittedFiles(repository: Repository): Promise<num
   } catch {
     return 0;
   }
-}
-
-/** Parses `1 XY sub mH mI mW hH hI path`, `u XY sub m1 m2 m3 mW h1 h2 h3 path` and `? path`. */
-function parseStatusPath(line: string): ByteName {
-  const fields = line.startsWith("1 ") ? 8 : line.startsWith("u ") ? 10 : 1;
-  return line.split(" ").slice(fields).join(" ");
 }
 
 /** Lists the commits that are in its branch but not in its base commit, newest first, at most 1,000. */

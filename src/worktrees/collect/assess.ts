@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { hiddenChanges } from "../hidden-changes.ts";
 import { findIgnoredLoss } from "../ignored.ts";
 import type { LinkedWorktree } from "../linked-worktrees.ts";
+import { listUnchangedSetUpFiles } from "../set-up-files.ts";
 import { readWorktreeStatus } from "../status.ts";
 import { joinFirstNames } from "../loss.ts";
 import { listSubmodulesWithOwnCommits } from "../nested-repositories.ts";
@@ -41,7 +42,7 @@ export async function assessWorktree(
   const operation = await findOperation(linked);
   if (operation !== undefined) return { why: `a git operation is in progress there (${operation})` };
   const { files, headCommit } = await readWorktreeStatus(worktree, repository, { signal });
-  const uncommitted = files.length + (await hiddenChanges(repository, worktree, signal)).length;
+  const uncommitted = files.length + (await countHiddenWork(repository, worktree, signal));
   if (uncommitted > 0) return { uncommitted, why: `${countWithVerb(uncommitted, "file")} not committed` };
   const merged = await assessCommits(repository, worktree, task, headCommit, signal);
   if (merged.why !== undefined) return merged;
@@ -52,6 +53,13 @@ export async function assessWorktree(
   if (ignored.length === 0) return merged;
   const why = `${countWithVerb(ignored.length, "ignored file")} found nowhere else: ${joinFirstNames(ignored)}`;
   return { uncommitted: ignored.length, why: `${why}; to discard: rookery task remove ${worktree.id} --force` };
+}
+
+async function countHiddenWork(repository: Repository, worktree: Worktree, signal?: AbortSignal): Promise<number> {
+  const hidden = await hiddenChanges(repository, worktree, signal);
+  if (hidden.length === 0) return 0;
+  const setUp = await listUnchangedSetUpFiles(worktree, repository, { signal });
+  return hidden.filter((name) => !setUp.hidden.has(name)).length;
 }
 
 async function assessCommits(

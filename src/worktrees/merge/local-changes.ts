@@ -1,6 +1,6 @@
 /** Checks whether a merge would overwrite local changes, before a slow gate runs. */
 import type { RookeryError } from "../../domain/index.ts";
-import { STATUS_FLAGS } from "../status.ts";
+import { STATUS_FLAGS } from "../status-entry.ts";
 import { displayName, readNames } from "../byte-names.ts";
 import type { Repository } from "../repository.ts";
 import { checkoutDirtyError, type Publication } from "./publish.ts";
