@@ -5,7 +5,6 @@ import type { ConfigDescription } from "./config/describe.ts";
 import { childEnvironment, withoutRookerySecrets } from "./domain/child-environment.ts";
 import {
   RookeryError,
-  isRookeryError,
   type Budget,
   type FeedEvent,
   type InputPart,
@@ -48,6 +47,7 @@ import {
   deleteStoredSession,
   forkStoredSession,
   reopenSession,
+  isOtherProcessError,
   settleStoredSession,
   queueStoredInput,
   revokeStoredGrant,
@@ -306,8 +306,7 @@ export class Rookery implements AsyncDisposable {
     const turnId = await cancelStoredTurn(this.store, { sessionId, clock: this.#clock });
     if (turnId !== undefined) {
       await this.#settle(sessionId, turnId).catch((error: unknown) => {
-        const isOthers = ["session_in_use", "session_not_found", "lease_lost"] as const;
-        if (!isOthers.some((code) => isRookeryError(error, code))) throw error;
+        if (!isOtherProcessError(error)) throw error;
       });
     }
     return turnId;

@@ -2,7 +2,6 @@
 import {
   SessionFold,
   emptyState,
-  isRookeryError,
   newId,
   type EventDraft,
   type Lease,
@@ -12,7 +11,7 @@ import {
 import { sessionNotFound } from "./answer.ts";
 import { deleteStoredSession } from "./delete.ts";
 import { keepLeaseRenewed } from "./lease-keeper.ts";
-import { takeLease } from "./lease.ts";
+import { isOtherProcessError, takeLease } from "./lease.ts";
 import type { OpenOptions } from "./open.ts";
 import { readSessionPages } from "./pages.ts";
 
@@ -158,8 +157,7 @@ async function readSource(
 async function deleteIncompleteForks(options: ForkStoreOptions): Promise<void> {
   for (const { id } of await options.store.list({ status: "copying" })) {
     await deleteStoredSession(options, id).catch((error: unknown) => {
-      const isOthers = ["session_in_use", "session_not_found", "lease_lost"] as const;
-      if (!isOthers.some((code) => isRookeryError(error, code))) throw error;
+      if (!isOtherProcessError(error)) throw error;
     });
   }
 }

@@ -8,7 +8,7 @@ export { MAX_INPUT_BYTES } from "./input.ts";
 export { abandonLease } from "./abandoned-leases.ts";
 export { keepLeaseRenewed } from "./lease-keeper.ts";
 export { DEFAULT_LEASE_TIMING, type LeaseTiming } from "./lease-timing.ts";
-export { releaseSessionLease, isDriven, takeLease } from "./lease.ts";
+export { isOtherProcessError, isDriven, releaseSessionLease, takeLease } from "./lease.ts";
 export * from "./open.ts";
 export { readSessionPages } from "./pages.ts";
 export {

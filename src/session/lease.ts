@@ -1,6 +1,6 @@
 /** Acquires and releases the right to write to a session. One owner at a time; a dead owner is replaced at once. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { RookeryError, isRookeryError, type Lease, type SessionStore } from "../domain/index.ts";
+import { RookeryError, isRookeryError, type ErrorCode, type Lease, type SessionStore } from "../domain/index.ts";
 import type { Clock } from "../stdx/index.ts";
 import { abandonLease, isAbandonedLease } from "./abandoned-leases.ts";
 import { describeHolder, endHolder, holderState, type HolderQuery, type HolderState } from "./lease-holder.ts";
@@ -59,6 +59,13 @@ function sessionInUse(lease: Lease, cause?: unknown): RookeryError {
     { cause },
   );
 }
+
+/** True if the work on a session failed because another process drives it, took it over or deleted it. */
+export function isOtherProcessError(error: unknown): boolean {
+  return isRookeryError(error) && OTHER_PROCESS_CODES.includes(error.code);
+}
+
+const OTHER_PROCESS_CODES: readonly ErrorCode[] = ["session_in_use", "session_not_found", "lease_lost"];
 
 /** True if a live process drives the session. If not, a running or waiting turn was abandoned. */
 export async function isDriven(

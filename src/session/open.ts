@@ -22,7 +22,7 @@ import { Driver, changeEvents, isSameAgent, type Changes, type PrepareAgent } fr
 import { endTurn, closingEvents } from "./end-turn.ts";
 import { keepLeaseRenewed } from "./lease-keeper.ts";
 import type { LeaseTiming } from "./lease-timing.ts";
-import { releaseSessionLease, takeLease } from "./lease.ts";
+import { isOtherProcessError, releaseSessionLease, takeLease } from "./lease.ts";
 import { readSessionPages } from "./pages.ts";
 import { Recorder } from "./recorder.ts";
 import { Session } from "./session.ts";
@@ -183,10 +183,7 @@ async function settleChild(options: OpenOptions, childSessionId: string): Promis
     const { lastOutcome = { status: "cancelled" }, usage } = await settleSession(options, childSessionId);
     return childEnded(childSessionId, lastOutcome, usage);
   } catch (error) {
-    const isOthers = (["session_not_found", "session_in_use", "lease_lost"] as const).some((code) =>
-      isRookeryError(error, code),
-    );
-    if (isOthers) return [];
+    if (isOtherProcessError(error)) return [];
     throw error;
   }
 }
