@@ -1,6 +1,6 @@
 import { expect, it, vi } from "vitest";
 import type { BetweenTurnsContext, LoginOutcome } from "../../domain/index.ts";
-import { waitForAbort } from "../../stdx/index.ts";
+import { deferred, waitForAbort } from "../../stdx/index.ts";
 import { McpLogins } from "./mcp-logins.ts";
 import type { ServedRookery } from "./served-rookery.ts";
 
@@ -8,6 +8,10 @@ interface FakeServers {
   readonly status?: string;
   /** Called after the page of the login is known. */
   readonly login?: (signal: AbortSignal) => Promise<LoginOutcome>;
+  /** Called before the servers of a folder are listed. */
+  readonly list?: () => Promise<void>;
+  /** Called before the connection to a server closes. */
+  readonly close?: (server: string) => Promise<void>;
 }
 
 async function untilAborted(signal: AbortSignal): Promise<LoginOutcome> {
@@ -16,7 +20,7 @@ async function untilAborted(signal: AbortSignal): Promise<LoginOutcome> {
 }
 
 /** A Rookery with the remote servers `vault`, `vault-0`, `vault-1` and so on. `open` counts the connections. */
-function fakeRookery({ status = "needs_login", login = untilAborted }: FakeServers = {}) {
+function fakeRookery({ status = "needs_login", login = untilAborted, list, close }: FakeServers = {}) {
   const counts = { open: 0, opened: 0 };
   const connectServers = (
     [spec]: readonly [{ readonly name: string }],
@@ -33,15 +37,18 @@ function fakeRookery({ status = "needs_login", login = untilAborted }: FakeServe
           .catch(() => undefined);
         return login(signal);
       },
-      [Symbol.asyncDispose]: () => {
+      [Symbol.asyncDispose]: async () => {
+        await close?.(spec.name);
         counts.open -= 1;
-        return Promise.resolve();
       },
     });
   };
   const names = ["vault", ...Array.from({ length: 30 }, (_, index) => `vault-${index}`)];
   const specs = names.map((name) => ({ name, type: "http", url: "https://vault.example" }));
-  const declaredServers = () => Promise.resolve({ specs });
+  const declaredServers = async () => {
+    await list?.();
+    return { specs };
+  };
   return { counts, rookery: { connectServers, declaredServers } as unknown as ServedRookery };
 }
 
@@ -59,6 +66,29 @@ it("ends all logins when it closes", async () => {
   await Promise.allSettled([logins.start("vault", undefined), logins.start("vault", undefined)]);
   await logins[Symbol.asyncDispose]();
   expect(counts.open).toBe(0);
+});
+
+it("starts no login if it closes while the servers are listed", async () => {
+  const listed = deferred();
+  const { counts, rookery } = fakeRookery({ list: () => listed.promise });
+  const logins = new McpLogins(rookery);
+  const starting = logins.start("vault", undefined);
+  await logins[Symbol.asyncDispose]();
+  listed.resolve();
+  await expect(starting).rejects.toMatchObject({ code: "interrupted" });
+  expect(counts).toEqual({ open: 0, opened: 0 });
+});
+
+it("waits for a login that a newer one replaced when it closes", async () => {
+  const closed = deferred();
+  const { counts, rookery } = fakeRookery({
+    close: (server) => (server === "vault-0" ? closed.promise : Promise.resolve()),
+  });
+  const logins = new McpLogins(rookery);
+  for (let index = 0; index < 21; index += 1) await logins.start(`vault-${index}`, undefined);
+  const closing = logins[Symbol.asyncDispose]().then(() => counts.open);
+  setImmediate(() => closed.resolve());
+  expect(await closing).toBe(0);
 });
 
 it("ends the oldest login beyond 20", async () => {

@@ -27,6 +27,9 @@ const MAX_LOGINS = 20;
 export class McpLogins implements AsyncDisposable {
   readonly #rookery: ServedRookery;
   readonly #started = new Map<string, StartedLogin>();
+  /** Every login whose connection is open, also those that another one replaced. */
+  readonly #open = new Set<StartedLogin>();
+  readonly #closing = new AbortController();
 
   constructor(rookery: ServedRookery) {
     this.#rookery = rookery;
@@ -39,13 +42,14 @@ export class McpLogins implements AsyncDisposable {
 
   /**
    * Ends an earlier login to this server. Resolves when the page of the login is known, or no login is needed. Rejects
-   * with `mcp_unknown`, `mcp_unavailable` or `usage`.
+   * with `mcp_unknown`, `mcp_unavailable` or `usage`, and with `interrupted` if the server closes.
    */
   async start(server: string, cwd: string | undefined): Promise<McpLogin> {
     const spec = await this.#findRemote(server, cwd);
     const key = toKey(server, cwd);
     // Another request may start a login while this one waits, so check again after each wait.
     while (this.#started.has(key)) await this.#stop(key);
+    this.#closing.signal.throwIfAborted();
     for (const [oldest] of this.#started) {
       if (this.#started.size < MAX_LOGINS) break;
       void this.#stop(oldest);
@@ -57,11 +61,13 @@ export class McpLogins implements AsyncDisposable {
         started.login = login;
         resolve(login); // the first one counts
       };
-      const ended = this.#run(spec, cwd, stop.signal, set).catch((error: unknown) => {
+      const run = this.#run(spec, cwd, stop.signal, set).catch((error: unknown) => {
         started.login = { server, status: "failed", reason: messageOf(error) };
         reject(error instanceof Error ? error : new Error(messageOf(error))); // no effect if the page was known
       });
-      this.#started.set(key, Object.assign(started, { ended }));
+      const ended = run.finally(() => this.#open.delete(started));
+      this.#open.add(Object.assign(started, { ended }));
+      this.#started.set(key, started);
     });
   }
 
@@ -69,12 +75,16 @@ export class McpLogins implements AsyncDisposable {
   async logOut(server: string, cwd: string | undefined): Promise<boolean> {
     const spec = await this.#findRemote(server, cwd);
     await this.#stop(toKey(server, cwd));
-    using enough = deadline(CONNECT_MS);
+    using enough = deadline(CONNECT_MS, this.#closing.signal);
     return await this.#rookery.authorizer(spec).logout(enough.signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(Array.from(this.#started.keys(), (key) => this.#stop(key)));
+    const message = "the server is closing; start the login again when it runs";
+    this.#closing.abort(new RookeryError("interrupted", message));
+    for (const { stop } of this.#open) stop.abort();
+    await Promise.all(Array.from(this.#open, ({ ended }) => ended));
+    this.#started.clear();
   }
 
   async #stop(key: string): Promise<void> {
