@@ -30,6 +30,7 @@ import {
   DEFAULT_LEASE_TIMING,
   answerRequest,
   cancelStoredTurn,
+  checkCancelOptions,
   checkConnectOptions,
   checkFollowQuery,
   checkForkOptions,
@@ -298,12 +299,13 @@ export class Rookery implements AsyncDisposable {
   /**
    * Cancels the running turn of a session. If another process drives it, that process ends the turn within a second; if
    * its process is dead, the turn ends here. Resolves with the id of the turn when the request is durable, or with
-   * undefined if no turn runs. Rejects with `session_not_found`, or with `session_in_use` if the session belongs to a
-   * task: stop the task instead.
+   * undefined if no turn runs. With `turnId`, cancels only this turn. Rejects with `session_not_found`, or with
+   * `session_in_use` if the session belongs to a task: stop the task instead.
    */
-  async cancelTurn(sessionId: string): Promise<string | undefined> {
+  async cancelTurn(sessionId: string, options: { turnId?: string } = {}): Promise<string | undefined> {
     checkText(sessionId, "the session id");
-    const turnId = await cancelStoredTurn(this.store, { sessionId, clock: this.#clock });
+    checkCancelOptions(options);
+    const turnId = await cancelStoredTurn(this.store, { ...options, sessionId, clock: this.#clock });
     if (turnId !== undefined) {
       await this.#settle(sessionId, turnId).catch((error: unknown) => {
         if (!isOtherProcessError(error)) throw error;

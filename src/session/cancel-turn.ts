@@ -10,6 +10,8 @@ import { followWithRetry } from "./store-retry.ts";
 
 export interface CancelStoredTurnOptions {
   readonly sessionId: string;
+  /** Cancels only this turn, and requests it at most once. Default: the turn that runs. */
+  readonly turnId?: string | undefined;
   readonly clock: Clock;
 }
 
@@ -23,12 +25,13 @@ const CANCEL_TIMEOUT_MS = 20_000;
  */
 export async function cancelStoredTurn(
   store: SessionStore,
-  { sessionId, clock }: CancelStoredTurnOptions,
+  { sessionId, turnId: wanted, clock }: CancelStoredTurnOptions,
 ): Promise<string | undefined> {
   checkText(sessionId, "the session ID");
   if ((await store.summary(sessionId)) === undefined) throw sessionNotFound(sessionId);
-  const turnId = await findRunningTurn(store, sessionId);
-  if (turnId === undefined) return undefined;
+  const { turnId, isCancelRequested } = (await findRunningTurn(store, sessionId)) ?? {};
+  if (turnId === undefined || (wanted !== undefined && wanted !== turnId)) return undefined;
+  if (wanted !== undefined && isCancelRequested === true) return turnId;
   let isRequested = false;
   await appendWithoutLease(store, sessionId, clock, ({ status, task }) => {
     isRequested = ["running", "waiting", "parked"].includes(status);
@@ -43,7 +46,7 @@ export async function cancelStoredTurn(
 export async function waitForTurnEnd(store: SessionStore, sessionId: string, turnId: string): Promise<void> {
   const signal = AbortSignal.timeout(CANCEL_TIMEOUT_MS);
   const after = Math.max(0, ((await store.summary(sessionId))?.head ?? 0) - 1);
-  if ((await findRunningTurn(store, sessionId)) !== turnId) return;
+  if ((await findRunningTurn(store, sessionId))?.turnId !== turnId) return;
   try {
     for await (const event of followWithRetry(store, { sessionId, after, signal }))
       if (event.type === "turn.ended" && event.turnId === turnId) return;
@@ -61,12 +64,21 @@ function belongsToTask(sessionId: string, task: string): RookeryError {
   );
 }
 
+interface RunningTurn {
+  readonly turnId: string | undefined;
+  readonly isCancelRequested: boolean;
+}
+
 /** Reads from the newest page backward. */
-async function findRunningTurn(store: SessionStore, sessionId: string): Promise<string | undefined> {
+async function findRunningTurn(store: SessionStore, sessionId: string): Promise<RunningTurn | undefined> {
+  const requested = new Set<string | undefined>();
   for (let before: number | undefined; ;) {
     const { events } = await store.read({ sessionId, before, order: "newest_first" });
-    const last = events.find(({ type }) => type === "turn.started" || type === "turn.ended");
-    if (last !== undefined) return last.type === "turn.started" ? last.turnId : undefined;
+    for (const { type, turnId } of events) {
+      if (type === "turn.ended") return undefined;
+      if (type === "turn.started") return { turnId, isCancelRequested: requested.has(turnId) };
+      if (type === "turn.cancel_requested") requested.add(turnId);
+    }
     before = events.at(-1)?.seq;
     if (before === undefined) return undefined;
   }

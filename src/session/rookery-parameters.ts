@@ -44,6 +44,12 @@ export function checkSearchOptions(options: unknown): void {
   checkArgument(options, SEARCH_OPTIONS, "the options of search");
 }
 
+const CANCEL_OPTIONS = objectArgument({ turnId: text });
+
+export function checkCancelOptions(options: unknown): void {
+  checkArgument(options, CANCEL_OPTIONS, "the options of the cancellation");
+}
+
 const TELL_OPTIONS = objectArgument({ deliver: optionalArgument(oneOfArgument("steer", "follow_up")) });
 
 export function checkTellOptions(options: unknown): void {

@@ -124,6 +124,20 @@ export class DrivenSessions implements AsyncDisposable {
     if (turnId !== undefined) await waitForTurnEnd(this.#rookery.store, id, turnId);
   }
 
+  /**
+   * Finishes a cancellation that an earlier server requested. Does nothing if the turn has ended, also if another one
+   * runs. Rejects like `cancel`.
+   */
+  async finishCancel(id: string, turnId: string): Promise<void> {
+    const session = await this.#held.get(id)?.session.catch(() => undefined);
+    if (session !== undefined && !session.isBroken) {
+      if (session.state.turn?.id === turnId) await session.cancel();
+      return;
+    }
+    if ((await this.#rookery.cancelTurn(id, { turnId })) === undefined) return;
+    await waitForTurnEnd(this.#rookery.store, id, turnId);
+  }
+
   async close(id: string, reason: string | undefined): Promise<void> {
     let closing: Promise<void> | undefined;
     await this.#remove(id, (session) => (closing = session.close(reason)));

@@ -3,7 +3,10 @@ import { expect, it, vi } from "vitest";
 import { newId, type Store } from "../../domain/index.ts";
 import { openMemoryStore } from "../../store/index.ts";
 import { call, say, temporaryRepository } from "../../testing/index.ts";
+import type { HttpOptions } from "./index.ts";
 import { openHttp } from "./test-scene.ts";
+
+const NOW = new Date().toISOString();
 
 /** Stores no responses, as if each server were killed between the effect and the response. */
 function withoutResponses(store: Store): Store {
@@ -16,8 +19,9 @@ function withoutResponses(store: Store): Store {
   });
 }
 
-async function openRepeated(model: "talking" | "asking" = "talking") {
+async function openRepeated(model: "talking" | "asking" = "talking", options: Partial<HttpOptions> = {}) {
   const scene = await openHttp(() => (model === "asking" ? call("bash", { command: "true" }) : say("Hello.")), {
+    ...options,
     store: withoutResponses(openMemoryStore()),
   });
   /** Sends a request with an idempotency key to this server or to the next one. */
@@ -76,6 +80,27 @@ it("does not cancel a later turn when a cancellation is repeated", async () => {
   const { events } = await scene.store.read({ sessionId: id });
   expect(events.filter(({ type }) => type === "turn.started")).toHaveLength(2);
   expect(events.filter(({ type }) => type === "turn.ended")).toHaveLength(1);
+});
+
+it("does not respond to a repeated cancellation before the turn of another process has ended", async () => {
+  const { scene, send } = await openRepeated("talking", { times: { grace: 1 } });
+  await using _ = scene;
+  const id = await scene.written(0);
+  const started = { type: "turn.started" as const, turnId: "trn_theirs", input: [], agent: "a", at: NOW };
+  await scene.store.append({ sessionId: id, id: newId("app"), expectedHead: 1, events: [started] });
+  const now = Date.now();
+  const lease = await scene.store.acquireLease({ sessionId: id, owner: "another", now, until: now + 60_000 });
+  const path = `/v1/sessions/${id}/cancel`;
+  const first = send(scene.server, "POST", path, {}).catch(() => undefined);
+  for await (const { type } of scene.store.follow({ sessionId: id, after: 0 }))
+    if (type === "turn.cancel_requested") break;
+  await scene.server[Symbol.asyncDispose](); // the turn still runs
+  await first;
+  await scene.store.releaseLease(lease); // now its process is gone, too
+  await using next = await scene.serve();
+  expect(await send(next, "POST", path, {})).toMatchObject({ status: 200, json: { status: "idle" } });
+  const { events } = await scene.store.read({ sessionId: id });
+  expect(events.map(({ type }) => type).slice(1)).toEqual(["turn.started", "turn.cancel_requested", "turn.ended"]);
 });
 
 it("repeats the response of a withdrawal, and its refusal if the agent got the input first", async () => {

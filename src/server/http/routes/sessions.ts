@@ -166,9 +166,14 @@ export const sessionRoutes: readonly HttpRoute[] = [
     responses: { 200: { description: "The session, with no running turn.", schema: SummarySchema } },
     errors: ["session_not_found", "session_in_use"],
     completion: {
-      // The session appends the end of the turn: see `DrivenSessions.cancel`.
+      // The session appends the end of the turn, or the request to another process: see `DrivenSessions.cancel`.
       isEvent: () => false,
-      recall: async ({ id }, { context }) => jsonResponse(await requireSummary(context, id)),
+      recall: async ({ id, seq }, { context }) => {
+        const { events } = await context.rookery.store.read({ sessionId: id, after: seq - 1, limit: 1 });
+        const [event] = events;
+        if (event?.type === "turn.cancel_requested") await context.sessions.finishCancel(id, event.turnId ?? "");
+        return jsonResponse(await requireSummary(context, id));
+      },
     },
     async handle({ context, params: { id } }) {
       await context.sessions.cancel(id);
