@@ -47,8 +47,8 @@ import {
   createSession,
   deleteStoredSession,
   forkStoredSession,
-  reopenSession,
   isOtherProcessError,
+  reopenSession,
   settleStoredSession,
   queueStoredInput,
   revokeStoredGrant,
@@ -288,7 +288,8 @@ export class Rookery implements AsyncDisposable {
 
   /**
    * Takes back an input that waits in the queue of a session, also if another process drives it. Resolves with the
-   * input. Rejects with `input_not_queued` if the agent has it already, with `session_not_found` or `session_closed`.
+   * input, also if it was taken back before. Rejects with `input_not_queued` if the agent has it already, with
+   * `session_not_found` or `session_closed`.
    */
   async withdraw(sessionId: string, inputId: string): Promise<readonly InputPart[]> {
     checkText(sessionId, "the session id");

@@ -8,7 +8,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   turn_in_progress: "The session already runs a turn. Wait for its end, cancel it, or queue the input.",
   request_not_found: "The session has no permission request or question with this id.",
   request_resolved: "The permission request or question has been answered or withdrawn.",
-  input_not_queued: "The queued input has reached the agent, or was withdrawn before.",
+  input_not_queued: "The queued input has reached the agent, or was dropped with its conversation or session.",
   append_conflict: "Another writer appended to the log first.",
   lease_lost: "Another process took over the session or task; this process can no longer write to it.",
   store_locked: "Another process holds the database lock for too long.",

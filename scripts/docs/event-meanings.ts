@@ -16,7 +16,7 @@ export const SESSION_EVENT_MEANINGS: Readonly<Record<EventType, string>> = {
   "turn.continued": "A parked turn continues.",
   "input.queued": "An input waits: `steer` for the next step of the running turn, `follow_up` for a separate turn.",
   "input.delivered": "A queued input reached the running turn.",
-  "input.withdrawn": "A person took a queued input back. No agent gets it.",
+  "input.withdrawn": "A person took a queued input back. No agent gets it, unless an earlier event delivered it.",
   "conversation.replaced":
     "The next request holds these messages instead of the conversation so far. The log keeps the rest.",
   "message.delta": "A part of a message, as it is streamed.",

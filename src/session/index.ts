@@ -20,9 +20,9 @@ export {
 } from "./parameters.ts";
 export * from "./rookery-parameters.ts";
 export { MAX_MESSAGES } from "./conversation.ts";
-export type { Answer, ReplacedMessage } from "./method-types.ts";
+export type { Answer, Deliver, ReplacedMessage } from "./method-types.ts";
 export type { Turn } from "./turn-events.ts";
-export { Session, type Deliver } from "./session.ts";
+export { Session } from "./session.ts";
 export { followWithRetry, isTransientFailure, retryStore } from "./store-retry.ts";
 export { requireNoRunningTask, findRunningTask } from "./task-session.ts";
 export { listWaitingRequests, sessionWaitingRequests, type WaitingRequest } from "./waiting-requests.ts";
@@ -39,4 +39,4 @@ export { UsageReportCache, type UsageReport } from "./usage-reports.ts";
 export { queueStoredInput } from "./queue-input.ts";
 export { cancelStoredTurn, waitForTurnEnd } from "./cancel-turn.ts";
 export { revokeStoredGrant } from "./revoke-grant.ts";
-export { requireWithdrawnAt, withdrawStoredInput } from "./withdraw-input.ts";
+export { readWithdrawnInput, withdrawStoredInput } from "./withdraw-input.ts";

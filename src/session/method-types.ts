@@ -1,10 +1,13 @@
 /** Types of the arguments of the public methods of `Session`. */
-import type { EventOf } from "../domain/index.ts";
+import type { EventOf, QueuedInput } from "../domain/index.ts";
 
 /** The answer to a permission request (`decision`) or to a question (`action`). */
 export type Answer =
   | { readonly decision: "allow" | "deny"; readonly scope?: "once" | "session"; readonly message?: string }
   | { readonly action: "accept" | "decline" | "cancel"; readonly content?: unknown };
+
+/** `steer`: for the running turn. `follow_up`: starts a new turn. */
+export type Deliver = QueuedInput["deliver"];
 
 /** A message of a conversation that replaces another. */
 export type ReplacedMessage = EventOf<"conversation.replaced">["messages"][number];

@@ -6,8 +6,8 @@ import { newId, RookeryError, type EventBody, type InputPart, type SessionStore 
 import type { Clock } from "../stdx/index.ts";
 import { appendWithoutLease, sessionNotFound } from "./answer.ts";
 import { toInputParts, requireAttachments } from "./input.ts";
+import type { Deliver } from "./method-types.ts";
 import { checkText, parseQueueOptions } from "./parameters.ts";
-import type { Deliver } from "./session.ts";
 
 export interface QueueStoredInputOptions {
   readonly sessionId: string;

@@ -3,13 +3,13 @@ import {
   OVERLAY_ARGUMENT,
   RookeryError,
   checkArgument,
+  isRookeryError,
   newId,
   type OfferedCommand,
   type Capabilities,
   type EventBody,
   type InputPart,
   type Overlay,
-  type QueuedInput,
   type SessionState,
   type SessionTools,
 } from "../domain/index.ts";
@@ -22,7 +22,7 @@ import { closingEvents } from "./end-turn.ts";
 import { expandPrompt } from "./expand-prompt.ts";
 import { toInputParts, requireAttachments } from "./input.ts";
 import { inputNotQueued } from "./log-head.ts";
-import type { Answer, ReplacedMessage } from "./method-types.ts";
+import type { Answer, Deliver, ReplacedMessage } from "./method-types.ts";
 import {
   checkPromptOptions,
   checkSignalOption,
@@ -34,6 +34,7 @@ import {
 import type { Turn } from "./turn-events.ts";
 import { Runner, type RunnerParts } from "./runner.ts";
 import { SessionLeft } from "./turn.ts";
+import { readWithdrawnInput } from "./withdraw-input.ts";
 
 export interface SessionParts extends RunnerParts {
   /** Fires when another process has taken the session, or may take it soon. */
@@ -45,9 +46,6 @@ export interface SessionParts extends RunnerParts {
 
 /** The maximum number of queued inputs. */
 export const MAX_QUEUED_INPUTS = 1_000;
-
-/** `steer`: for the running turn. `follow_up`: starts a new turn. */
-export type Deliver = QueuedInput["deliver"];
 
 export class Session implements AsyncDisposable {
   readonly id: string;
@@ -177,14 +175,19 @@ export class Session implements AsyncDisposable {
 
   /**
    * Takes back an input that waits in the queue, so that no agent gets it. Resolves with the input when that is
-   * durable. Rejects with `input_not_queued` if the agent has it already, or if it was withdrawn before.
+   * durable, also if it was withdrawn before. Rejects with `input_not_queued` if the agent has it already.
    */
   async withdraw(inputId: string): Promise<readonly InputPart[]> {
     checkText(inputId, "the input id");
     const queued = this.state.queue.find((input) => input.inputId === inputId);
-    if (queued === undefined) throw inputNotQueued(this.id, inputId);
-    await this.#record([{ type: "input.withdrawn", inputId }]);
-    return queued.input;
+    try {
+      if (queued === undefined) throw inputNotQueued(this.id, inputId);
+      await this.#record([{ type: "input.withdrawn", inputId }]);
+      return queued.input;
+    } catch (error) {
+      if (!isRookeryError(error, "input_not_queued")) throw error;
+      return readWithdrawnInput(this.#parts.store, this.id, inputId); // a failed append may have been durable
+    }
   }
 
   /** Cancels the running turn, and resolves when that is recorded. Queued inputs start the next turns. */

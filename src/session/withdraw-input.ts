@@ -15,9 +15,12 @@ export interface WithdrawStoredInputOptions {
   readonly clock: Clock;
 }
 
+/** How often the log is read again if another process appends to it in the meantime. */
+const MAX_READS = 10;
+
 /**
- * Resolves with the input when its withdrawal is durable. Rejects with `input_not_queued` if the agent has it already
- * or if it was withdrawn before, with `session_not_found` or `session_closed`.
+ * Resolves with the input when its withdrawal is durable, also if it was withdrawn before. Rejects with
+ * `input_not_queued` if the agent has it already, with `session_not_found` or `session_closed`.
  */
 export async function withdrawStoredInput(
   store: SessionStore,
@@ -26,43 +29,53 @@ export async function withdrawStoredInput(
   checkText(sessionId, "the session ID");
   checkText(inputId, "the input ID");
   if ((await store.summary(sessionId)) === undefined) throw sessionNotFound(sessionId);
-  const { queued, takenAt } = await findInput(store, sessionId, inputId);
-  if (queued === undefined || takenAt !== undefined) throw inputNotQueued(sessionId, inputId);
-  const head = await appendWithoutLease(store, sessionId, clock, ({ status }) => {
-    if (status === "copying") throw sessionNotFound(sessionId);
-    if (status === "closed") throw sessionClosed(sessionId);
-    return { body: { type: "input.withdrawn", inputId }, turnId: undefined };
-  });
-  await requireWithdrawnAt(store, { sessionId, inputId, seq: head }); // the agent may have taken it in the meantime
-  return queued.input;
+  let isAppended = false;
+  for (let reads = 1; !isAppended; reads += 1) {
+    const { queued, takenBy, head } = await findInput(store, sessionId, inputId);
+    if (queued === undefined || takenBy !== undefined) break;
+    await appendWithoutLease(store, sessionId, clock, (summary) => {
+      if (summary.status === "copying") throw sessionNotFound(sessionId);
+      if (summary.status === "closed") throw sessionClosed(sessionId);
+      // The agent may have taken the input since: the event would have no effect. A busy writer must not delay us, though.
+      isAppended = summary.head === head || reads >= MAX_READS;
+      return isAppended ? { body: { type: "input.withdrawn", inputId }, turnId: undefined } : undefined;
+    });
+  }
+  return readWithdrawnInput(store, sessionId, inputId);
 }
 
-/** Rejects with `input_not_queued` unless the event with this `seq` took the input out of the queue. */
-export async function requireWithdrawnAt(
+/** Returns an input that was withdrawn before an agent had it. Rejects with `input_not_queued` for any other input. */
+export async function readWithdrawnInput(
   store: SessionStore,
-  { sessionId, inputId, seq }: { readonly sessionId: string; readonly inputId: string; readonly seq: number },
-): Promise<void> {
-  const { takenAt } = await findInput(store, sessionId, inputId);
-  if (takenAt !== seq) throw inputNotQueued(sessionId, inputId);
+  sessionId: string,
+  inputId: string,
+): Promise<readonly InputPart[]> {
+  const { queued, takenBy } = await findInput(store, sessionId, inputId);
+  if (queued === undefined || takenBy?.type !== "input.withdrawn") throw inputNotQueued(sessionId, inputId);
+  return queued.input;
 }
 
 interface FoundInput {
   readonly queued: EventOf<"input.queued"> | undefined;
-  /** The `seq` of the event that took it out of the queue. */
-  readonly takenAt: number | undefined;
+  /** The first event that took it out of the queue. */
+  readonly takenBy: SessionEvent | undefined;
+  /** The head of the log that was read. */
+  readonly head: number;
 }
 
 /** Reads from the newest page backward, because inputs that wait are recent. */
 async function findInput(store: SessionStore, sessionId: string, inputId: string): Promise<FoundInput> {
-  let takenAt: number | undefined;
+  let takenBy: SessionEvent | undefined;
+  let head: number | undefined;
   for (let before: number | undefined; ;) {
-    const { events } = await store.read({ sessionId, before, order: "newest_first" });
-    for (const event of events) {
-      if (takesInput(event, inputId)) takenAt = event.seq;
-      if (event.type === "input.queued" && event.inputId === inputId) return { queued: event, takenAt };
+    const page = await store.read({ sessionId, before, order: "newest_first" });
+    head ??= page.events[0]?.seq ?? page.head;
+    for (const event of page.events) {
+      if (takesInput(event, inputId)) takenBy = event;
+      if (event.type === "input.queued" && event.inputId === inputId) return { queued: event, takenBy, head };
     }
-    before = events.at(-1)?.seq;
-    if (before === undefined) return { queued: undefined, takenAt };
+    before = page.events.at(-1)?.seq;
+    if (before === undefined) return { queued: undefined, takenBy, head };
   }
 }
 

@@ -3,7 +3,7 @@ import { formatInput } from "../../domain/events.ts";
 import { shortId } from "../../domain/ids.ts";
 import type { SessionSummary } from "../../domain/summary.ts";
 import { Rookery } from "../../rookery.ts";
-import type { Deliver } from "../../session/session.ts";
+import type { Deliver } from "../../session/method-types.ts";
 import { deferred } from "../../stdx/deferred.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import type { Io } from "../io.ts";

@@ -1,6 +1,6 @@
 /** What the commands of a chat can use. */
 import type { SessionSummary } from "../../domain/summary.ts";
-import type { Deliver } from "../../session/session.ts";
+import type { Deliver } from "../../session/method-types.ts";
 import type { ExitCode } from "../exit.ts";
 import type { Io } from "../io.ts";
 import type { Color } from "../paint.ts";

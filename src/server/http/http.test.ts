@@ -109,11 +109,9 @@ it("takes back a queued input before the agent has it", async () => {
   const path = `/v1/sessions/${id}`;
   await scene.post(`${path}/turns`, { input: "wait" });
   const { inputId } = (await scene.post(`${path}/turns`, { input: "more", deliver: "steer" })).json;
-  expect(await scene.call("DELETE", `${path}/inputs/${inputId}`)).toMatchObject({ status: 200, json: { id } });
-  expect(await scene.call("DELETE", `${path}/inputs/${inputId}`)).toMatchObject({
-    status: 409,
-    json: { code: "input_not_queued" },
-  });
+  for (let tries = 0; tries < 2; tries += 1)
+    // a client may repeat it if the response was lost
+    expect(await scene.call("DELETE", `${path}/inputs/${inputId}`)).toMatchObject({ status: 200, json: { id } });
   expect((await scene.post(`${path}/cancel`)).json).toMatchObject({ turns: 1, lastOutcome: "cancelled" });
   expect((await scene.get(`${path}/state`)).json).toMatchObject({ queue: [], turns: 1 });
 });

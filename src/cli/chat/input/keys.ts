@@ -1,7 +1,7 @@
 /** Decides what a key does: it edits the prompt, answers a request, chooses from a list, or controls the chat. */
 import { matchesKey } from "@mariozechner/pi-tui/dist/keys.js";
 import { MAX_INPUT_BYTES } from "../../../session/input.ts";
-import type { Deliver } from "../../../session/session.ts";
+import type { Deliver } from "../../../session/method-types.ts";
 import { formatBytes } from "../../format.ts";
 import { isTyped } from "../../questions/decision-keys.ts";
 import type { PendingRequest } from "../../run/pending-request.ts";

@@ -1,6 +1,6 @@
 /** What the person has typed and no agent has got yet: it is sent in order, waits for a turn, or goes back into the input. */
 import type { QueuedInput } from "../../../domain/state.ts";
-import type { Deliver } from "../../../session/session.ts";
+import type { Deliver } from "../../../session/method-types.ts";
 import { type FollowUp, FollowUps } from "./follow-ups.ts";
 import { formatShellOutput, KeptOutputs, type ShellOutput } from "./kept-outputs.ts";
 import { SentInputs } from "./sent-inputs.ts";

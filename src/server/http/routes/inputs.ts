@@ -1,5 +1,5 @@
 /** Routes for the inputs that wait in the queue of a session. */
-import { requireWithdrawnAt } from "../../../session/index.ts";
+import { readWithdrawnInput } from "../../../session/index.ts";
 import { jsonResponse } from "../response.ts";
 import { route, type HttpRoute } from "../route.ts";
 import { InputIdParam, SessionId } from "../schema/common.ts";
@@ -19,8 +19,8 @@ export const inputRoutes: readonly HttpRoute[] = [
     completion: {
       isEvent: (event, logId, { params: { id, inputId } }) =>
         logId === id && event.type === "input.withdrawn" && "inputId" in event && event.inputId === inputId,
-      recall: async ({ id, seq }, { context, params: { inputId } }) => {
-        await requireWithdrawnAt(context.rookery.store, { sessionId: id, inputId, seq });
+      recall: async ({ id }, { context, params: { inputId } }) => {
+        await readWithdrawnInput(context.rookery.store, id, inputId);
         return jsonResponse(await requireSummary(context, id));
       },
     },
