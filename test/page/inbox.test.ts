@@ -9,7 +9,7 @@ import { findViolations } from "./accessibility.ts";
 import { findBrowser, startBrowser } from "./browser.ts";
 
 const found = await findBrowser();
-const stamp = { at: new Date().toISOString(), agent: "claude" };
+const startedAt = Date.now();
 const TURN = { turnId: "trn_1" };
 
 describe.skipIf("missing" in found)("the inbox", () => {
@@ -31,8 +31,10 @@ describe.skipIf("missing" in found)("the inbox", () => {
     return page;
   }
 
+  let asked = 0;
   async function ask(title: string): Promise<string> {
     const sessionId = newId("ses");
+    const stamp = { at: new Date(startedAt + (asked += 1)).toISOString(), agent: "claude" };
     const events: EventDraft[] = [
       { ...stamp, type: "session.opened", backend: "api", cwd: "/work", permissions: "ask", title: "Fix it" },
       { ...stamp, ...TURN, type: "turn.started", input: [{ type: "text", text: "fix it" }] },
@@ -78,6 +80,41 @@ describe.skipIf("missing" in found)("the inbox", () => {
     await page.keyboard.press("Enter");
     await page.getByText("Nothing waits for an answer.").waitFor();
     expect(await answers(second)).toMatchObject([{ decision: "deny", message: "not from here", by: "person" }]);
+  });
+
+  it("moves the focus to the next request after an answer, and at last to the text that nothing waits", async () => {
+    const sessions = [await ask("npm ci"), await ask("npm test"), await ask("git push")];
+    const page = await openInbox();
+    await page.getByText("git push").first().waitFor();
+    const focused = () => page.evaluate(() => document.activeElement?.closest(".waiting, .empty")?.textContent);
+    const isAnswered = async (index: number) => (await answers(sessions[index] ?? "")).length > 0;
+    await page.keyboard.press("j");
+    await page.evaluate(() => {
+      const pressAgain = () =>
+        document.activeElement?.dispatchEvent(new KeyboardEvent("keydown", { key: "y", bubbles: true }));
+      addEventListener("focusin", pressAgain, { once: true });
+    });
+    await page.keyboard.press("y");
+    await expect.poll(focused).toContain("npm test");
+    expect([await isAnswered(0), await isAnswered(1)]).toEqual([true, false]); // a second key at once is ignored
+    /** Keys that come sooner are ignored. */
+    const readRequest = () => page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 260)));
+    await readRequest();
+    await page.evaluate(() => {
+      const held = new KeyboardEvent("keydown", { key: "y", bubbles: true, cancelable: true, repeat: true });
+      document.activeElement?.dispatchEvent(held);
+    });
+    await page.keyboard.press("j");
+    await page.keyboard.press("n");
+    await expect.poll(focused).toContain("npm test"); // the last one is gone, so it is the one before
+    expect([await isAnswered(1), await isAnswered(2)]).toEqual([false, true]);
+    await readRequest();
+    await page.keyboard.press("y");
+    await expect.poll(focused).toBe("Nothing waits for an answer.");
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    expect(await answers(sessions[1] ?? "")).toMatchObject([{ decision: "allow" }]);
+    expect(await answers(sessions[2] ?? "")).toMatchObject([{ decision: "deny" }]);
+    expect(await findViolations(page)).toEqual([]);
   });
 
   it("notifies of a request that waits, if a person chose that, and opens it", async () => {

@@ -8,10 +8,13 @@ import { RequestCard } from "../session/requests/request-card.tsx";
 import { notificationChoice } from "../shell/attention.ts";
 import { Link } from "../shell/link.tsx";
 import { Problem } from "../shell/problem.tsx";
+import { followAnswers } from "./answer-focus.ts";
 import { openInbox, type OpenRequest } from "./model.ts";
 
 export function Inbox(): JSX.Element {
   const inbox = openInbox();
+  let list: HTMLUListElement | undefined;
+  const focus = followAnswers(inbox.requests, () => list);
   addEventListener("keydown", selectFirst, { capture: true }); // before the shortcuts of the page: `n` is one of them
   onCleanup(() => removeEventListener("keydown", selectFirst, { capture: true }));
   return (
@@ -31,12 +34,16 @@ export function Inbox(): JSX.Element {
       <Problem text={notificationChoice.problem()} />
       <Problem text={inbox.problem()} />
       <Show when={inbox.isLoaded()} fallback={<p class="muted">Loading…</p>}>
-        <ul on:keydown={focusReason}>
-          <For each={inbox.requests()} fallback={<li class="empty">Nothing waits for an answer.</li>}>
+        <ul ref={list} on:keydown={handleRequestKey}>
+          <For each={inbox.requests()} fallback={<EmptyText />}>
             {(request) => (
               <li class="waiting">
                 <Place request={request} />
-                <RequestCard sessionId={request.sessionId} request={request} onAnswer={() => undefined} />
+                <RequestCard
+                  sessionId={request.sessionId}
+                  request={request}
+                  onAnswer={(answer) => focus.onAnswer(request, answer)}
+                />
               </li>
             )}
           </For>
@@ -60,11 +67,21 @@ function selectFirst(event: KeyboardEvent): void {
   first.focus();
 }
 
-/** `e` moves to the reason of the request that has the focus. */
-function focusReason(event: KeyboardEvent): void {
+function EmptyText(): JSX.Element {
+  return (
+    <li class="empty" tabindex="-1">
+      Nothing waits for an answer.
+    </li>
+  );
+}
+
+/** `e` moves to the reason of the request that has the focus. A question ignores `n`, which makes a new task elsewhere. */
+function handleRequestKey(event: KeyboardEvent): void {
   const target = event.target as Element;
-  if (event.key !== "e" || event.ctrlKey || event.metaKey || target.matches("input, textarea, select")) return;
+  if (event.ctrlKey || event.metaKey || target.closest(".waiting") === null) return;
+  if (!["e", "n"].includes(event.key) || target.matches("input, textarea, select")) return;
   event.preventDefault();
+  if (event.key === "n") return;
   target.closest(".waiting")?.querySelector<HTMLInputElement>(".request-reason")?.focus();
 }
 

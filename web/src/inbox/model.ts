@@ -25,7 +25,7 @@ export function openInbox(): InboxModel {
 
   const add = (requests: readonly OpenRequest[]): void => {
     if (requests.length === 0) return;
-    setKnown((before) => new Map([...before, ...requests.map((one) => [keyOf(one), one] as const)]));
+    setKnown((before) => new Map([...before, ...requests.map((one) => [keyOfRequest(one), one] as const)]));
   };
   async function load(): Promise<void> {
     try {
@@ -48,12 +48,12 @@ export function openInbox(): InboxModel {
   const requests = createMemo(() =>
     [...known().values()]
       .filter(({ sessionId, requestId }) => roster.sessions[sessionId]?.waitingFor.includes(requestId) === true)
-      .sort((a, b) => (a.at < b.at ? -1 : 1)),
+      .sort((a, b) => Number(a.at > b.at) - Number(a.at < b.at)),
   );
   return { requests, isLoaded, problem };
 }
 
-function keyOf({ sessionId, requestId }: OpenRequest): string {
+export function keyOfRequest({ sessionId, requestId }: OpenRequest): string {
   return `${sessionId} ${requestId}`;
 }
 
