@@ -67,6 +67,36 @@ describe.skipIf("missing" in found)("a screen", () => {
     }
   });
 
+  it("has the theme, the keys and all screens within reach of a thumb on a phone", async () => {
+    const context = await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+    const phone = await context.newPage();
+    await phone.goto(scene.server.makeSignInLink().url);
+    const navigation = phone.getByRole("navigation");
+    const more = navigation.getByRole("button", { name: "More" });
+    await more.tap();
+    const menu = phone.getByRole("group", { name: "More" });
+    const targets = [...(await navigation.getByRole("link").all()), ...(await navigation.getByRole("button").all())];
+    expect(targets).toHaveLength(9); // 4 screens and More; 2 screens, the theme and the keys in it
+    for (const target of targets) {
+      const { width = 0, height = 0 } = (await target.boundingBox()) ?? {};
+      expect([await target.innerText(), Math.min(width, height) >= 44]).toEqual([expect.anything(), true]);
+    }
+    for (const colorScheme of ["light", "dark"] as const) {
+      await phone.emulateMedia({ colorScheme });
+      expect([colorScheme, await findViolations(phone)]).toEqual([colorScheme, []]);
+    }
+    await menu.getByRole("button", { name: "Theme: system" }).tap();
+    await menu.getByRole("button", { name: "Theme: light" }).waitFor();
+    expect(await phone.evaluate(() => document.documentElement.dataset["theme"])).toBe("light");
+    await menu.getByRole("button", { name: "Keys" }).tap();
+    await phone.getByRole("dialog", { name: "Keys" }).getByRole("button", { name: "Close" }).tap();
+    await more.tap();
+    await menu.getByRole("link", { name: "Usage" }).tap();
+    await phone.getByRole("heading", { name: "Usage" }).waitFor();
+    await menu.waitFor({ state: "hidden" });
+    await context.close();
+  });
+
   it("counts the tokens of a task once, however often its row changes", async () => {
     const { store } = scene.rookery;
     const [sessionId, taskId] = [newId("ses"), "counted"];

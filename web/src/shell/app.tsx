@@ -64,6 +64,7 @@ export function App(props: AppProps): JSX.Element {
   const [isDispatching, setDispatching] = createSignal(false);
   const [isHelping, setHelping] = createSignal(false);
   const newTask = (): void => void setDispatching(true);
+  const showHelp = (): void => void setHelping(true);
   const shortcuts: readonly Shortcut[] = [
     { keys: "n", does: "New task", run: newTask },
     { keys: "/", does: "Search", run: () => document.getElementById("search")?.focus() },
@@ -73,7 +74,7 @@ export function App(props: AppProps): JSX.Element {
     { keys: "g b", does: "Go to the board", run: () => navigate({ screen: "board" }) },
     { keys: "g i", does: "Go to the inbox", run: () => navigate({ screen: "inbox" }) },
     { keys: "g a", does: "Go to the activity", run: () => navigate({ screen: "activity" }) },
-    { keys: "?", does: "Show the keys", run: () => void setHelping(true) },
+    { keys: "?", does: "Show the keys", run: showHelp },
   ];
   listenForShortcuts(() => shortcuts);
   createEffect(() => {
@@ -84,7 +85,7 @@ export function App(props: AppProps): JSX.Element {
   notifyOfRequests(feed, roster);
   return (
     <ServerContext.Provider value={{ client, feed, roster }}>
-      <Navigation />
+      <Navigation onHelp={showHelp} />
       <div class="screen">
         <ConnectionBanner onSignedOut={() => props.onSignedOut()} />
         <ErrorBoundary fallback={(error: unknown) => <p role="alert">{messageOf(error)}</p>}>
