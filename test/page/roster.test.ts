@@ -11,7 +11,8 @@ const isSlowRun = process.env["ROOKERY_SLOW"] === "1";
 describe.skipIf("missing" in found)("the roster", () => {
   let scene: PageScene;
   beforeAll(async () => {
-    scene = await openPageScene();
+    const careful = '[agents.careful]\nbackend = "command"\ncommand = ["true"]\npermissions = "read"\n';
+    scene = await openPageScene({ config: careful });
   });
   afterAll(() => scene[Symbol.asyncDispose]());
 
@@ -28,6 +29,22 @@ describe.skipIf("missing" in found)("the roster", () => {
     await group(page, "Done").getByText("finished", { exact: true }).waitFor();
     const { data } = await scene.client.GET("/v1/tasks");
     expect(data?.tasks).toMatchObject([{ prompt: "echo two >> a.txt; echo finished", status: "done" }]);
+  });
+
+  it("names the defaults of a new task", async () => {
+    const page = await scene.open();
+    await page.getByRole("button", { name: "New task" }).click();
+    const dialog = page.getByRole("dialog", { name: "New task" });
+    const firstOption = (label: string) => dialog.getByLabel(new RegExp(`^${label}`)).locator("option").first();
+    await expect.poll(() => firstOption("Agent").textContent()).toBe("default: shell");
+    expect(await firstOption("Permissions").textContent()).toBe("default: ask me");
+    await dialog.getByLabel(/^Agent/).selectOption("careful");
+    expect(await firstOption("Permissions").textContent()).toBe("default: read only");
+    await dialog.getByLabel("Repository").fill("");
+    await dialog.getByLabel("Repository").blur();
+    const placeholder = () => dialog.getByLabel("Repository").getAttribute("placeholder");
+    await expect.poll(placeholder).toBe(`default: ${scene.repository.path}`);
+    await page.keyboard.press("Escape");
   });
 
   it("says why a task cannot start, and keeps what was typed", async () => {

@@ -20,6 +20,8 @@ export function Agents(): JSX.Element {
   const [servers, setServers] = createSignal<ServerList>();
   const [isConnecting, setConnecting] = createSignal(false);
   const [problem, setProblem] = createSignal<string>();
+  /** The repository in which the server was started. */
+  const [serverRoot, setServerRoot] = createSignal<string>();
   const folders = createMemo(() =>
     [...new Set(Object.values(roster.tasks).map(({ repository }) => repository))].sort(),
   );
@@ -40,6 +42,7 @@ export function Agents(): JSX.Element {
       if (cwd !== folder()) return;
       setAgents(found.agents);
       setServers(declared);
+      if (cwd === "") setServerRoot(declared.root);
       setProblem(undefined);
     } catch (error) {
       if (cwd === folder()) setProblem(messageOf(error));
@@ -67,8 +70,12 @@ export function Agents(): JSX.Element {
         <label>
           <span class="visually-hidden">Repository</span>
           <select value={folder()} onChange={({ currentTarget }) => setFolder(currentTarget.value)}>
-            <option value="">where the server was started</option>
-            <For each={folders()}>{(path) => <option value={path}>{path}</option>}</For>
+            <option value="">
+              {serverRoot() === undefined ? "where the server was started" : `default: ${visible(serverRoot() ?? "")}`}
+            </option>
+            <For each={folders().filter((path) => path !== serverRoot())}>
+              {(path) => <option value={path}>{visible(path)}</option>}
+            </For>
           </select>
         </label>
       </header>

@@ -2,6 +2,7 @@
 import { createEffect, createMemo, createSignal, For, on, Show, type JSX } from "solid-js";
 import { createStore } from "solid-js/store";
 import "../styles/dispatch.css";
+import type { components } from "../../../src/client/index.ts";
 import { createAction } from "../action.ts";
 import { readWhenConnected } from "../feed/read-when-connected.ts";
 import { visible } from "../format.ts";
@@ -14,6 +15,8 @@ import { useServer } from "../server.tsx";
 import { emptyFields, PERMISSIONS, toStartRequest, type TaskFields } from "./fields.ts";
 import { readFolderSetup } from "./folder-setup.ts";
 import { MoreOptions } from "./more-options.tsx";
+
+type Agent = components["schemas"]["Agent"];
 
 export function Dispatch(props: { onClose(): void }): JSX.Element {
   const { client, feed, roster } = useServer();
@@ -29,7 +32,20 @@ export function Dispatch(props: { onClose(): void }): JSX.Element {
   });
   const repositories = createMemo(() => [...new Set(Object.values(roster.tasks).map((task) => task.repository))]);
   const agents = () => setup.value()?.agents ?? [];
-  const chosenAgent = createMemo(() => agents().find(({ name }) => name === fields.agent));
+  const defaultAgent = createMemo(() => agents().find(({ isDefault }) => isDefault));
+  const chosenAgent = createMemo(() =>
+    fields.agent === "" ? defaultAgent() : agents().find(({ name }) => name === fields.agent),
+  );
+  const defaultPermissions = (): string => {
+    const known = setup.value()?.permissions;
+    const agent = chosenAgent();
+    if (fields.pipeline !== "" || known === undefined || agent === undefined) return "as the agent is configured";
+    return `default: ${PERMISSIONS[known.get(agent.name) ?? "ask"]}`;
+  };
+  const defaultFolder = (): string => {
+    const root = chosenFolder() === "" ? setup.value()?.root : undefined;
+    return root === undefined ? "the folder in which the server was started" : `default: ${visible(root)}`;
+  };
   /** The same request is sent with the same key again, in case the first attempt took effect. */
   let sent: { readonly request: string; readonly key: string } | undefined;
 
@@ -76,7 +92,7 @@ export function Dispatch(props: { onClose(): void }): JSX.Element {
             Repository
             <input
               list="known-repositories"
-              placeholder="the folder in which the server was started"
+              placeholder={defaultFolder()}
               value={fields.folder}
               onInput={({ currentTarget }) => setFields({ folder: currentTarget.value })}
               onChange={() => setChosenFolder(fields.folder.trim())}
@@ -104,10 +120,8 @@ export function Dispatch(props: { onClose(): void }): JSX.Element {
               disabled={fields.pipeline !== ""}
               onChange={({ currentTarget }) => setFields({ agent: currentTarget.value })}
             >
-              <option value="">{fields.pipeline === "" ? "the default agent" : "as the pipeline says"}</option>
-              <For each={agents()}>
-                {(each) => <option value={each.name}>{each.ready ? each.name : `${each.name} (not ready)`}</option>}
-              </For>
+              <option value="">{fields.pipeline === "" ? nameDefault(defaultAgent()) : "as the pipeline says"}</option>
+              <For each={agents()}>{(each) => <option value={each.name}>{nameWithReadiness(each)}</option>}</For>
             </select>
           </label>
           <label>
@@ -118,6 +132,7 @@ export function Dispatch(props: { onClose(): void }): JSX.Element {
                 setFields({ permissions: currentTarget.value as TaskFields["permissions"] })
               }
             >
+              <option value="">{defaultPermissions()}</option>
               <For each={Object.entries(PERMISSIONS)}>{([value, title]) => <option value={value}>{title}</option>}</For>
             </select>
           </label>
@@ -139,4 +154,12 @@ export function Dispatch(props: { onClose(): void }): JSX.Element {
       )}
     </Dialog>
   );
+}
+
+function nameDefault(agent: Agent | undefined): string {
+  return agent === undefined ? "the default agent" : `default: ${nameWithReadiness(agent)}`;
+}
+
+function nameWithReadiness({ name, ready }: Agent): string {
+  return ready ? visible(name) : `${visible(name)} (not ready)`;
 }

@@ -2,7 +2,6 @@
 import type { components } from "../../../src/client/index.ts";
 
 export const PERMISSIONS = {
-  "": "as the agent is configured",
   ask: "ask me",
   read: "read only",
   all: "allow everything",
@@ -15,7 +14,7 @@ export interface TaskFields {
   /** A path on the machine of the server. */
   folder: string;
   agent: string;
-  permissions: keyof typeof PERMISSIONS;
+  permissions: keyof typeof PERMISSIONS | "";
   pipeline: string;
   id: string;
   base: string;

@@ -4,6 +4,7 @@ import { isEndedStatus, MERGE_METHODS } from "../../../src/domain/enums.ts";
 import type { MergeHow } from "../../../src/domain/task/spec.ts";
 import type { MergeReport } from "../../../src/domain/task/view.ts";
 import { createAction } from "../action.ts";
+import { readConfiguredGate } from "../dispatch/folder-setup.ts";
 import { visible } from "../format.ts";
 import { createReading } from "../reading.ts";
 import { useServer } from "../server.tsx";
@@ -45,6 +46,12 @@ export function MergeDialog(props: { onClose(): void }): JSX.Element {
   };
   const predicting = createReading(() => predictMerge(client, id, target()));
   const prediction = predicting.value;
+  const configuredGate = createReading(async () => ({ command: await readConfiguredGate(client, task().repository) }));
+  void configuredGate.read();
+  const formatConfiguredGate = (): string => {
+    const known = configuredGate.value();
+    return known === undefined ? "As configured" : `Default: ${visible(known.command ?? "none")}`;
+  };
   const predict = (): void => {
     setResult(undefined);
     void predicting.read();
@@ -103,7 +110,7 @@ export function MergeDialog(props: { onClose(): void }): JSX.Element {
                 disabled={merge.isRunning()}
                 onChange={({ currentTarget }) => setGate(currentTarget.value as GateChoice)}
               >
-                <option value="configured">As configured</option>
+                <option value="configured">{formatConfiguredGate()}</option>
                 <option value="none">None</option>
                 <option value="command">A command…</option>
               </select>

@@ -63,6 +63,10 @@ export function Settings(props: { readonly model: SessionModel }): JSX.Element {
     const listed = (agents.error === undefined ? agents() : undefined)?.filter(({ ready }) => ready) ?? [];
     return [...new Set([state()?.agent ?? "", ...listed.map(({ name }) => name)])].filter((name) => name !== "");
   };
+  const defaultModel = (): string => {
+    const agent = agents.error === undefined ? agents()?.find(({ name }) => name === state()?.agent) : undefined;
+    return agent?.model === undefined ? "default" : `default: ${visible(agent.model)}`;
+  };
   return (
     <Show when={state()}>
       {(known) => (
@@ -99,7 +103,7 @@ export function Settings(props: { readonly model: SessionModel }): JSX.Element {
                 Model
                 <input
                   value={known().model ?? ""}
-                  placeholder="default"
+                  placeholder={defaultModel()}
                   maxLength={200}
                   onChange={({ currentTarget }) => {
                     if (currentTarget.value.trim() !== "") void change({ model: currentTarget.value.trim() });
