@@ -33,8 +33,9 @@ export interface FollowOptions {
   /** Called when the stream connects and when it breaks, with the reason. */
   readonly onConnection?: ((state: FollowConnection) => void) | undefined;
   /**
-   * Called with the id of each session that the server deletes while the stream is connected. Only for all events:
-   * others reject with `session_not_found`. After a broken connection, deletions may have been missed.
+   * Called with the id of each session that is deleted while the stream is connected; some seconds later if another
+   * process deletes it, and only if it is one of the newest 1,000. Only for all events: others reject with
+   * `session_not_found`. After a broken connection, deletions may have been missed.
    */
   readonly onDeleted?: ((sessionId: string) => void) | undefined;
   /** A connection without data or heartbeats for this long counts as dead, in milliseconds. Default: 45 s. */

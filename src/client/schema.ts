@@ -5319,7 +5319,7 @@ export interface operations {
                 after?: number;
                 /** @description Maximum number of events in a page. Default: 1000, at most 10000. A page of large events holds fewer: continue until `head`. */
                 limit?: number;
-                /** @description Also send `session.deleted` messages with `sessionId` when this server deletes a session. They are in no log and have no id. For streams. Default: false. */
+                /** @description Also send `session.deleted` messages with `sessionId` when a session is deleted. They are in no log and have no id. If another process deletes it, the message comes some seconds later, and only if the session is one of the newest 1,000. For streams. Default: false. */
                 deletions?: boolean;
             };
             header?: {

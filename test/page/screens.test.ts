@@ -35,7 +35,7 @@ describe.skipIf("missing" in found)("a screen", () => {
   let browser: Browser;
   let page: Page;
   beforeAll(async () => {
-    scene = owned.use(await openHttp());
+    scene = owned.use(await openHttp([], { times: { deletions: 50 } }));
     await scene.rookery.store.append({ sessionId: newId("ses"), id: newId("app"), expectedHead: 0, events: EVENTS });
     browser = await startBrowser(owned.use(await temporaryFolder()).path);
     owned.defer(() => browser.close());
@@ -95,6 +95,22 @@ describe.skipIf("missing" in found)("a screen", () => {
     await phone.getByRole("heading", { name: "Usage" }).waitFor();
     await menu.waitFor({ state: "hidden" });
     await context.close();
+  });
+
+  it("removes a session that another process deleted from the roster and its own screen", async () => {
+    const sessionId = newId("ses");
+    const [opened] = EVENTS;
+    const titled = { ...opened, title: "Deleted elsewhere" } as EventDraft;
+    await scene.rookery.store.append({ sessionId, id: newId("app"), expectedHead: 0, events: [titled] });
+    await page.goto(scene.server.url);
+    await page.getByText("Deleted elsewhere").waitFor();
+    const other = await page.context().newPage();
+    await other.goto(`${scene.server.url}/session/${sessionId}`);
+    await other.getByRole("heading", { name: "Deleted elsewhere" }).waitFor();
+    await scene.rookery.deleteSession(sessionId); // without a request to the server
+    await page.getByText("Deleted elsewhere").waitFor({ state: "detached" });
+    await other.getByText("There is no such session.").waitFor();
+    await other.close();
   });
 
   it("counts the tokens of a task once, however often its row changes", async () => {

@@ -14,6 +14,8 @@ import { recordRequest, requestPath, type WriteLogLine, type RequestRecord } fro
 export interface HttpTimeouts {
   /** Between two keep-alive comments of a stream. */
   readonly heartbeat: number;
+  /** Between two searches for sessions that another process deleted. */
+  readonly deletions: number;
   /** For receiving the headers of a request. */
   readonly headers: number;
   /** For receiving a whole request. */

@@ -59,6 +59,7 @@ export interface HttpServer extends AsyncDisposable {
 export const DEFAULT_PORT = 7433;
 const TIMES: HttpTimeouts = {
   heartbeat: 15_000,
+  deletions: 5_000,
   headers: 10_000,
   request: 60_000,
   stall: 120_000,
@@ -87,7 +88,7 @@ export async function serveHttp(rookery: ServedRookery, options: HttpOptions): P
     version,
     startedAt,
     sessions: opening.use(new DrivenSessions(rookery)),
-    streams: new Streams(times.heartbeat),
+    streams: new Streams(rookery.store, times),
     logins: opening.use(new McpLogins(rookery)),
     connections: new ServerConnections(),
     requests: new IdempotentRequests(),

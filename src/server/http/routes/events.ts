@@ -1,6 +1,6 @@
 /** Event routes: pages for polling and streams for following, with the same cursor for both. */
 import { z } from "zod";
-import { RookeryError, SessionEvent } from "../../../domain/index.ts";
+import { RookeryError, SessionEvent, type FeedText, type LogEvent } from "../../../domain/index.ts";
 import { HttpRefusal, toTooManyConnections } from "../problem.ts";
 import { type RouteResponse, jsonResponse } from "../response.ts";
 import { flagParam, route, wholeNumberParam, type RouteCall, type HttpRoute, type ParamShape } from "../route.ts";
@@ -29,7 +29,7 @@ const query = {
 const feedQuery = {
   ...query,
   deletions: flagParam(
-    "Also send `session.deleted` messages with `sessionId` when this server deletes a session. They are in no log and have no id. For streams. Default: false.",
+    "Also send `session.deleted` messages with `sessionId` when a session is deleted. They are in no log and have no id. If another process deletes it, the message comes some seconds later, and only if the session is one of the newest 1,000. For streams. Default: false.",
   ),
 };
 
@@ -124,6 +124,7 @@ export const eventRoutes: readonly HttpRoute[] = [
 type EventsCall = Pick<RouteCall<ParamShape, typeof query>, "context" | "query" | "request" | "response">;
 
 async function respondWithFeed(call: EventsCall, task: string | undefined, deletions = false): Promise<RouteResponse> {
+  const { streams } = call.context;
   const { store } = call.context.rookery;
   const after = readCursor(call);
   if (!wantsStream(call)) {
@@ -133,8 +134,9 @@ async function respondWithFeed(call: EventsCall, task: string | undefined, delet
     return { text: `{"events":[${events.join(",")}],"head":${page.head}}`, type: "application/json; charset=utf-8" };
   }
   refuseBeyond(after, (await store.readFeed({ after, task, limit: 0 })).head);
+  const onPage = (page: readonly FeedText[]): void => streams.deletionWatch.addKnown(findOpenedSessions(page));
   const source: LogSource = (from, signal) =>
-    toEventLines(store.followFeed({ after: from, task, signal }), getPosition);
+    toEventLines(store.followFeed({ after: from, task, signal }), getPosition, onPage);
   const name = task === undefined ? "everything" : `task ${task}`;
   return respondWithStream(call, { name, after, source, deletions });
 }
@@ -190,9 +192,19 @@ function refuseBeyond(after: number, head: number): void {
 const getSeq = ({ seq }: { readonly seq: number }): number => seq;
 const getPosition = ({ position }: { readonly position: number }): number => position;
 
+/** The ids of the sessions that start in this page. Few events are parsed. */
+function findOpenedSessions(page: readonly FeedText[]): string[] {
+  return page.flatMap(({ text }) => {
+    if (!text.includes('"session.opened"')) return [];
+    const event = JSON.parse(text) as LogEvent;
+    return event.type === "session.opened" ? [event.sessionId] : [];
+  });
+}
+
 function toEventLines<T extends { readonly text: string }>(
   pages: AsyncIterable<readonly T[]>,
   idOf: (item: T) => number,
+  onPage: (page: readonly T[]) => void = () => undefined,
 ): AsyncIterable<readonly EventLine[]> {
   return {
     [Symbol.asyncIterator]() {
@@ -201,7 +213,9 @@ function toEventLines<T extends { readonly text: string }>(
       return {
         async next() {
           const result = await iterator.next();
-          return result.done === true ? { done: true, value: undefined } : { done: false, value: lines(result.value) };
+          if (result.done === true) return { done: true, value: undefined };
+          onPage(result.value);
+          return { done: false, value: lines(result.value) };
         },
         async return() {
           await iterator.return?.();

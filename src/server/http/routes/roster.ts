@@ -14,7 +14,9 @@ export const rosterRoutes: readonly HttpRoute[] = [
     responses: { 200: { description: "The sessions and tasks, newest first.", schema: RosterSchema } },
     errors: [],
     async handle({ context }) {
-      return jsonResponse(await readRoster(context.rookery.store, new Date()));
+      const roster = await readRoster(context.rookery.store, new Date());
+      context.streams.deletionWatch.addKnown(roster.sessions.map(({ id }) => id));
+      return jsonResponse(roster);
     },
   }),
 ];

@@ -110,7 +110,6 @@ export const sessionRoutes: readonly HttpRoute[] = [
     async handle({ context, params: { id } }) {
       await requireNoRunningTask(context.rookery.store, id);
       await context.sessions.delete(id);
-      context.streams.forget();
       context.streams.announceDeletion(id);
       return jsonResponse({ id });
     },

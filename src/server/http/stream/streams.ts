@@ -1,13 +1,12 @@
 /** All open event streams: writes with backpressure, sends heartbeats, and ends the streams when the server closes. */
 import type { ServerResponse } from "node:http";
-import { isRookeryError } from "../../../domain/index.ts";
+import { isRookeryError, type Store } from "../../../domain/index.ts";
 import { CONNECTION_LIMITS } from "../../../stdx/index.ts";
 import { toProblem } from "../problem.ts";
 import { PieceCache } from "./cache.ts";
 import { LogChannel, type LogSource } from "./channel.ts";
+import { DeletionWatch } from "./deletion-watch.ts";
 
-/** Interval of the comments that keep idle connections alive. */
-export const HEARTBEAT_MS = 15_000;
 /** Streams last for hours, so a quarter of the connections is reserved for short requests. */
 export const MAX_STREAMS = (CONNECTION_LIMITS.authenticated * 3) / 4;
 const RETRY_MS = 1_000;
@@ -24,7 +23,16 @@ export interface StreamOptions {
   readonly deletions?: boolean | undefined;
 }
 
+export interface StreamTimes {
+  /** Between two comments that keep idle connections alive. */
+  readonly heartbeat: number;
+  /** Between two searches for sessions that another process deleted. */
+  readonly deletions: number;
+}
+
 export class Streams {
+  /** Finds deletions by other processes while a reader wants to know of them. */
+  readonly deletionWatch: DeletionWatch;
   readonly #channels = new Map<string, LogChannel>();
   readonly #cache = new PieceCache();
   readonly #open = new Map<ServerResponse, AbortController>();
@@ -33,8 +41,10 @@ export class Streams {
   sentEvents = 0;
   sentBytes = 0;
 
-  constructor(heartbeatMs: number = HEARTBEAT_MS) {
-    this.#heartbeatTimer = setInterval(() => this.#sendHeartbeats(), heartbeatMs).unref();
+  constructor(store: Store, { heartbeat, deletions }: StreamTimes) {
+    this.#heartbeatTimer = setInterval(() => this.#sendHeartbeats(), heartbeat).unref();
+    const onDeleted = (sessionId: string): void => this.announceDeletion(sessionId);
+    this.deletionWatch = new DeletionWatch({ store, intervalMs: deletions, onDeleted });
   }
 
   get count(): number {
@@ -53,6 +63,7 @@ export class Streams {
     response.once("close", onDisconnect);
     response.once("error", onDisconnect); // a reset connection
     this.#open.set(response, controller);
+    const endWatch = deletions ? this.deletionWatch.watch() : undefined;
     if (deletions) this.#toldOfDeletions.add(response);
     const channel = this.#join(name, source);
     try {
@@ -66,6 +77,7 @@ export class Streams {
       this.#leave(name, channel);
       this.#open.delete(response);
       this.#toldOfDeletions.delete(response);
+      endWatch?.();
       response.off("close", onDisconnect);
       if (response.writableNeedDrain)
         response.destroy(); // end() would wait for a slow reader, which can resume from the log
@@ -73,16 +85,18 @@ export class Streams {
     }
   }
 
-  /** Clears the cache. Call this after a deletion. */
+  /** Clears the cache. Call this after a removal. */
   forget(): void {
     this.#cache.clear();
   }
 
   /**
-   * Tells the readers that asked for it. The message is in no log and has no id, so a reader that cannot take it now is
-   * disconnected: it reconnects, and knows that it may have missed a deletion.
+   * Clears the cache, and tells the readers that asked for it. The message is in no log and has no id, so a reader that
+   * cannot take it now is disconnected: it reconnects, and knows that it may have missed a deletion.
    */
   announceDeletion(sessionId: string): void {
+    this.forget();
+    this.deletionWatch.forget(sessionId);
     const message = `event: ${DELETION}\ndata: ${JSON.stringify({ sessionId })}\n\n`;
     for (const response of this.#toldOfDeletions) {
       if (response.writableNeedDrain) this.#open.get(response)?.abort();
@@ -92,6 +106,7 @@ export class Streams {
 
   close(): void {
     clearInterval(this.#heartbeatTimer);
+    this.deletionWatch.close();
     for (const controller of this.#open.values()) controller.abort();
   }
 

@@ -1,0 +1,85 @@
+/**
+ * Notices sessions that another process deletes. A deletion leaves no event in the log, so the newest sessions of the
+ * store are compared with those that were there before. Runs only while somebody wants to know.
+ */
+import type { Store } from "../../../domain/index.ts";
+
+/** As many as a roster lists. The deletion of an older session is not noticed. */
+const MAX_COMPARED = 1_000;
+/** More are not remembered until the next comparison, which forgets the old ones. */
+const MAX_KNOWN = 20_000;
+
+export interface DeletionWatchOptions {
+  readonly store: Pick<Store, "list" | "summary">;
+  /** Between two comparisons. */
+  readonly intervalMs: number;
+  onDeleted(sessionId: string): void;
+}
+
+export class DeletionWatch {
+  readonly #options: DeletionWatchOptions;
+  readonly #known = new Set<string>();
+  #watchers = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isComparing = false;
+
+  constructor(options: DeletionWatchOptions) {
+    this.#options = options;
+  }
+
+  /** Compares until the returned function is called. */
+  watch(): () => void {
+    this.#watchers += 1;
+    this.#timer ??= setInterval(() => void this.#compare(), this.#options.intervalMs).unref();
+    return () => {
+      this.#watchers -= 1;
+      if (this.#watchers === 0) this.close();
+    };
+  }
+
+  /**
+   * Adds sessions that clients see, so that their deletion is noticed although they were in no comparison yet. Clients
+   * read a roster before they watch, so those of the last roster are kept without anybody who watches.
+   */
+  addKnown(sessionIds: Iterable<string>): void {
+    if (this.#watchers === 0) this.#known.clear();
+    for (const id of sessionIds) if (this.#known.size < MAX_KNOWN) this.#known.add(id);
+  }
+
+  /** Call this for a session whose deletion is announced already. */
+  forget(sessionId: string): void {
+    this.#known.delete(sessionId);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#known.clear();
+  }
+
+  /** A store that cannot be read now is read again at the next time. */
+  async #compare(): Promise<void> {
+    if (this.#isComparing) return;
+    this.#isComparing = true;
+    try {
+      const listed = await this.#options.store.list({ limit: MAX_COMPARED });
+      const ids = new Set(listed.map(({ id }) => id));
+      const oldest = listed.length < MAX_COMPARED ? "" : (listed.at(-1)?.id ?? "");
+      for (const id of this.#known) {
+        if (ids.has(id)) continue;
+        // Session ids sort by age, and the list leaves out copies that are not complete.
+        if (id > oldest && (await this.#options.store.summary(id)) === undefined) this.#announce(id);
+        if (id <= oldest) this.#known.delete(id);
+      }
+      if (this.#watchers > 0) this.addKnown(ids); // nobody may watch anymore
+    } catch {
+      // the streams report what is wrong with the store
+    } finally {
+      this.#isComparing = false;
+    }
+  }
+
+  #announce(id: string): void {
+    if (this.#known.delete(id) && this.#watchers > 0) this.#options.onDeleted(id);
+  }
+}
