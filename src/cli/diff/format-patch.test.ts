@@ -22,7 +22,10 @@ async function formatChanges(
 it("shows a changed line with its number and three lines of context, and separates hunks", async () => {
   const lines = numbered(200);
   const after = lines.with(99, "changed").with(149, "changed too");
-  expect(await formatChanges({ "a.txt": joined(lines) }, ({ write }) => write("a.txt", joined(after)))).toEqual([
+  const shown = await formatChanges({ "a.txt": joined(lines) }, (repository) =>
+    repository.write("a.txt", joined(after)),
+  );
+  expect(shown).toEqual([
     "  a.txt +2 -2",
     "   97   line 97",
     "   98   line 98",
@@ -76,19 +79,19 @@ it.each<[string, Record<string, string>, Record<string, string>, string[]]>([
   ["a name that git quotes", {}, { 'a"\tb\\.txt': "" }, ['  a" b\\.txt new file empty']],
   ["control characters", {}, { "a.txt": "\u001b[2J\n" }, ["  a.txt new file +1", "  1 + <U+001B>[2J"]],
 ])("shows %s", async (_, before, after, expected) => {
-  const shown = await formatChanges({ "kept.txt": "kept\n", ...before }, async ({ write }) => {
-    for (const [path, text] of Object.entries(after)) await write(path, text);
+  const shown = await formatChanges({ "kept.txt": "kept\n", ...before }, async (repository) => {
+    for (const [path, text] of Object.entries(after)) await repository.write(path, text);
   });
   expect(shown).toEqual(expected);
 });
 
 it("shows deleted and renamed files, and new modes", async () => {
   const files = { "a.txt": "one\n", "b.txt": joined(numbered(20)), "c.sh": "true\n" };
-  const shown = await formatChanges(files, async ({ git }) => {
-    await git("rm", "a.txt");
-    await git("mv", "b.txt", "moved.txt");
-    await git("update-index", "--chmod=+x", "c.sh");
-    await git("config", "core.fileMode", "false");
+  const shown = await formatChanges(files, async (repository) => {
+    await repository.git("rm", "a.txt");
+    await repository.git("mv", "b.txt", "moved.txt");
+    await repository.git("update-index", "--chmod=+x", "c.sh");
+    await repository.git("config", "core.fileMode", "false");
   });
   expect(shown).toEqual(["  a.txt deleted -1", "  1 - one", "  c.sh now executable", "  moved.txt renamed from b.txt"]);
 });

@@ -21,6 +21,6 @@ it.each([
 it("says what else the keys do while it waits for a second a", () => {
   const style = { width: 120, paint: plainPaint, isAlwaysAsked: true, question: [] };
   expect(renderDecision(request, style)).toEqual([
-    "  press a again to allow every bash in this session without asking · y once · Esc interrupts",
+    "  press a again to allow every bash in this session without asking · y once · Esc goes back",
   ]);
 });

@@ -2,7 +2,7 @@
 import type { Answer } from "../../../session/method-types.ts";
 import type { FormInput } from "../../questions/form-input.ts";
 import type { TaskRequest } from "../requests.ts";
-import type { DecideMode } from "./state.ts";
+import type { TaskDecideMode } from "./request-mode.ts";
 import type { ScrollStep } from "./transcript-buffer.ts";
 
 export type CockpitCommand =
@@ -20,7 +20,7 @@ export type CockpitCommand =
   /** A key at a permission question, which counts only if no other one follows at once. */
   | {
       readonly type: "decisionKey";
-      readonly mode: DecideMode;
+      readonly mode: TaskDecideMode;
       readonly data: string;
     }
   /** Reads the oldest open request of the task, and asks for an answer. */

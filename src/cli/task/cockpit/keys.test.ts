@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { CockpitCommand } from "./commands.ts";
 import { decideRequest, handleCockpitKey, handleCockpitSubmit, startReason } from "./keys.ts";
-import { type CockpitState, type DecideMode, visibleTasks, withTasks } from "./state.ts";
+import type { TaskDecideMode } from "./request-mode.ts";
+import { type CockpitState, visibleTasks, withTasks } from "./state.ts";
 import { cockpitWith, listedTask, READ_AT } from "./test-state.ts";
 
 const DOWN = "\u001b[B";
@@ -26,7 +27,7 @@ const request = {
   taskId: "a",
   asked: { requestId: "req_1", tool: "bash", input: { command: "npm test" } },
 };
-const mode: DecideMode = { type: "decide", request, isPrinted: false };
+const mode: TaskDecideMode = { type: "decide", request, isPrinted: false };
 const deciding = (): CockpitState => ({ ...cockpitWith({ id: "a" }), mode });
 
 describe("the order of tasks", () => {

@@ -6,16 +6,8 @@ import { toSingleLine } from "../../sanitize.ts";
 import type { ListedTask } from "../interrupted.ts";
 import { groupOfTask } from "../task-group.ts";
 import type { CockpitCommand } from "./commands.ts";
-import {
-  BROWSE_MODE,
-  type CockpitMode,
-  type CockpitState,
-  type DecideMode,
-  keepSelection,
-  type ReasonMode,
-  targetTask,
-  visibleTasks,
-} from "./state.ts";
+import type { TaskDecideMode, TaskReasonMode } from "./request-mode.ts";
+import { BROWSE_MODE, type CockpitMode, type CockpitState, keepSelection, targetTask, visibleTasks } from "./state.ts";
 
 export interface CockpitStep {
   readonly state: CockpitState;
@@ -183,7 +175,11 @@ function handleConfirmKey(
 }
 
 /** Carries out a choice at a permission question. */
-export function decideRequest(state: CockpitState, { request, isPrinted }: DecideMode, key: DecisionKey): CockpitStep {
+export function decideRequest(
+  state: CockpitState,
+  { request, isPrinted }: TaskDecideMode,
+  key: DecisionKey,
+): CockpitStep {
   if ("diff" in key) return { state, command: { type: "showRequestDiff", request } };
   if ("answer" in key)
     return { state: { ...state, mode: BROWSE_MODE }, command: { type: "answer", request, answer: key.answer } };
@@ -192,7 +188,7 @@ export function decideRequest(state: CockpitState, { request, isPrinted }: Decid
 }
 
 /** Opens the line editor for the reason of a denial, or for another command. */
-export function startReason(state: CockpitState, mode: ReasonMode, text: string): CockpitStep {
+export function startReason(state: CockpitState, mode: TaskReasonMode, text: string): CockpitStep {
   return { state: { ...state, mode }, command: { type: "setInput", text } };
 }
 

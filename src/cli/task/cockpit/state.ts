@@ -6,6 +6,7 @@ import type { ListedTask } from "../interrupted.ts";
 import type { TaskRequest } from "../requests.ts";
 import { groupOfTask, sortByGroup } from "../task-group.ts";
 import type { CockpitCommand } from "./commands.ts";
+import type { TaskDecideMode, TaskReasonMode } from "./request-mode.ts";
 
 export type CockpitMode =
   | { readonly type: "browse" }
@@ -22,24 +23,9 @@ export type CockpitMode =
       readonly refuse?: CockpitCommand;
     }
   | { readonly type: "input"; readonly label: string; readonly purpose: InputPurpose }
-  | DecideMode
-  | ReasonMode
+  | TaskDecideMode
+  | TaskReasonMode
   | { readonly type: "form"; readonly request: TaskRequest; readonly form: FormInput };
-
-export interface DecideMode {
-  readonly type: "decide";
-  readonly request: TaskRequest;
-  /** Whether the scrollback has the request, because it does not fit the screen. */
-  readonly isPrinted: boolean;
-  /** Whether the person has pressed `a` once. Default: false. */
-  readonly isAlwaysAsked?: boolean;
-}
-
-export interface ReasonMode extends Pick<DecideMode, "request" | "isPrinted"> {
-  readonly type: "reason";
-  /** Whether the text is another command, not a reason. */
-  readonly isCommand: boolean;
-}
 
 export type InputPurpose =
   { readonly type: "start" } | { readonly type: "resume"; readonly id: string; readonly isPromptRequired: boolean };

@@ -1,0 +1,17 @@
+/** What the keys do while a permission request of a task is open. */
+import type { TaskRequest } from "../requests.ts";
+
+export interface TaskDecideMode {
+  readonly type: "decide";
+  readonly request: TaskRequest;
+  /** Whether the scrollback has the request, because it does not fit the screen. */
+  readonly isPrinted: boolean;
+  /** Whether the person has pressed `a` once. Default: false. */
+  readonly isAlwaysAsked?: boolean;
+}
+
+export interface TaskReasonMode extends Pick<TaskDecideMode, "request" | "isPrinted"> {
+  readonly type: "reason";
+  /** Whether the text is another command, not a reason. */
+  readonly isCommand: boolean;
+}
