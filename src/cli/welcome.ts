@@ -40,12 +40,13 @@ function nextSteps(name: string | undefined): string[] {
   const chosen = name === undefined ? "" : ` --agent ${name}`;
   return [
     "Talk with an agent in this directory, and continue later:",
-    chosen === "" ? "  rookery" : `  rookery chat${chosen}`,
+    `  rookery${chosen}`,
+    `  rookery "Fix the failing test"${chosen}`,
     "  rookery -c",
     "",
-    "Send one prompt, or run a task in its own git worktree:",
+    "Send one prompt and exit, or run a task in its own git worktree:",
     `  rookery run "Explain this repository"${chosen}`,
-    `  rookery task start "Fix the failing test"${chosen}`,
+    `  rookery task start "Add pagination"${chosen}`,
     "",
     "More: rookery agents, rookery sessions, rookery serve, rookery demo, rookery --help",
   ];

@@ -17,7 +17,7 @@ import { MIN_ROWS_FOR_STATUS } from "./screen/compose.ts";
 import { ChatConnection, type ChatSettings } from "./connection.ts";
 import type { ChatState, CommandMark } from "./conversation/fold.ts";
 import { findFirstAgent } from "./start/first-agent.ts";
-import { formatNotReady, renderGreeting } from "./start/greeting.ts";
+import { formatNoneReady, formatNotReady, renderGreeting } from "./start/greeting.ts";
 import type { ChatHost } from "./host.ts";
 import { ChatKeys } from "./input/keys.ts";
 import { renderLiveRegion } from "./screen/live-region.ts";
@@ -288,10 +288,11 @@ export class Chat implements SurfaceOwner, ChatHost {
   async #greet(): Promise<boolean> {
     const { columns: width, rows } = this.surface.size;
     if (rows >= MIN_ROWS_FOR_STATUS) this.print(renderGreeting(this.io.version, { width, paint: this.surface.paint }));
-    const { state, missing } = await findFirstAgent(this.#options.settings, { cwd: this.cwd, env: this.io.env });
+    const { state, missing, isChosen } = await findFirstAgent(this.#options.settings, { cwd: this.cwd, env: this.io.env });
     this.#view.setState(state);
     this.#status.setNote(undefined);
-    if (missing !== undefined) this.notice(formatNotReady(state.agent, missing), "yellow");
+    if (missing !== undefined)
+      this.notice(isChosen ? formatNotReady(state.agent, missing) : formatNoneReady(missing), "yellow");
     return missing === undefined;
   }
 

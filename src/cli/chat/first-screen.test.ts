@@ -37,6 +37,24 @@ it(
   CHAT_TEST_MS,
 );
 
+it(
+  "says how to get an agent if none is ready, without naming one that nobody has chosen",
+  async () => {
+    await using fixture = await openCommandFixture();
+    const screen = await openChat(fixture, [], { env: { ANTHROPIC_API_KEY: "" } });
+    const shown = await screen.waitFor(/shows a whole turn without a key\n\n❯/);
+    expect(shown.split("\n").slice(0, 6)).toEqual([
+      expect.stringMatching(/^Rookery /),
+      "/ commands · @ files · ! shell · Shift-Tab permissions · Ctrl-D quits · /help",
+      "No agent is ready yet. Quit with Ctrl-D, then one of:",
+      "  export ANTHROPIC_API_KEY=…",
+      "  rookery agents    lists the programs to install or to log in to",
+      "  rookery demo      shows a whole turn without a key",
+    ]);
+  },
+  CHAT_TEST_MS,
+);
+
 it("fits every command of /help into a line of 80 columns", () => {
   const lines = renderChatHelp(SLASH_COMMANDS, { width: 80, paint: plainPaint });
   expect(lines.filter((line) => line.startsWith("/"))).toHaveLength(SLASH_COMMANDS.length);
