@@ -288,7 +288,10 @@ export class Chat implements SurfaceOwner, ChatHost {
   async #greet(): Promise<boolean> {
     const { columns: width, rows } = this.surface.size;
     if (rows >= MIN_ROWS_FOR_STATUS) this.print(renderGreeting(this.io.version, { width, paint: this.surface.paint }));
-    const { state, missing, isChosen } = await findFirstAgent(this.#options.settings, { cwd: this.cwd, env: this.io.env });
+    const { state, missing, isChosen } = await findFirstAgent(this.#options.settings, {
+      cwd: this.cwd,
+      env: this.io.env,
+    });
     this.#view.setState(state);
     this.#status.setNote(undefined);
     if (missing !== undefined)
