@@ -15,6 +15,7 @@ export {
   Session,
   type Answer,
   type Changes,
+  type RevokeOptions,
   type SearchCursor,
   type SearchMatch,
   type SearchQuery,

@@ -50,6 +50,7 @@ import {
   isOtherProcessError,
   reopenSession,
   settleStoredSession,
+  parseRevokeOptions,
   queueStoredInput,
   revokeStoredGrant,
   withdrawStoredInput,
@@ -59,6 +60,7 @@ import {
   type BudgetOptions,
   type LeaseTiming,
   type NewSessionOptions,
+  type RevokeOptions,
   type SearchQuery,
   type SearchResult,
   type Session,
@@ -316,14 +318,15 @@ export class Rookery implements AsyncDisposable {
   }
 
   /**
-   * Revokes a permission that a person gave for the rest of the session: the agent asks again before this tool runs.
-   * Changes nothing if there is none. If another process drives the session, that process follows within a second.
-   * Rejects with `session_not_found` or `session_closed`.
+   * Revokes a permission that a person gave for the rest of the session: the agent asks again before this tool runs, or
+   * with `prefix` before commands run that start with these words. Changes nothing if there is none. If another process
+   * drives the session, that process follows within a second. Rejects with `session_not_found` or `session_closed`.
    */
-  async revoke(sessionId: string, tool: string): Promise<void> {
+  async revoke(sessionId: string, tool: string, options: RevokeOptions = {}): Promise<void> {
     checkText(sessionId, "the session id");
     checkText(tool, "the tool");
-    return revokeStoredGrant(this.store, { sessionId, tool, clock: this.#clock });
+    const { prefix } = parseRevokeOptions(options);
+    return revokeStoredGrant(this.store, { sessionId, tool, prefix, clock: this.#clock });
   }
 
   /** Closes a session for good. If another process drives it, that process stops. */

@@ -9,6 +9,7 @@ const SRC = fileURLToPath(new URL("../src/", import.meta.url));
 /** What a page in a browser loads: the client, and the code that computes states and views from events. */
 const ENTRIES = [
   "client/index.ts",
+  "domain/command-prefix.ts",
   "domain/enums.ts",
   "domain/state-fold.ts",
   "domain/state.ts",

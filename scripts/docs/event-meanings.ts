@@ -26,8 +26,10 @@ export const SESSION_EVENT_MEANINGS: Readonly<Record<EventType, string>> = {
   "tool.updated": "A running tool call reports progress.",
   "tool.ended": "A tool call ended: `ok`, `failed`, `denied`, `cancelled`, `timed_out` or `unknown`.",
   "permission.requested": "A tool call waits for a permission.",
-  "permission.resolved": "A person or the policy decided on a permission.",
-  "permission.revoked": "A person is asked again before this tool runs, although it was allowed for the session.",
+  "permission.resolved":
+    "A person or the policy decided on a permission; with `prefix`, for all commands that start with these words.",
+  "permission.revoked":
+    "A person is asked again before this tool, or with `prefix` this command, runs, although it was allowed for the session.",
   "question.asked": "The agent, a server or Rookery asks a person a question.",
   "question.answered": "A person or the policy answered a question.",
   "plan.updated": "The agent's plan, whole.",

@@ -337,7 +337,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Ask again before a tool runs that was allowed for the rest of the session. */
+        /** Ask again before a tool or a command runs that was allowed for the rest of the session. */
         delete: operations["revokeGrant"];
         options?: never;
         head?: never;
@@ -1220,6 +1220,7 @@ export interface components {
             /** @enum {string} */
             by: "person" | "policy";
             message?: string;
+            prefix?: string;
         } | {
             seq: number;
             /** Format: date-time */
@@ -1230,6 +1231,7 @@ export interface components {
             /** @constant */
             type: "permission.revoked";
             tool: string;
+            prefix?: string;
         } | {
             seq: number;
             /** Format: date-time */
@@ -1619,6 +1621,11 @@ export interface components {
             };
             /** @description Tools that a person allowed for the rest of the session. */
             grants: string[];
+            /** @description Commands that a person allowed for the rest of the session, by their first words. */
+            commandGrants: {
+                tool: string;
+                prefix: string;
+            }[];
             /** @description Running tools. */
             tools: {
                 toolId: string;
@@ -1804,6 +1811,8 @@ export interface components {
             /** @enum {string} */
             scope?: "once" | "session";
             message?: string;
+            /** @description With scope session, for a shell command: allow only commands that start with these words. Default: every call of the tool. */
+            prefix?: string;
         } | {
             /**
              * @description The answer to a question.
@@ -4599,7 +4608,10 @@ export interface operations {
     };
     revokeGrant: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Revoke only the permission for commands that start with these words. Default: everything of the tool. */
+                prefix?: string;
+            };
             header?: {
                 /** @description Makes retries safe: the server handles requests with the same key once. */
                 "Idempotency-Key"?: string;

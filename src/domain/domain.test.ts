@@ -54,6 +54,11 @@ const allowed = (scope: "once" | "session"): EventBody => ({
   scope,
   by: "person",
 });
+/** A request, and a permission for the session by a prefix. */
+const granted = (requestId: string, prefix: string): EventBody[] => [
+  { ...ASKED, requestId },
+  { type: "permission.resolved", requestId, decision: "allow", scope: "session", by: "person", prefix },
+];
 
 describe("ids", () => {
   it("sort in creation order, also within a millisecond and when the clock goes back", () => {
@@ -91,6 +96,27 @@ describe("the state", () => {
     ["waiting", [OPENED, STARTED, ASKED], { status: "waiting" }],
     ["answered", [OPENED, STARTED, ASKED, allowed("once")], { status: "running", grants: [] }],
     ["granted", [OPENED, STARTED, ASKED, allowed("session")], { status: "running", grants: ["bash"] }],
+    [
+      "granted by a prefix, which is no grant for the tool",
+      [OPENED, STARTED, ...granted("r1", "npm test"), ...granted("r2", "npm test")],
+      { grants: [], commandGrants: [{ tool: "bash", prefix: "npm test" }] },
+    ],
+    [
+      "without a prefix that was revoked",
+      [
+        ...[OPENED, STARTED, ASKED, allowed("session"), ...granted("r2", "npm test"), ...granted("r3", "ls")],
+        { type: "permission.revoked", tool: "bash", prefix: "ls" },
+      ],
+      { grants: ["bash"], commandGrants: [{ tool: "bash", prefix: "npm test" }] },
+    ],
+    [
+      "without every prefix of a tool that was revoked",
+      [
+        ...[OPENED, STARTED, ASKED, allowed("session"), ...granted("r2", "npm test")],
+        { type: "permission.revoked", tool: "bash" },
+      ],
+      { grants: [], commandGrants: [] },
+    ],
     ["parked", [OPENED, STARTED, PARKED], { status: "parked", turn: { parkedUntil: AT, parks: 1 } }],
     [
       "continued",

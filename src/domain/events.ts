@@ -194,9 +194,15 @@ export const eventBodies = lazily(() => ({
     scope: z.enum(["once", "session"]),
     by: z.enum(["person", "policy"]),
     message: z.string().optional(),
+    /** With scope `session`: only commands that start with these words are allowed. Default: every call of the tool. */
+    prefix: z.string().optional(),
   }),
   /** A person revoked the permission that they gave for the rest of the session. The agent asks again before this tool runs. */
-  "permission.revoked": z.strictObject({ tool: z.string() }),
+  "permission.revoked": z.strictObject({
+    tool: z.string(),
+    /** Revokes only the permission for commands that start with these words. Default: everything of the tool. */
+    prefix: z.string().optional(),
+  }),
   "question.asked": z.strictObject({
     requestId: z.string(),
     message: z.string(),

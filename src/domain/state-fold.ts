@@ -1,5 +1,6 @@
 /** Applies events to the state of a session, in time linear in the number of events, regardless of how much is open. */
 import { budgetsAfter, raisedKey } from "./budget.ts";
+import type { CommandGrant } from "./command-prefix.ts";
 import { unknownEvent } from "./errors.ts";
 import type { EventOf, SessionEvent } from "./events.ts";
 import type { SessionStatus } from "./enums.ts";
@@ -189,7 +190,7 @@ export class SessionFold {
         this.#answer(event);
         break;
       case "permission.revoked":
-        fields.grants = fields.grants.filter((tool) => tool !== event.tool);
+        this.#revoke(event);
         break;
       case "tool.chosen":
         fields.toolChoices = { ...fields.toolChoices, [event.tool]: event.enabled };
@@ -297,8 +298,23 @@ export class SessionFold {
   #grant(event: EventOf<"permission.resolved">): void {
     if (event.decision !== "allow" || event.scope !== "session") return;
     const tool = this.#requests.find(event.requestId)?.tool;
-    const { grants } = this.#fields;
-    if (tool !== undefined && !grants.includes(tool)) this.#fields.grants = [...grants, tool];
+    const { grants, commandGrants } = this.#fields;
+    const { prefix } = event;
+    if (tool === undefined) return;
+    if (prefix === undefined) {
+      if (!grants.includes(tool)) this.#fields.grants = [...grants, tool];
+    } else if (!commandGrants.some((grant) => grant.tool === tool && grant.prefix === prefix)) {
+      this.#fields.commandGrants = [...commandGrants, { tool, prefix }];
+    }
+  }
+
+  /** Without a prefix, the agent asks again before any call of the tool. */
+  #revoke({ tool, prefix }: EventOf<"permission.revoked">): void {
+    const fields = this.#fields;
+    const isRevoked = (grant: CommandGrant): boolean =>
+      grant.tool === tool && (prefix === undefined || grant.prefix === prefix);
+    fields.commandGrants = fields.commandGrants.filter((grant) => !isRevoked(grant));
+    if (prefix === undefined) fields.grants = fields.grants.filter((each) => each !== tool);
   }
 
   #forgetRequestsOfTurn(): void {

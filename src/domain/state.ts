@@ -4,6 +4,7 @@
  */
 import type { SessionStatus } from "./enums.ts";
 import { NO_BUDGETS, type SessionBudgets } from "./budget.ts";
+import type { CommandGrant } from "./command-prefix.ts";
 import type { EventOf, InputPart, PermissionPolicy, ToolKind, TurnOutcome } from "./events.ts";
 import { NO_USAGE, type Usage } from "./usage.ts";
 import { NO_WORK, type WorkState } from "./work.ts";
@@ -50,6 +51,8 @@ export interface SessionState {
   readonly pluginStates: Readonly<Record<string, { readonly version: string; readonly state: unknown }>>;
   /** Tools that a person allowed for the rest of the session. */
   readonly grants: readonly string[];
+  /** Commands that a person allowed for the rest of the session, by their first words. */
+  readonly commandGrants: readonly CommandGrant[];
   /** Running tools of the turn and from between turns. */
   readonly tools: readonly RunningTool[];
   /** Children that the running turn started, ended or not, until it ends. */
@@ -137,6 +140,7 @@ export function emptyState(id: string): SessionState {
     toolChoices: {},
     pluginStates: {},
     grants: [],
+    commandGrants: [],
     tools: [],
     subagents: [],
     usage: NO_USAGE,

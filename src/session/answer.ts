@@ -3,6 +3,7 @@
  * there.
  */
 import { z } from "zod";
+import { findPrefixMismatch, normalizePrefix } from "../domain/command-prefix.ts";
 import {
   RookeryError,
   isRookeryError,
@@ -30,7 +31,7 @@ export type RequestEvent = EventOf<"permission.requested"> | EventOf<"question.a
 
 /**
  * Rejects with `session_not_found`, `request_not_found`, `request_resolved`, `usage` if the answer is of the wrong
- * kind, or `input_invalid` if its content does not match the form's schema.
+ * kind or its prefix does not fit the request, or `input_invalid` if its content does not match the form's schema.
  */
 export async function answerRequest(store: SessionStore, options: AnswerOptions): Promise<void> {
   const { sessionId, requestId, clock } = options;
@@ -98,7 +99,9 @@ function toAnswerEvent(request: RequestEvent, answer: Answer): EventBody {
   const { requestId } = request;
   if (request.type === "permission.requested" && "decision" in answer) {
     const { decision, scope = "once", message } = answer;
-    return { type: "permission.resolved", requestId, decision, scope, by: "person", ...(message && { message }) };
+    const prefix = answer.prefix === undefined ? undefined : requireFittingPrefix(request, answer, answer.prefix);
+    const optional = { ...(message && { message }), ...(prefix !== undefined && { prefix }) };
+    return { type: "permission.resolved", requestId, decision, scope, by: "person", ...optional };
   }
   if (request.type === "question.asked" && "action" in answer) {
     const { action, content } = answer;
@@ -109,6 +112,23 @@ function toAnswerEvent(request: RequestEvent, answer: Answer): EventBody {
   const kind = isPermission ? "a permission request" : "a question";
   const choices = isPermission ? "allow, always or deny" : "accept, decline or cancel";
   throw new RookeryError("usage", `request ${requestId} is ${kind}: answer it with ${choices}`);
+}
+
+/** Returns the prefix as it is stored. */
+function requireFittingPrefix(
+  request: EventOf<"permission.requested">,
+  { decision, scope }: { readonly decision: string; readonly scope?: string },
+  given: string,
+): string {
+  if (decision !== "allow" || scope !== "session")
+    throw new RookeryError("usage", "a prefix is only valid for a permission that is given for the session");
+  const prefix = normalizePrefix(given);
+  const mismatch = findPrefixMismatch(request, prefix);
+  if (mismatch === undefined) return prefix;
+  throw new RookeryError(
+    "usage",
+    `request ${request.requestId} cannot be allowed by a prefix: ${mismatch}; allow it once, or leave out the prefix to allow every call of ${request.tool}`,
+  );
 }
 
 /**

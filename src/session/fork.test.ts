@@ -167,7 +167,14 @@ describe("a fork", () => {
         kind: "execute",
         input: 1,
       },
-      { type: "permission.resolved", requestId: "r1", decision: "allow", scope: "session", by: "person" },
+      {
+        type: "permission.resolved",
+        requestId: "r1",
+        decision: "allow",
+        scope: "session",
+        by: "person",
+        prefix: "npm test",
+      },
       { type: "usage.reported", inputTokens: 5, outputTokens: 5 },
       { type: "input.queued", inputId: "i1", input: [{ type: "text", text: "later" }] },
       { type: "context.compacted", summary: "so far", throughSeq: 5 },
@@ -180,12 +187,14 @@ describe("a fork", () => {
       turns: 1,
       nativeId: undefined,
       grants: [],
+      commandGrants: [],
       queue: [],
       usage: { inputTokens: 0 },
       requestCount: 1,
     });
     const copied = await s.events(id);
     const compacted = copied.find((event): event is EventOf<"context.compacted"> => event.type === "context.compacted");
+    expect(copied.find(({ type }) => type === "permission.resolved")).not.toHaveProperty("prefix");
     expect(copied[compacted!.throughSeq - 1]?.type).toBe("permission.resolved"); // like number 5 in the source
   });
 

@@ -108,8 +108,10 @@ function copyEvent({ seq, sessionId: _, ...event }: SessionEvent, leftOut: numbe
       if (event.of === "session") return [event];
       leftOut.push(seq); // the copy does not belong to a task
       return [];
-    case "permission.resolved":
-      return [{ ...event, scope: "once" }]; // the new session asks again for permissions
+    case "permission.resolved": {
+      const { prefix: _prefix, ...resolved } = event;
+      return [{ ...resolved, scope: "once" }]; // the new session asks again for permissions
+    }
     case "context.compacted": {
       const { throughSeq } = event;
       return [{ ...event, throughSeq: throughSeq - countUpTo(leftOut, throughSeq) + 1 }];

@@ -1,4 +1,5 @@
 /** The permission gate: decides by policy if it can, and otherwise asks a person. Requests are durable. */
+import { isCommandGranted } from "../domain/command-prefix.ts";
 import type {
   AskOptions,
   CallPreview,
@@ -191,8 +192,13 @@ function decideByPolicy(state: SessionState, request: PermissionRequest): Permis
             `${request.tool} was denied: the permissions of this session are "read"; use --permissions ask or --permissions all to allow more`,
           );
     case "ask":
-      return request.readOnly || state.grants.includes(request.tool) ? ALLOWED : undefined;
+      return request.readOnly || isGranted(state, request) ? ALLOWED : undefined;
   }
+}
+
+/** A grant by its first words never covers a command with shell syntax, or one in another directory. */
+function isGranted({ grants, commandGrants, cwd }: SessionState, request: PermissionRequest): boolean {
+  return grants.includes(request.tool) || isCommandGranted(commandGrants, request, cwd);
 }
 
 function toPermissionDecision(

@@ -17,10 +17,11 @@ export {
   checkRemoteServerSpec,
   checkServerSpecs,
   checkText,
+  parseRevokeOptions,
 } from "./parameters.ts";
 export * from "./rookery-parameters.ts";
 export { MAX_MESSAGES } from "./conversation.ts";
-export type { Answer, Deliver, ReplacedMessage } from "./method-types.ts";
+export type { Answer, Deliver, ReplacedMessage, RevokeOptions } from "./method-types.ts";
 export type { Turn } from "./turn-events.ts";
 export { Session } from "./session.ts";
 export { followWithRetry, isTransientFailure, retryStore } from "./store-retry.ts";

@@ -3,7 +3,16 @@ import type { EventOf, QueuedInput } from "../domain/index.ts";
 
 /** The answer to a permission request (`decision`) or to a question (`action`). */
 export type Answer =
-  | { readonly decision: "allow" | "deny"; readonly scope?: "once" | "session"; readonly message?: string }
+  | {
+      readonly decision: "allow" | "deny";
+      readonly scope?: "once" | "session";
+      readonly message?: string;
+      /**
+       * With scope `session`, and for a shell command only: allows commands that start with these words, such as
+       * `npm test`. Default: every call of the tool.
+       */
+      readonly prefix?: string;
+    }
   | { readonly action: "accept" | "decline" | "cancel"; readonly content?: unknown };
 
 /** `steer`: for the running turn. `follow_up`: starts a new turn. */
@@ -11,3 +20,8 @@ export type Deliver = QueuedInput["deliver"];
 
 /** A message of a conversation that replaces another. */
 export type ReplacedMessage = EventOf<"conversation.replaced">["messages"][number];
+
+export interface RevokeOptions {
+  /** Revokes only the permission for commands that start with these words. Default: everything of the tool. */
+  readonly prefix?: string;
+}

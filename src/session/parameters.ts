@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { BUDGET_UNITS, Budget, InputPart, PermissionPolicy, eventBodies, parseInput } from "../domain/index.ts";
 import type { Changes } from "./driver.ts";
-import type { Answer, ReplacedMessage } from "./method-types.ts";
+import type { Answer, ReplacedMessage, RevokeOptions } from "./method-types.ts";
 
 /** The maximum length of a path, ID or title. */
 const MAX_NAME_LENGTH = 10_000;
@@ -75,6 +75,7 @@ const answerSchema: z.ZodType<Answer> = z.lazy(() =>
       decision: z.enum(["allow", "deny"]),
       scope: z.enum(["once", "session"]).optional(),
       message: optionalMessage(),
+      prefix: optionalName(),
     }),
     z.strictObject({ action: z.enum(["accept", "decline", "cancel"]), content: z.unknown().optional() }),
   ]),
@@ -82,6 +83,12 @@ const answerSchema: z.ZodType<Answer> = z.lazy(() =>
 
 export function parseAnswerArgument(answer: unknown): Answer {
   return parseInput(answerSchema, answer, "the answer");
+}
+
+const revokeSchema = z.lazy(() => z.strictObject({ prefix: optionalName() }));
+
+export function parseRevokeOptions(options: unknown): RevokeOptions {
+  return parseInput(revokeSchema, options, "the options of revoke") as RevokeOptions;
 }
 
 const serverFields = {

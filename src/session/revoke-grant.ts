@@ -5,10 +5,13 @@ import { appendWithoutLease, sessionNotFound } from "./answer.ts";
 import { loadState } from "./open.ts";
 import { checkText } from "./parameters.ts";
 import { sessionClosed } from "./queue-input.ts";
+import { toRevocation } from "./revocation.ts";
 
 export interface RevokeStoredGrantOptions {
   readonly sessionId: string;
   readonly tool: string;
+  /** Revokes only the permission for commands that start with these words. Default: everything of the tool. */
+  readonly prefix?: string | undefined;
   readonly clock: Clock;
 }
 
@@ -18,15 +21,15 @@ export interface RevokeStoredGrantOptions {
  */
 export async function revokeStoredGrant(
   store: SessionStore,
-  { sessionId, tool, clock }: RevokeStoredGrantOptions,
+  { sessionId, tool, prefix, clock }: RevokeStoredGrantOptions,
 ): Promise<void> {
   checkText(sessionId, "the session ID");
   checkText(tool, "the tool");
   if ((await store.summary(sessionId)) === undefined) throw sessionNotFound(sessionId);
-  const { grants } = await loadState(store, sessionId);
-  if (!grants.includes(tool)) return;
+  const body = toRevocation(await loadState(store, sessionId), tool, prefix);
+  if (body === undefined) return;
   await appendWithoutLease(store, sessionId, clock, ({ status }) => {
     if (status === "closed") throw sessionClosed(sessionId);
-    return { body: { type: "permission.revoked", tool }, turnId: undefined };
+    return { body, turnId: undefined };
   });
 }

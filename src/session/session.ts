@@ -22,7 +22,7 @@ import { closingEvents } from "./end-turn.ts";
 import { expandPrompt } from "./expand-prompt.ts";
 import { toInputParts, requireAttachments } from "./input.ts";
 import { inputNotQueued } from "./log-head.ts";
-import type { Answer, Deliver, ReplacedMessage } from "./method-types.ts";
+import type { Answer, Deliver, ReplacedMessage, RevokeOptions } from "./method-types.ts";
 import {
   checkPromptOptions,
   checkSignalOption,
@@ -30,7 +30,9 @@ import {
   checkToolChoice,
   parseChanges,
   parseQueueOptions,
+  parseRevokeOptions,
 } from "./parameters.ts";
+import { toRevocation } from "./revocation.ts";
 import type { Turn } from "./turn-events.ts";
 import { Runner, type RunnerParts } from "./runner.ts";
 import { SessionLeft } from "./turn.ts";
@@ -241,13 +243,16 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * Revokes a permission that a person gave for the rest of the session (`state.grants`): the agent asks again before
-   * this tool runs. Changes nothing if there is none. Does not affect permissions that the agent's program stores itself.
+   * Revokes a permission that a person gave for the rest of the session (`state.grants`, `state.commandGrants`): the
+   * agent asks again before this tool runs, or with `prefix` before commands run that start with these words. Changes
+   * nothing if there is none. Does not affect permissions that the agent's program stores itself.
    */
-  async revoke(tool: string): Promise<void> {
+  async revoke(tool: string, options: RevokeOptions = {}): Promise<void> {
     checkText(tool, "the tool");
+    const { prefix } = parseRevokeOptions(options);
     this.#refuseIfClosed();
-    if (this.state.grants.includes(tool)) await this.#record([{ type: "permission.revoked", tool }]);
+    const revocation = toRevocation(this.state, tool, prefix);
+    if (revocation !== undefined) await this.#record([revocation]);
   }
 
   /** Closes the session in the log, and releases it. */

@@ -38,7 +38,7 @@ function formatEvent(event: SessionEvent): string | undefined {
     case "turn.cancel_requested":
       return "asked to cancel";
     case "permission.revoked":
-      return `revoked ${event.tool}`;
+      return `revoked ${event.tool}${event.prefix === undefined ? "" : `: ${event.prefix}`}`;
     case "input.withdrawn":
       return "withdrew an input";
     case "conversation.replaced":
@@ -52,7 +52,7 @@ function formatEvent(event: SessionEvent): string | undefined {
     case "permission.requested":
       return `asks ${event.requestId} ${event.title}`;
     case "permission.resolved":
-      return `answered ${event.requestId} ${event.decision} ${event.scope} by ${event.by}`;
+      return `answered ${event.requestId} ${event.decision} ${event.prefix ?? event.scope} by ${event.by}`;
     case "question.asked":
       return `asks ${event.requestId} ${event.message}`;
     case "question.answered":

@@ -48,7 +48,7 @@ const overlay = object({
   ),
   base: flag,
 });
-const answer = object({ decision: word("deny"), scope: word("once"), message: text() }, [
+const answer = object({ decision: word("deny"), scope: word("once"), message: text(), prefix: text() }, [
   { action: "perhaps" },
   { action: 5 },
   { decision: "deny", action: "accept" },
@@ -125,7 +125,12 @@ export const ROOKERY: Methods = {
   ],
   withdraw: [({ rookery }, ...args) => rookery.withdraw(...(args as [never, never])), text(), text()],
   cancelTurn: [({ rookery }, id) => rookery.cancelTurn(id), text()],
-  revoke: [({ rookery }, ...args) => rookery.revoke(...(args as [never, never])), text(), text()],
+  revoke: [
+    ({ rookery }, ...args) => rookery.revoke(...(args as [never, never, never])),
+    text(),
+    text(),
+    object({ prefix: text() }),
+  ],
   search: [
     ({ rookery }, ...args) => rookery.search(...(args as [never, never])),
     text(),
@@ -156,7 +161,7 @@ export const ROOKERY: Methods = {
 
 export const SESSION: Methods = {
   withdraw: [({ session }, id) => session.withdraw(id), text()],
-  revoke: [({ session }, tool) => session.revoke(tool), text()],
+  revoke: [({ session }, ...args) => session.revoke(...(args as [never, never])), text(), object({ prefix: text() })],
   setOverlay: [({ session }, given) => session.setOverlay(given), overlay],
   chooseTool: [({ session }, ...args) => session.chooseTool(...(args as [never, never])), text(), flag],
   expand: [({ session }, ...args) => session.expand(...(args as [never, never])), text(), object({ signal })],

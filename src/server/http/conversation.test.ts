@@ -114,6 +114,41 @@ it("revokes a permission that was given for the session, also if another process
   expect((await scene.call("DELETE", "/v1/sessions/ses_absent/grants/bash")).json.code).toBe("session_not_found");
 });
 
+it("allows commands by a prefix, refuses one that does not fit, and revokes exactly one", async () => {
+  const commands = ["echo one", "echo two", "echo one; echo two", "echo one", "echo two"];
+  await opened(commands.flatMap((command) => [call("bash", { command }), say("ran")]));
+  await using other = await Rookery.open({ env: scene.env, cwd: scene.cwd, store: scene.store });
+  const session = await other.openSession({ agent: "anthropic", permissions: "ask" });
+  const driven = `/v1/sessions/${session.id}`;
+  const answer = async (requestId: string, prefix: string) =>
+    scene.post(`${driven}/requests/${requestId}`, { decision: "allow", scope: "session", prefix });
+  const runTurn = async (prefix: string): Promise<number[]> => {
+    const statuses: number[] = [];
+    for await (const event of session.prompt("go")) {
+      if (event.type !== "permission.requested") continue;
+      const { status, json } = await answer(event.requestId, prefix);
+      statuses.push(status);
+      if (status === 200) continue;
+      expect(json.code).toBe("usage");
+      await scene.post(`${driven}/requests/${event.requestId}`, { decision: "deny" });
+    }
+    return statuses;
+  };
+  expect(await runTurn("echo one")).toEqual([200]);
+  expect(await runTurn("echo two")).toEqual([200]);
+  expect(await runTurn("echo one")).toEqual([400]);
+  const revoke = async (prefix: string) =>
+    scene.call("DELETE", `${driven}/grants/bash?prefix=${encodeURIComponent(prefix)}`);
+  for (const prefix of ["echo two", "echo two", "echo three"])
+    expect(await revoke(prefix)).toMatchObject({ status: 200 });
+  expect((await typesOf(driven)).filter((type) => type === "permission.revoked")).toHaveLength(1);
+  const { json } = await scene.get(`${driven}/state`);
+  expect(json).toMatchObject({ grants: [], commandGrants: [{ tool: "bash", prefix: "echo one" }] });
+  expect(await runTurn("echo one")).toEqual([]);
+  expect(await runTurn("echo two")).toEqual([200]);
+  await session.close();
+});
+
 it("changes the agent or the policy after the running turn, and rejects invalid changes", async () => {
   const path = await opened([WAITS, say("two")]);
   expect((await scene.call("PATCH", path, { permissions: "all" })).json).toMatchObject({ status: "idle" });

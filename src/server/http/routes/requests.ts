@@ -1,10 +1,11 @@
 /** Routes for pending permission requests and questions, for answering them, and for revoking permissions. */
+import { normalizePrefix } from "../../../domain/command-prefix.ts";
 import { RookeryError } from "../../../domain/index.ts";
 import { listWaitingRequests, sessionWaitingRequests } from "../../../session/index.ts";
 import type { HandlerContext } from "../handler-context.ts";
 import { jsonResponse } from "../response.ts";
 import { route, type HttpRoute } from "../route.ts";
-import { RequestIdParam, SessionId } from "../schema/common.ts";
+import { RequestIdParam, SessionId, boundedText } from "../schema/common.ts";
 import { AnswerBody, RequestListSchema, SummarySchema } from "../schema/session.ts";
 import { requireSummary } from "./sessions.ts";
 
@@ -61,18 +62,29 @@ export const requestRoutes: readonly HttpRoute[] = [
     method: "DELETE",
     path: "/v1/sessions/:id/grants/:tool",
     id: "revokeGrant",
-    summary: "Ask again before a tool runs that was allowed for the rest of the session.",
+    summary: "Ask again before a tool or a command runs that was allowed for the rest of the session.",
     tag: "sessions",
     params: { id: SessionId, tool: RequestIdParam },
+    query: {
+      prefix: boundedText(200).optional().meta({
+        description:
+          "Revoke only the permission for commands that start with these words. Default: everything of the tool.",
+      }),
+    },
     responses: { 200: { description: "The session, without that permission.", schema: SummarySchema } },
     errors: ["session_not_found", "session_closed"],
     completion: {
-      isEvent: (event, logId, { params: { id, tool } }) =>
-        logId === id && event.type === "permission.revoked" && "tool" in event && event.tool === tool,
+      isEvent: (event, logId, { params: { id, tool }, query: { prefix } }) => {
+        const revoked = event as { readonly tool?: unknown; readonly prefix?: unknown };
+        const wanted = prefix === undefined ? undefined : normalizePrefix(prefix);
+        return (
+          logId === id && event.type === "permission.revoked" && revoked.tool === tool && revoked.prefix === wanted
+        );
+      },
       recall: async ({ id }, { context }) => jsonResponse(await requireSummary(context, id)),
     },
-    async handle({ context, params: { id, tool } }) {
-      await context.rookery.revoke(id, tool);
+    async handle({ context, params: { id, tool }, query: { prefix } }) {
+      await context.rookery.revoke(id, tool, prefix === undefined ? {} : { prefix });
       return jsonResponse(await requireSummary(context, id));
     },
   }),

@@ -78,6 +78,9 @@ export const SessionStateSchema = z.object({
   toolChoices: z.record(z.string(), z.boolean()),
   pluginStates: z.record(z.string(), z.object({ version: z.string(), state: z.unknown() })),
   grants: z.array(z.string()).describe("Tools that a person allowed for the rest of the session."),
+  commandGrants: z
+    .array(z.object({ tool: z.string(), prefix: z.string() }))
+    .describe("Commands that a person allowed for the rest of the session, by their first words."),
   tools: z
     .array(z.object({ toolId: z.string(), turnId: z.string().optional(), name: z.string(), kind: ToolKind }))
     .describe("Running tools."),

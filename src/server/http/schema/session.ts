@@ -130,6 +130,13 @@ export const AnswerBody = z.union([
     decision: z.enum(["allow", "deny"]).describe("The answer to a permission request."),
     scope: z.enum(["once", "session"]).optional(),
     message: z.string().max(10_000).optional(),
+    prefix: z
+      .string()
+      .max(200)
+      .optional()
+      .describe(
+        "With scope session, for a shell command: allow only commands that start with these words. Default: every call of the tool.",
+      ),
   }),
   z.strictObject({
     action: z.enum(["accept", "decline", "cancel"]).describe("The answer to a question."),

@@ -1,5 +1,6 @@
 /** The events of which a transcript shows one line. */
 import { amountText } from "../../../../src/domain/budget.ts";
+import { formatGrant } from "../../../../src/domain/command-prefix.ts";
 import type { SessionEvent } from "../../../../src/domain/events.ts";
 import type { NoticeItem } from "./items.ts";
 
@@ -26,7 +27,7 @@ export function formatNotice(event: SessionEvent): Notice | undefined {
       return { level: "info", text: `Budget raised: the ${of} ${limit}.` };
     }
     case "permission.revoked":
-      return { level: "info", text: `${event.tool} asks for permission again.` };
+      return { level: "info", text: `${formatGrant(event)} asks for permission again.` };
     case "mcp.status": {
       if (event.status === "connecting" || event.status === "ready") return undefined; // the normal case
       const { server, status, reason, fix } = event;
