@@ -8,7 +8,7 @@ import { checkContentOption, parseAnswerText } from "./inbox/answer-text.ts";
 import { formatWaitingPlace, formatWaitingTitle } from "./inbox/format-waiting.ts";
 import { openWaitingSource } from "./inbox/waiting-source.ts";
 import { print, printJson, printNotice } from "./io.ts";
-import { isSet } from "./options.ts";
+import { isSet, textOption } from "./options.ts";
 import { toSingleLine } from "./sanitize.ts";
 
 /** The session and the request may be omitted if only one request waits. */
@@ -35,8 +35,14 @@ export async function answerCommand({ io, args, options }: CommandCall): Promise
   }
   const { sessionId } = request;
   await source.answer(sessionId, request.requestId, answer);
-  if (isSet(options, "json")) await printJson(io, { session: sessionId, request: request.requestId, answer: text });
-  else await print(io, `answered ${request.requestId} of ${formatConversation(request)}: ${toSingleLine(text, 200)}\n`);
+  const prefix = textOption(options, "prefix");
+  if (isSet(options, "json")) {
+    const limit = prefix !== undefined && { prefix };
+    await printJson(io, { session: sessionId, request: request.requestId, answer: text, ...limit });
+  } else {
+    const shown = toSingleLine(prefix === undefined ? text : `${text} ${prefix} …`, 200);
+    await print(io, `answered ${request.requestId} of ${formatConversation(request)}: ${shown}\n`);
+  }
   const hint = await source.resumeHint(sessionId);
   if (hint !== undefined) printNotice(io, hint);
   return EXIT.done;

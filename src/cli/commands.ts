@@ -235,12 +235,17 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
     ],
     options: [
       { flags: "--message <text>", summary: "with deny: a reason for the agent" },
+      {
+        flags: "--prefix <words>",
+        summary: "with always, for a shell command: only commands that start with these words; default: every call",
+      },
       { flags: "--content <json>", summary: "with accept: the answer to a question with several fields" },
       SERVER_OPTION,
       JSON_OPTION,
     ],
     examples: [
       "rookery answer allow",
+      'rookery answer always --prefix "npm test"',
       'rookery answer last deny --message "not on main"',
       "rookery answer fix-login 2",
       `rookery answer last REQUEST accept --content '{"name":"Ada"}'`,

@@ -1,4 +1,5 @@
 /** The session of a chat: this process drives it, or sends messages to the process that does. */
+import { listGrants, type SessionGrant } from "../../domain/command-prefix.ts";
 import type { BlobPart, InputPart, PermissionPolicy } from "../../domain/events.ts";
 import { isRookeryError, RookeryError } from "../../domain/errors.ts";
 import type { QueuedInput } from "../../domain/state.ts";
@@ -138,17 +139,18 @@ export class ChatConnection implements AsyncDisposable {
     await this.rookery.answer(this.#requireId(), requestId, answer);
   }
 
-  /** The tools that a person allowed for the rest of the session. */
-  async grants(): Promise<readonly string[]> {
+  /** The tools and commands that a person allowed for the rest of the session. */
+  async grants(): Promise<readonly SessionGrant[]> {
     if (this.#sessionId === undefined) return [];
-    return (this.session?.state ?? (await loadState(this.rookery.store, this.#sessionId))).grants;
+    return listGrants(this.session?.state ?? (await loadState(this.rookery.store, this.#sessionId)));
   }
 
-  /** Asks again before this tool runs. */
-  async revoke(tool: string): Promise<void> {
+  /** Asks again before this tool or command runs. */
+  async revoke({ tool, prefix }: SessionGrant): Promise<void> {
     const { session } = this;
-    if (session !== undefined) await session.revoke(tool);
-    else await this.rookery.revoke(this.#requireId(), tool);
+    const options = prefix === undefined ? {} : { prefix };
+    if (session !== undefined) await session.revoke(tool, options);
+    else await this.rookery.revoke(this.#requireId(), tool, options);
   }
 
   /** Changes the settings now, or those of the session that the first prompt opens. */

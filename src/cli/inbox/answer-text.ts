@@ -9,14 +9,17 @@ import { parseFieldInput } from "../run/form/parse-input.ts";
 import { toSingleLine } from "../sanitize.ts";
 
 /** The part of a request that decides which answers it takes. */
-export type AnswerableRequest = Pick<WaitingRequest, "kind" | "schema" | "url">;
+export interface AnswerableRequest extends Pick<WaitingRequest, "kind" | "schema" | "url"> {
+  /** The first words of the command that can be allowed always. */
+  readonly prefix?: string | undefined;
+}
 
 /** Choices that are suggested. All of them are accepted. */
 const MAX_SUGGESTED = 9;
 
 /** Returns what can be typed, the most likely first. Each is one word or quoted for a shell. */
-export function suggestAnswers({ kind, schema, url }: AnswerableRequest): string[] {
-  if (kind === "permission") return ["allow", "always", "deny"];
+export function suggestAnswers({ kind, schema, url, prefix }: AnswerableRequest): string[] {
+  if (kind === "permission") return ["allow", prefix === undefined ? "always" : `always --prefix "${prefix}"`, "deny"]; // it has plain words only
   const fields = url === undefined && schema !== undefined ? parseFormFields(schema) : [];
   if (fields?.length === 0) return ["accept", "decline"];
   const [field] = fields ?? [];
@@ -49,13 +52,15 @@ function contentExample(fields: readonly FormField[] = []): string {
 export function parseAnswerText(text: string, options: OptionValues, request: AnswerableRequest | undefined): Answer {
   const message = textOption(options, "message");
   const content = textOption(options, "content");
+  const prefix = textOption(options, "prefix");
   const word = text.trim().toLowerCase();
   if (message !== undefined && !DENIALS.has(word)) throw usageError("--message is only valid with deny");
+  if (prefix !== undefined && word !== "always") throw usageError("--prefix is only valid with always");
   if (content !== undefined && word !== "accept") throw usageError("--content is only valid with accept");
   if (word === "accept") return { action: "accept", ...(content !== undefined && { content: parseContent(content) }) };
   if (word === "decline" || word === "cancel") return { action: word };
   if (request?.kind === "question") return { action: "accept", content: parseFieldText(text, request) };
-  if (word === "always") return { decision: "allow", scope: "session" };
+  if (word === "always") return { decision: "allow", scope: "session", ...(prefix !== undefined && { prefix }) };
   if (DENIALS.has(word)) return { decision: "deny", ...(message !== undefined && { message }) };
   if (PERMISSIONS.has(word)) return { decision: "allow", scope: "once" };
   const words = request === undefined ? "allow, always, deny, accept, decline or cancel" : "allow, always or deny";

@@ -1,5 +1,6 @@
 /** Formats requests that wait for an answer. */
 import type { WaitingRequest } from "../../session/waiting-requests.ts";
+import { suggestCommandPrefix } from "../../domain/command-prefix.ts";
 import { shortId } from "../../domain/ids.ts";
 import { formatAge } from "../format.ts";
 import type { Paint } from "../paint.ts";
@@ -33,7 +34,8 @@ export interface WaitingFormat {
 
 /** The title, its choices, where and since when, and the command that answers it. */
 export function formatWaiting(request: WaitingRequest, { now, paint, all }: WaitingFormat): string {
-  const [first = "", ...others] = suggestAnswers(request);
+  const prefix = suggestCommandPrefix({ kind: request.toolKind ?? "other", input: request.input });
+  const [first = "", ...others] = suggestAnswers({ ...request, prefix });
   const or = paint("dim", `or: ${others.join(", ")}`);
   return [
     `${paint("yellow", "?")} ${paint("bold", formatWaitingTitle(request))}`,

@@ -69,7 +69,7 @@ it("lists what waits in all sessions, with age, place and the command that answe
   expect(stdout).toBe(
     `? bash: rm -rf x<U+001B>[2J
   ${shortId(first ?? "")}, claude, 5m ago
-  rookery answer ${shortId(first ?? "")} allow   or: always, deny
+  rookery answer ${shortId(first ?? "")} allow   or: always --prefix "npm test", deny
 
 ? hub: Which branch?
   1. Main line (main)
@@ -109,6 +109,26 @@ it.each(["yes", "y"])("allows a permission with %s", async (text) => {
   expect((await fixture.rookery(["inbox"])).stdout).toBe("nothing waits for an answer\n");
 });
 
+it("allows commands that start with a prefix, and shows that in the session", async () => {
+  const [session = ""] = await logged([OPENED, TURN, asks("r1")]);
+  for (const [args, message] of [
+    [["allow", "--prefix", "npm test"], "--prefix is only valid with always"],
+    [["always", "--prefix", "npm"], 'request r1 cannot be allowed by a prefix: "npm" is not specific enough'],
+    [["always", "--prefix", "npm run"], '"npm run" is not specific enough'],
+    [["always", "--prefix", "npm tes"], 'the command does not start with the words "npm tes"'],
+  ] as const) {
+    const refused = await fixture.rookery(["answer", ...args]);
+    expect(refused).toMatchObject({ code: 2, stdout: "" });
+    expect(refused.stderr).toContain(message);
+  }
+  const { stdout } = await fixture.rookery(["answer", session, "r1", "always", "--prefix", "npm test"]);
+  expect(stdout).toBe(`answered r1 of ${shortId(session)}: always npm test …\n`);
+  expect((await fixture.rookery(["sessions", "show", session])).stdout).toMatch(/always allowed +bash: npm test …/);
+  expect((await fixture.rookery(["sessions", "events", session])).stdout).toContain(
+    "r1 allow (session: npm test …, by person)",
+  );
+});
+
 it("says that nothing waits", async () => {
   expect(await fixture.rookery(["inbox"])).toEqual({ code: 0, stdout: "nothing waits for an answer\n", stderr: "" });
   for (const args of [["answer", "allow"], ["answer"]]) {
@@ -118,7 +138,9 @@ it("says that nothing waits", async () => {
 
 it("answers the only request without an id, and shows what it answers", async () => {
   const [session] = await logged([OPENED, TURN, asks("r1")], [OPENED]);
-  expect((await fixture.rookery(["inbox"])).stdout).toContain("  rookery answer allow   or: always, deny\n");
+  expect((await fixture.rookery(["inbox"])).stdout).toContain(
+    '  rookery answer allow   or: always --prefix "npm test", deny\n',
+  );
   const { code, stdout, stderr } = await fixture.rookery(["answer", "deny", "--message", "no"]);
   expect(code).toBe(0);
   expect(stderr).toContain(`bash: npm test (${shortId(session ?? "")}, claude)`);

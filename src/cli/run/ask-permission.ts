@@ -24,7 +24,12 @@ export async function askPermissionInLines(io: Io, asked: PendingRequest, signal
   const isLong = !isFolded && lines.length > MAX_VISIBLE_LINES;
   const many = isLong ? `, all ${formatCount(lines.length)} lines above` : "";
   const whose = formatRequester(asked.from);
-  const choices = ["[y]es", `[a]lways ${tool} in this session`, "[n]o", ...(isFolded ? ["[d]iff"] : [])];
+  const { prefix } = asked;
+  const always =
+    prefix === undefined
+      ? [`[a]lways ${tool} in this session`]
+      : [`[a]lways ${prefix} … in this session`, `[A] always every ${tool}`];
+  const choices = ["[y]es", ...always, "[n]o", ...(isFolded ? ["[d]iff"] : [])];
   const ask = `Allow ${tool}${whose}${many}? ${choices.join(", ")} `;
   const whole = [`${tool}${whose}:`, ...lines, ask].join("\n");
   for (let shown = whole; ;) {
@@ -34,7 +39,7 @@ export async function askPermissionInLines(io: Io, asked: PendingRequest, signal
       await openPager(io, `${formatDiffs(diffs, { paint }).join("\n")}\n`, signal);
       continue;
     }
-    const answer = parseDecision(typed);
+    const answer = parseDecision(typed, prefix);
     if (answer !== undefined) return answer;
     const unknown = toSingleLine(typed ?? "", 40);
     const choices = "type y (yes, once), a (always in this session), n (no) or n and a reason";
@@ -43,12 +48,16 @@ export async function askPermissionInLines(io: Io, asked: PendingRequest, signal
   }
 }
 
-/** Returns undefined for an unknown answer. A closed input means no. A reason may follow a no: `n use npm test`. */
-export function parseDecision(typed: string | undefined): Answer | undefined {
+/**
+ * Returns undefined for an unknown answer. A closed input means no. A reason may follow a no: `n use npm test`.
+ * `prefix`: the words that `a` allows; `A` allows every call. Default: both allow every call.
+ */
+export function parseDecision(typed: string | undefined, prefix?: string): Answer | undefined {
   const word = typed?.trim().toLowerCase() ?? "no";
   const [, message] = /^no?[\s,:]+(.+)$/i.exec(typed?.trim() ?? "") ?? [];
   if (message !== undefined) return { decision: "deny", message };
   if (["y", "yes"].includes(word)) return { decision: "allow", scope: "once" };
-  if (["a", "always"].includes(word)) return { decision: "allow", scope: "session" };
+  const isForPrefix = prefix !== undefined && typed?.trim() !== "A";
+  if (["a", "always"].includes(word)) return { decision: "allow", scope: "session", ...(isForPrefix && { prefix }) };
   return ["n", "no"].includes(word) ? { decision: "deny" } : undefined;
 }

@@ -1,5 +1,6 @@
 /** An open permission request or question, formatted completely, because its title may not show everything. */
 import type { Question } from "../../domain/backend.ts";
+import { suggestCommandPrefix } from "../../domain/command-prefix.ts";
 import type { FileDiff, SessionEvent } from "../../domain/events.ts";
 import type { SessionState } from "../../domain/state.ts";
 import type { SessionStore } from "../../domain/store.ts";
@@ -17,6 +18,8 @@ export interface PendingRequest {
   readonly tool: string | undefined;
   readonly title?: string;
   readonly input: unknown;
+  /** The first words of the command, which can be allowed always. Undefined if none are specific enough. */
+  readonly prefix?: string | undefined;
   /** The changes that the call would make to files, if they are known. */
   readonly diffs?: readonly FileDiff[];
   /** The requester, if it is not the agent itself. */
@@ -36,11 +39,13 @@ const MAX_DEPTH = 4;
 export function toPendingRequest(event: SessionEvent, folder?: string): PendingRequest | undefined {
   if (event.type === "permission.requested") {
     const { requestId, tool, title, input, diffs, from } = event;
+    const prefix = suggestCommandPrefix(event);
     return {
       requestId,
       tool,
       title: shortenPaths(title, folder),
       input: relativeInput(input, folder),
+      ...(prefix !== undefined && { prefix }),
       ...(diffs !== undefined && { diffs: relativeDiffs(diffs, folder) }),
       ...(from !== undefined && { from }),
     };

@@ -38,3 +38,12 @@ it.each<[string, Answer | undefined]>([
 ])("reads %s as an answer", (typed, answer) => {
   expect(parseDecision(typed)).toEqual(answer);
 });
+
+it.each<[string, object]>([
+  ["a", { decision: "allow", scope: "session", prefix: "npm test" }],
+  ["always", { decision: "allow", scope: "session", prefix: "npm test" }],
+  ["A", { decision: "allow", scope: "session" }],
+  ["y", { decision: "allow", scope: "once" }],
+])("takes %j for a command that starts with npm test", (typed, answer) => {
+  expect(parseDecision(typed, "npm test")).toEqual(answer);
+});

@@ -1,5 +1,6 @@
 /** Formats an event of a session as one line. */
 import { budgetText } from "../../domain/budget.ts";
+import { formatGrant } from "../../domain/command-prefix.ts";
 import { shortId } from "../../domain/ids.ts";
 import { type EventBody, type SessionEvent, formatInput, type TurnOutcome } from "../../domain/events.ts";
 import { formatLocalTime, formatUsd } from "../format.ts";
@@ -31,7 +32,7 @@ function formatEventDetail(event: EventBody): string {
     case "input.withdrawn":
       return event.inputId;
     case "permission.revoked":
-      return event.tool;
+      return formatGrant(event);
     case "turn.cancel_requested":
       return event.reason ?? "";
     case "turn.ended":
@@ -57,7 +58,7 @@ function formatEventDetail(event: EventBody): string {
     case "permission.requested":
       return `${event.requestId} ${event.tool} ${JSON.stringify(event.input) ?? ""}`; // the title is truncated
     case "permission.resolved":
-      return `${event.requestId} ${event.decision} (${event.scope}, by ${event.by}) ${event.message ?? ""}`;
+      return `${event.requestId} ${event.decision} (${event.prefix === undefined ? event.scope : `${event.scope}: ${event.prefix} …`}, by ${event.by}) ${event.message ?? ""}`;
     case "question.asked":
       return `${event.requestId} ${event.message}`;
     case "question.answered":

@@ -18,9 +18,10 @@ export function formatPendingRequest(
   name = shortId(sessionId),
   format: RequestFormat = {},
 ): string {
-  const { question } = asked;
+  const { question, prefix } = asked;
   const kind = question === undefined ? "permission" : "question";
-  const [first = "", ...others] = suggestAnswers({ kind, schema: question?.schema, url: question?.url }).map(
+  const { schema, url } = question ?? {};
+  const [first = "", ...others] = suggestAnswers({ kind, schema, url, prefix }).map(
     (word) => `rookery answer ${name} ${asked.requestId} ${word}`,
   );
   const answers = [`answer with: ${first}`, ...others.map((other) => `         or: ${other}`)];

@@ -1,4 +1,5 @@
 /** `rookery sessions show`: prints the state of a session, its last turns, and how to answer its requests. */
+import { formatGrant, listGrants } from "../../domain/command-prefix.ts";
 import { emptyState, type SessionState, sessionStatus } from "../../domain/state.ts";
 import { shortId } from "../../domain/ids.ts";
 import { NO_USAGE } from "../../domain/usage.ts";
@@ -86,7 +87,7 @@ function formatSessionFacts(state: SessionState, { left, children, isFolded, wid
     ["model", state.model],
     ["folder", state.cwd],
     ["permissions", isFolded ? state.permissions : undefined],
-    ["always allowed", state.grants.join(", ") || undefined],
+    ["always allowed", listGrants(state).map(formatGrant).join(", ") || undefined],
     ["opened", formatLocalTime(state.createdAt)],
     ["last event", `${formatLocalTime(state.updatedAt)} (${state.head})`],
     ["turns", String(state.turns)],

@@ -1,5 +1,6 @@
 /** The text view of a turn: a fold over its events that returns the text to print for each. */
 import { amountText } from "../../domain/budget.ts";
+import { formatGrant } from "../../domain/command-prefix.ts";
 import { shortId } from "../../domain/ids.ts";
 import { formatInput, type EventOf, type SessionEvent, type ToolKind, type TurnOutcome } from "../../domain/events.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../domain/usage.ts";
@@ -174,7 +175,7 @@ export function renderEvent(
     case "turn.cancel_requested":
       return renderLine(view, paint("dim", "somebody interrupted the turn from another process"));
     case "permission.revoked":
-      return renderLine(view, paint("dim", toSingleLine(`permissions: ${event.tool} asks again`)));
+      return renderLine(view, paint("dim", toSingleLine(`permissions: ${formatGrant(event)} asks again`)));
     case "input.delivered":
       return renderLine(view, paint("dim", toSingleLine(`message delivered: ${formatInput(event.input)}`)));
     case "subagent.started":

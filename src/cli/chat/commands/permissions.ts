@@ -1,15 +1,16 @@
 /** `/permissions`: changes the policy, and revokes what was always allowed. */
+import { formatGrant, type SessionGrant } from "../../../domain/command-prefix.ts";
 import { PERMISSION_POLICIES } from "../../../domain/enums.ts";
 import { usageError } from "../../exit.ts";
 import { toSingleLine } from "../../sanitize.ts";
 import type { ChatHost } from "../host.ts";
 
-/** What the command takes: a policy, or `revoke` and a tool. */
+/** What the command takes: a policy, or `revoke` and a tool or command. */
 export async function listPermissionValues({ connection }: ChatHost): Promise<readonly string[]> {
-  return [...PERMISSION_POLICIES, ...(await connection.grants()).map((tool) => `${REVOKE}${tool}`)];
+  return [...PERMISSION_POLICIES, ...(await connection.grants()).map((grant) => `${REVOKE}${formatGrant(grant)}`)];
 }
 
-/** Lets the person choose if nothing is named. Tools that are always allowed are in the list, to revoke that. */
+/** Lets the person choose if nothing is named. Tools and commands that are always allowed are in the list, to revoke that. */
 export async function switchPermissions(chat: ChatHost, named: string): Promise<void> {
   const grants = await chat.connection.grants();
   const name = named === "" ? await choosePermission(chat, grants) : named;
@@ -23,7 +24,7 @@ export async function switchPermissions(chat: ChatHost, named: string): Promise<
 
 const REVOKE = "revoke ";
 
-async function choosePermission(chat: ChatHost, grants: readonly string[]): Promise<string | undefined> {
+async function choosePermission(chat: ChatHost, grants: readonly SessionGrant[]): Promise<string | undefined> {
   const current = chat.state.permissions ?? "ask";
   const policies = PERMISSION_POLICIES.map((value) => ({
     value: value,
@@ -31,22 +32,23 @@ async function choosePermission(chat: ChatHost, grants: readonly string[]): Prom
     detail: POLICY_MEANINGS[value],
     isCurrent: value === current,
   }));
-  const revocations = grants.map((tool) => ({
-    value: `${REVOKE}${tool}`,
-    label: `${REVOKE}${toSingleLine(tool, 60)}`,
+  const revocations = grants.map((grant) => ({
+    value: `${REVOKE}${formatGrant(grant)}`,
+    label: `${REVOKE}${toSingleLine(formatGrant(grant), 60)}`,
     detail: "always allowed in this session; ask again",
   }));
   if (isProgram(chat)) chat.notice(OWN_PERMISSIONS, "dim");
   return (await chat.keys.select("Permissions", [...policies, ...revocations]))?.value;
 }
 
-async function revokeGrant(chat: ChatHost, tool: string, grants: readonly string[]): Promise<void> {
-  if (!grants.includes(tool)) {
-    const known =
-      grants.length === 0 ? "no tool is" : `only ${grants.join(", ")} ${grants.length === 1 ? "is" : "are"}`;
-    throw usageError(`${tool} is not always allowed in this session; ${known}`);
+async function revokeGrant(chat: ChatHost, name: string, grants: readonly SessionGrant[]): Promise<void> {
+  const grant = grants.find((each) => [formatGrant(each), formatGrant(each).replace(/ …$/, "")].includes(name));
+  if (grant === undefined) {
+    const names = grants.map(formatGrant).join(", ");
+    const known = grants.length === 0 ? "no tool is" : `only ${names} ${grants.length === 1 ? "is" : "are"}`;
+    throw usageError(`${name} is not always allowed in this session; ${known}`);
   }
-  await chat.connection.revoke(tool); // the log shows it
+  await chat.connection.revoke(grant); // the log shows it
 }
 
 function isProgram({ state: { backend } }: ChatHost): boolean {
