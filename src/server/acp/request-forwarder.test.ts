@@ -24,6 +24,30 @@ it("does not ask again after a permission is granted for the session", async () 
   ]);
 });
 
+it("offers to allow commands that start like this one, before all of the tool", async () => {
+  const run = (command: string) => call("bash", { command });
+  await using scene = await openAcpScene([run("touch ran"), run("touch again"), run("touch x; ls"), say("done")]);
+  const asked: string[][] = [];
+  const { client } = await scene.editor({
+    serve: {
+      permission: ({ options }) => {
+        asked.push(options.map(({ name, kind }) => `${name}: ${kind}`));
+        return selectOption(asked.length === 1 ? "always_prefix" : "deny");
+      },
+    },
+  });
+  await (await client.session(scene.folder).create()).prompt("go").finish();
+  expect(asked).toEqual([
+    [
+      "Allow once: allow_once",
+      'Allow "touch …" for this session: allow_always',
+      "Allow every bash for this session: allow_always",
+      "Reject: reject_once",
+    ],
+    ["Allow once: allow_once", "Allow for this session: allow_always", "Reject: reject_once"],
+  ]);
+});
+
 it("asks about an edit with its diff and absolute paths, also in the updates", async () => {
   await using scene = await openAcpScene([call("write", { path: "sub/made.txt", content: "made\n" }), say("done")]);
   const asked: acp.RequestPermissionRequest[] = [];

@@ -2,6 +2,7 @@
 import type { ClientPeer } from "../../acp/agent/index.ts";
 import { ConnectionClosed } from "../../acp/errors.ts";
 import type * as acp from "../../acp/schema.ts";
+import { suggestCommandPrefix } from "../../domain/command-prefix.ts";
 import { isRookeryError, messageOf } from "../../domain/errors.ts";
 import type { EventOf } from "../../domain/events.ts";
 import { closeOpenChoices } from "../../domain/form-fields.ts";
@@ -19,16 +20,27 @@ export interface RequestForwarderOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-const OPTIONS: acp.PermissionOption[] = [
-  { optionId: "allow", name: "Allow once", kind: "allow_once" },
-  { optionId: "always", name: "Allow for this session", kind: "allow_always" },
-  { optionId: "deny", name: "Reject", kind: "reject_once" },
-];
-const ANSWERS: Readonly<Record<string, Answer>> = {
-  allow: { decision: "allow", scope: "once" },
-  always: { decision: "allow", scope: "session" },
-  deny: { decision: "deny" },
-};
+/** `prefix`: the first words of the command that can be allowed for the session, before the whole tool. */
+function listOptions(tool: string, prefix: string | undefined): acp.PermissionOption[] {
+  const always = prefix === undefined ? "Allow for this session" : `Allow every ${tool} for this session`;
+  return [
+    { optionId: "allow", name: "Allow once", kind: "allow_once" },
+    ...(prefix === undefined
+      ? []
+      : [{ optionId: "always_prefix", name: `Allow "${prefix} …" for this session`, kind: "allow_always" as const }]),
+    { optionId: "always", name: always, kind: "allow_always" },
+    { optionId: "deny", name: "Reject", kind: "reject_once" },
+  ];
+}
+
+function toOptionAnswer(optionId: string, prefix: string | undefined): Answer {
+  if (optionId === "allow") return { decision: "allow", scope: "once" };
+  if (optionId === "always") return { decision: "allow", scope: "session" };
+  if (optionId === "always_prefix" && prefix !== undefined) return { decision: "allow", scope: "session", prefix };
+  if (optionId === "deny") return { decision: "deny" };
+  return { decision: "deny", message: `the client selected "${optionId}", which is not one of the options` };
+}
+
 /** The form of a question without a schema: a single text field. */
 const ANY_ANSWER = {
   type: "object",
@@ -109,15 +121,11 @@ export class RequestForwarder {
       content: toReviewContent(request, cwd),
       ...toLocations(toDiffLocations(diffs ?? []), cwd),
     };
-    const { outcome } = await client.requestPermission({ sessionId, toolCall, options: OPTIONS }, { signal });
+    const prefix = suggestCommandPrefix(request);
+    const options = listOptions(request.tool, prefix);
+    const { outcome } = await client.requestPermission({ sessionId, toolCall, options }, { signal });
     if (outcome.outcome === "cancelled") return { decision: "deny", message: "the user dismissed the request" };
-    const answer = ANSWERS[outcome.optionId];
-    return (
-      answer ?? {
-        decision: "deny",
-        message: `the client selected "${outcome.optionId}", which is not one of the options`,
-      }
-    );
+    return toOptionAnswer(outcome.optionId, prefix);
   }
 
   async #askQuestion(request: EventOf<"question.asked">, signal: AbortSignal): Promise<Answer | undefined> {
