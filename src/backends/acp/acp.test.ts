@@ -51,8 +51,11 @@ it("forwards the agent's permission request and returns the decision", async () 
   ]);
 });
 
-it("uses the title as the input of a permission request without input", async () => {
-  const content = [{ type: "content", content: { type: "text", text: "[current working directory /project]" } }];
+it.each<[string, string, object]>([
+  ["a description", "Removes the build", {}],
+  ["the directory of a command", "[current working directory /project]", { command: "rm -rf build", cwd: "/project" }],
+])("uses the title as the input of a permission request without input, but with %s", async (_, text, command) => {
+  const content = [{ type: "content", content: { type: "text", text } }];
   const toolCall = { toolCallId: "t1", title: "rm -rf build", kind: "execute", content };
   await using scene = await openScene({ prompts: [[{ permission: { toolCall } }]] });
   const session = await scene.open();
@@ -62,7 +65,7 @@ it("uses the title as the input of a permission request without input", async ()
     asked.push(event.input);
     await session.answer(event.requestId, { decision: "deny" });
   }
-  expect(asked).toEqual([{ title: "rm -rf build", content }]);
+  expect(asked).toEqual(["command" in command ? command : { title: "rm -rf build", content }]);
 });
 
 it("does not extend a permission for one tool to other tools of unknown kind", async () => {

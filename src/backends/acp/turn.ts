@@ -5,6 +5,7 @@ import {
   type EventBody,
   type LimitReached,
   type QuestionAnswer,
+  type ToolKind,
   type TurnContext,
   type TurnLog,
   type TurnOutcome,
@@ -92,7 +93,7 @@ export class AcpTurnDriver {
       title: said,
       kind,
       readOnly: isReadOnlyKind(kind),
-      input: input ?? toRequestInput(said, storableJson(removeDiffs(toolCall.content))),
+      input: input ?? toRequestInput(kind, said, storableJson(removeDiffs(toolCall.content))),
       preview: async () => ({ diffs: proposeDiffs(tool) }),
     });
     if (decision.allowed) {
@@ -166,9 +167,23 @@ export class AcpTurnDriver {
   }
 }
 
-/** Input for an agent that sends none. The title may be all there is: in Gemini CLI 0.61 it holds the command. */
-function toRequestInput(title: string, content: unknown): unknown {
+/** Input for an agent that sends none. The title may be all there is. */
+function toRequestInput(kind: ToolKind, title: string, content: unknown): unknown {
+  const cwd = kind === "execute" && title.length < MAX_COMMAND_TITLE ? readDirectoryNote(content) : undefined;
+  if (cwd !== undefined) return { command: title, cwd };
   return content == null ? { title } : { title, content };
+}
+
+/** A longer title may be cut, and is no command. */
+const MAX_COMMAND_TITLE = 2_000;
+const DirectoryNote = z.tuple([
+  z.object({ type: z.literal("content"), content: z.object({ type: z.literal("text"), text: z.string() }) }),
+]);
+
+/** In Gemini CLI 0.61, the title of a shell command is the command, and its only content is the working directory. */
+function readDirectoryNote(content: unknown): string | undefined {
+  const [note] = DirectoryNote.safeParse(content).data ?? [];
+  return /^\[current working directory (\/[^\n]*)\]$/.exec(note?.content.text ?? "")?.[1];
 }
 
 /** The diffs have their own field in the request. Returns undefined if nothing is left. */
