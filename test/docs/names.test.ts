@@ -112,5 +112,5 @@ function linkedFrom(path: string): string[] {
 }
 
 function withoutStrings(line: string): string {
-  return line.replaceAll(/"[^"]*"|'[^']*'/g, "TEXT");
+  return line.replaceAll(/"[^"]*"|'[^']*'/g, '"TEXT"');
 }

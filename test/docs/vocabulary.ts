@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import ts from "typescript";
 import { configurationKeys } from "../../scripts/docs/configuration.ts";
-import type { CommandSpec } from "../../src/cli/command.ts";
+import { type CommandSpec, longFlag, shortFlag } from "../../src/cli/command.ts";
 import { PROGRAM } from "../../src/cli/commands.ts";
 import { eventBodies } from "../../src/domain/events.ts";
 import { taskEventBodies } from "../../src/domain/task/events.ts";
@@ -83,7 +83,7 @@ function flagsIn(command: CommandSpec): string[] {
 }
 
 function flagsOf({ options = [] }: CommandSpec): string[] {
-  return options.flatMap(({ flags, short }) => [flags.split(" ")[0]!, ...(short === undefined ? [] : [short])]);
+  return options.flatMap((option) => [longFlag(option), shortFlag(option) ?? []].flat());
 }
 
 function prefixes(key: string): string[] {
