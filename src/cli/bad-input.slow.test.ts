@@ -68,8 +68,12 @@ it.each([
     ['unknown command "strat" (did you mean start?)', "rookery task --help"],
   ],
   [
-    ["task", "show"],
-    ["missing argument <task>", "rookery task show --help"],
+    ["task", "stop"],
+    ["missing argument <task>", "rookery task stop --help"],
+  ],
+  [
+    ["task", "fix it"],
+    ['unknown command "fix it"', "rookery task --help"],
   ],
   [
     ["task", "start"],
