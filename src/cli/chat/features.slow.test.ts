@@ -212,6 +212,19 @@ const ONE_PIXEL_PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 it(
+  "shows all files with /diff in a repository without a commit",
+  async () => {
+    await using fixture = await openCommandFixture([], { files: { "a.txt": "one\n" } });
+    await fixture.repository.git("update-ref", "-d", "HEAD");
+    const screen = await openChat(fixture);
+    screen.type("/diff");
+    screen.press("enter");
+    await screen.waitFor(/^ {2}a\.txt new file \+1\n {2}1 \+ one$/m);
+  },
+  PATIENCE_MS,
+);
+
+it(
   "shows the changes with /diff, and starts no diff driver of the repository",
   async () => {
     await using fixture = await openCommandFixture([], {

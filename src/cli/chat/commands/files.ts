@@ -1,6 +1,6 @@
 /** `/diff`, `/output` and `/undo`. */
 import { RookeryError } from "../../../domain/errors.ts";
-import { git } from "../../../worktrees/git.ts";
+import { git, gitTry } from "../../../worktrees/git.ts";
 import { foldLines } from "../../diff/fold.ts";
 import { formatPatch, formatPatchHeadings } from "../../diff/format-patch.ts";
 import { openPager } from "../../diff/pager.ts";
@@ -26,7 +26,7 @@ export async function showDiff(chat: ChatHost): Promise<void> {
     throw new RookeryError("repository_missing", `${cwd} is not in a git repository`);
   }
   const now = await takeSnapshot(cwd, io.env); // undefined if that takes too long; then new files are left out
-  const args = ["diff", ...PATCH_FLAGS, "HEAD", ...(now === undefined ? [] : [now.tree])];
+  const args = ["diff", ...PATCH_FLAGS, await findDiffBase(chat), ...(now === undefined ? [] : [now.tree])];
   const patch = await git(cwd, args, chatGitOptions(io.env), { truncateAt: MAX_DIFF_BYTES });
   if (patch === "") return chat.notice("no file differs from the last commit", "dim");
   const { paint } = surface;
@@ -36,6 +36,13 @@ export async function showDiff(chat: ChatHost): Promise<void> {
   await openInPager(chat, formatPatch(patch, { paint }).join("\n"));
   const headings = formatPatchHeadings(patch, { paint }).flatMap((line) => wrapStyled(line, columns, "    "));
   chat.print(foldLines(headings, { max: Math.max(1, rows - FREE_ROWS), hint: "/diff shows all" }));
+}
+
+/** The last commit, or the empty tree in a repository without a commit. */
+async function findDiffBase({ cwd, io }: ChatHost): Promise<string> {
+  const options = chatGitOptions(io.env);
+  const { code } = await gitTry(cwd, ["rev-parse", "--verify", "--quiet", "HEAD"], options);
+  return code === 0 ? "HEAD" : await git(cwd, ["hash-object", "-t", "tree", "--stdin"], options);
 }
 
 const PATCH_FLAGS = ["--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/", "-U3", "-M"];
