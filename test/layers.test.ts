@@ -27,7 +27,8 @@ const ARROWS: Record<string, readonly string[]> = {
   testing: ["store"],
   opening: ["children", "config", "backends", "mcp", "session", "tools"],
   demo: ["config", "providers", "worktrees"],
-  "rookery.ts": ["opening", "config", "demo", "backends", "mcp", "pool", "session", "store"],
+  rookery: ["opening", "config", "backends", "mcp", "pool", "session", "store"],
+  "rookery.ts": ["rookery", "opening", "config", "demo", "mcp", "pool", "session"],
   "index.ts": ["rookery.ts", "mcp", "pool", "session", "store", "tools"],
   server: ["acp", "mcp", "rookery.ts", "backends", "config", "pool", "session"],
   cli: [

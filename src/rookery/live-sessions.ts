@@ -1,0 +1,91 @@
+/** The sessions that this process drives. */
+import { RookeryError, type RemoteServerSpec } from "../domain/index.ts";
+import type { Authorizer } from "../mcp/authorizer.ts";
+import { prepareWith, type SharedServices } from "../opening/index.ts";
+import {
+  answerRequest,
+  createSession,
+  reopenSession,
+  settleStoredSession,
+  type NewSessionOptions,
+  type Session,
+} from "../session/index.ts";
+import type { OpenSessionOptions } from "./options.ts";
+import { leaseOptionsOf, type ProcessContext } from "./process-context.ts";
+
+export class LiveSessions {
+  readonly #context: ProcessContext;
+  readonly #authorizer: (spec: RemoteServerSpec) => Authorizer;
+  readonly #sessions = new Set<Session>();
+  #closed = false;
+
+  constructor(context: ProcessContext, authorizer: (spec: RemoteServerSpec) => Authorizer) {
+    this.#context = context;
+    this.#authorizer = authorizer;
+  }
+
+  /** Rejects like `Rookery.openSession`, and with `store_closed` after `refuseNew`. */
+  async open(options: OpenSessionOptions & Pick<NewSessionOptions, "child">): Promise<Session> {
+    const { id, agent, model, permissions, title, task, child, budget, taskBudget } = options;
+    const { resolveFolder } = this.#context;
+    const cwd = options.cwd === undefined ? undefined : resolveFolder(options.cwd);
+    const prepare = prepareWith(this.#sharedServices, options);
+    const opening = {
+      ...leaseOptionsOf(this.#context),
+      attended: options.attended ?? true,
+      onReleased: (released: Session) => void this.#sessions.delete(released),
+    };
+    const changes = { agent, model, permissions, budget, taskBudget };
+    const session =
+      id === undefined
+        ? await createSession(opening, { ...changes, title, task, child, cwd: cwd ?? resolveFolder(".") }, prepare)
+        : await reopenSession(opening, id, { ...changes, cwd }, prepare);
+    this.#sessions.add(session);
+    if (this.#closed) {
+      await session[Symbol.asyncDispose]();
+      throw new RookeryError("store_closed", "Rookery was closed while the session was opening");
+    }
+    return session;
+  }
+
+  /** Ends a turn that a dead process left. With `turnId`, only this turn. Rejects like `settleStoredSession`. */
+  settle(id: string, turnId?: string): Promise<void> {
+    return settleStoredSession({ ...leaseOptionsOf(this.#context), attended: false }, id, turnId);
+  }
+
+  /** Releases a session if it is open in this process. */
+  async release(sessionId: string): Promise<void> {
+    const open = [...this.#sessions].filter(({ id }) => id === sessionId);
+    for (const session of open) await session[Symbol.asyncDispose]();
+  }
+
+  /** Makes every session that is being opened fail. */
+  refuseNew(): void {
+    this.#closed = true;
+  }
+
+  /** Closes all of them concurrently, so that a slow agent does not delay the others. */
+  async close(): Promise<void> {
+    const closings = await Promise.allSettled([...this.#sessions].map((session) => session[Symbol.asyncDispose]()));
+    const failures = closings.flatMap((closing) => (closing.status === "rejected" ? [closing.reason as unknown] : []));
+    if (failures.length === 1) throw failures[0];
+    if (failures.length > 1) throw new AggregateError(failures, "several sessions failed to close");
+  }
+
+  get #sharedServices(): SharedServices {
+    const { store, clock, env, plugins, claim, resolveFolder } = this.#context;
+    return {
+      env,
+      plugins,
+      resolveFolder,
+      authorizer: this.#authorizer,
+      claim,
+      children: {
+        store,
+        open: (options) => this.open(options),
+        settle: (id) => this.settle(id),
+        answer: (sessionId, requestId, answer) => answerRequest(store, { sessionId, requestId, answer, clock }),
+      },
+    };
+  }
+}

@@ -1,0 +1,58 @@
+/** Options and results of the methods of `Rookery`. */
+import type { Config } from "../config/index.ts";
+import type { Budget, McpServerSpec, PermissionPolicy, Store } from "../domain/index.ts";
+import type { DeclaredServer } from "../domain/mcp-declared.ts";
+import type { AgentOverrides, SharedServices } from "../opening/index.ts";
+import type { BudgetOptions, LeaseTiming } from "../session/index.ts";
+import type { Clock } from "../stdx/index.ts";
+
+export interface RookeryOptions {
+  /** Environment variables for keys, URLs and folders. Default: `process.env`. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Folder of the log. Default: `$ROOKERY_HOME`, or else `rookery` in the XDG state folder. */
+  readonly home?: string;
+  /** Working directory of sessions that are opened without one. Default: `process.cwd()`. */
+  readonly cwd?: string;
+  /** Store to use instead of the one in `home`. The caller closes it. */
+  readonly store?: Store;
+  readonly clock?: Clock;
+  /** Duration of session and task leases. Must be the same in all processes that share a home. Default: 30 s, renewed every 10 s. */
+  readonly leaseTiming?: LeaseTiming;
+  /** Called for each agent that is opened, since a plugin belongs to one session. */
+  readonly plugins?: SharedServices["plugins"];
+}
+
+export interface OpenSessionOptions extends AgentOverrides {
+  /** Id of an existing session. Default: a new session. */
+  readonly id?: string;
+  readonly agent?: string;
+  readonly model?: string;
+  readonly cwd?: string;
+  readonly permissions?: PermissionPolicy;
+  readonly title?: string;
+  /** Id of the task that a new session belongs to. */
+  readonly task?: string;
+  /**
+   * What the whole session may use before a person is asked for more. Recorded in the log, so pass it again only to
+   * change it. Enforced by the built-in agent.
+   */
+  readonly budget?: Budget;
+  /** Budget of the whole task, and what the task has used in other sessions. */
+  readonly taskBudget?: BudgetOptions["taskBudget"];
+}
+
+export interface ServersQuery {
+  /** Default: the working directory of this `Rookery`. */
+  readonly cwd?: string;
+  /** Limits the result to the servers of this agent. */
+  readonly agent?: string;
+  /** For an untrusted repository: reject with `not_trusted`, or leave out its servers. Default: `refuse`. */
+  readonly untrusted?: "refuse" | "leave_out";
+}
+
+/** The MCP servers declared for a folder. */
+export interface ServersFound extends Pick<Config, "root" | "trust"> {
+  /** Includes disabled servers. */
+  readonly declared: readonly DeclaredServer[];
+  readonly specs: readonly McpServerSpec[];
+}

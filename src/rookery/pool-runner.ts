@@ -1,0 +1,78 @@
+/** Opens the pool of tasks, and runs its tasks in this process until it closes. */
+import { loadConfig, userDefaults } from "../config/index.ts";
+import { Pool, type RunTasks } from "../pool/index.ts";
+import type { LiveSessions } from "./live-sessions.ts";
+import type { ProcessContext } from "./process-context.ts";
+
+/** Default of `defaults.max_running`. */
+const DEFAULT_MAX_RUNNING = 4;
+/** How long the value from the user's configuration file is cached. */
+const MAX_RUNNING_CACHE_MS = 2_000;
+
+export class PoolRunner {
+  readonly pool: Pool;
+  readonly #stopping = new AbortController();
+  readonly #runs = new Set<Promise<void>>();
+
+  constructor(context: ProcessContext, sessions: LiveSessions) {
+    this.pool = openPool(context, sessions);
+  }
+
+  /** Resolves when the signal aborts, the runner stops or, with `only`, that task has ended. */
+  async run({ signal, ...options }: Partial<RunTasks>): Promise<void> {
+    const stop = new AbortController();
+    const end = () => stop.abort();
+    for (const cause of [signal, this.#stopping.signal]) {
+      if (cause?.aborted === true) end();
+      cause?.addEventListener("abort", end, { once: true });
+    }
+    const run = this.pool.run({ ...options, signal: stop.signal });
+    this.#runs.add(run);
+    try {
+      await run;
+    } finally {
+      this.#runs.delete(run);
+      for (const cause of [signal, this.#stopping.signal]) cause?.removeEventListener("abort", end);
+    }
+  }
+
+  /** Resolves when each running task is queued again for another process. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.allSettled(this.#runs);
+  }
+}
+
+function openPool(context: ProcessContext, sessions: LiveSessions): Pool {
+  const { store, clock, leaseTiming, env, home, claim, resolveFolder, sweep } = context;
+  return new Pool({
+    store,
+    clock,
+    leaseTiming,
+    env,
+    home,
+    claim,
+    folder: resolveFolder,
+    openSession: (options) => sessions.open(options),
+    settleSession: (id) => sessions.settle(id),
+    config: async (cwd) => {
+      const { withReadyDefault } = await import("../backends/readiness.ts");
+      return withReadyDefault(await loadConfig({ cwd, env }), { env, cwd });
+    },
+    maxRunning: cachedMaxRunning(env),
+    sweep,
+  });
+}
+
+/** Only the user's configuration file counts, since the limit applies to all repositories. */
+function cachedMaxRunning(env: ProcessContext["env"]): () => Promise<number> {
+  let cache: { readonly at: number; readonly value: number } | undefined;
+  return async () => {
+    const now = performance.now();
+    if (cache === undefined || now - cache.at > MAX_RUNNING_CACHE_MS) {
+      const { maxRunning = DEFAULT_MAX_RUNNING } = await userDefaults(env);
+      cache = { at: now, value: maxRunning };
+    }
+    return cache.value;
+  };
+}
