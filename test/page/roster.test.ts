@@ -6,6 +6,7 @@ import { openPageScene, type PageScene } from "./scene.ts";
 
 const found = await findBrowser();
 
+const LONG_TITLE = "A long one, whose title is wider than the screen of a phone, and does not end there";
 const isSlowRun = process.env["ROOKERY_SLOW"] === "1";
 
 describe.skipIf("missing" in found)("the roster", () => {
@@ -35,7 +36,11 @@ describe.skipIf("missing" in found)("the roster", () => {
     const page = await scene.open();
     await page.getByRole("button", { name: "New task" }).click();
     const dialog = page.getByRole("dialog", { name: "New task" });
-    const firstOption = (label: string) => dialog.getByLabel(new RegExp(`^${label}`)).locator("option").first();
+    const firstOption = (label: string) =>
+      dialog
+        .getByLabel(new RegExp(`^${label}`))
+        .locator("option")
+        .first();
     await expect.poll(() => firstOption("Agent").textContent()).toBe("default: shell");
     expect(await firstOption("Permissions").textContent()).toBe("default: ask me");
     await dialog.getByLabel(/^Agent/).selectOption("careful");
@@ -138,11 +143,14 @@ describe.skipIf("missing" in found)("the roster", () => {
 
   it("starts a task with an id, a base and the tasks that it waits for", async () => {
     const page = await scene.open();
-    await scene.client.POST("/v1/tasks", { body: { prompt: "sleep 60", title: "A long one", id: "long" } });
+    await scene.client.POST("/v1/tasks", { body: { prompt: "sleep 60", title: LONG_TITLE, id: "long" } });
     await page.keyboard.press("n");
     const dialog = page.getByRole("dialog", { name: "New task" });
     await dialog.getByLabel("What should the agent do?").fill("echo at last");
     await dialog.getByText("More").click();
+    await page.setViewportSize({ width: 390, height: 844 });
+    await dialog.getByText(LONG_TITLE).waitFor();
+    expect(await dialog.evaluate((node) => node.scrollWidth - node.clientWidth)).toBe(0); // all of it is in reach
     await dialog.getByLabel("Task id").fill("last");
     await dialog.getByLabel("Base").fill("main");
     await dialog.getByRole("group", { name: "Start after" }).getByLabel("A long one").check();
