@@ -113,6 +113,25 @@ describe.skipIf("missing" in found)("a screen", () => {
     await other.close();
   });
 
+  it("draws tables of messages in the same way after a screen with tables of its own", async () => {
+    const sessionId = newId("ses");
+    const [opened] = EVENTS;
+    const table = "| a | b |\n| - | - |\n| 1 | 2 |";
+    const message = { ...stamp, type: "message.completed", messageId: "m1", text: table } as const;
+    const events = [{ ...opened, title: "With a table" } as EventDraft, message];
+    await scene.rookery.store.append({ sessionId, id: newId("app"), expectedHead: 0, events });
+    const measure = () => page.locator(".markdown table").evaluate((node) => node.getBoundingClientRect().width);
+    await page.goto(`${scene.server.url}/session/${sessionId}`);
+    await page.locator(".markdown table").waitFor();
+    const before = await measure();
+    await page.goto(`${scene.server.url}/usage`);
+    await page.getByRole("table").first().waitFor();
+    await page.getByRole("link", { name: "Roster" }).click();
+    await page.getByRole("link", { name: /With a table/ }).click();
+    await page.locator(".markdown table").waitFor();
+    expect(await measure()).toBe(before);
+  });
+
   it("counts the tokens of a task once, however often its row changes", async () => {
     const { store } = scene.rookery;
     const [sessionId, taskId] = [newId("ses"), "counted"];

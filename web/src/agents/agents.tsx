@@ -1,4 +1,4 @@
-/** The agents and MCP servers of a repository: ready, or what is missing. */
+/** The agents and MCP servers of a repository: ready, or what is missing. The roles stay when a phone shows rows as blocks. */
 import { createEffect, createMemo, createSignal, For, Index, Show, type JSX } from "solid-js";
 import "../styles/usage.css";
 import "../styles/agents.css";
@@ -109,32 +109,38 @@ export function Agents(): JSX.Element {
 
 function AgentTable(props: { readonly agents: readonly Agent[] }): JSX.Element {
   return (
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Agent</th>
-          <th scope="col">Runs on</th>
-          <th scope="col">State</th>
+    <table class="data-table" role="table">
+      <thead role="rowgroup">
+        <tr role="row">
+          <th scope="col" role="columnheader">
+            Agent
+          </th>
+          <th scope="col" role="columnheader">
+            Runs on
+          </th>
+          <th scope="col" role="columnheader">
+            State
+          </th>
         </tr>
       </thead>
-      <tbody>
+      <tbody role="rowgroup">
         <For each={props.agents}>
           {(agent) => (
-            <tr>
-              <th scope="row">
+            <tr role="row">
+              <th scope="row" role="rowheader">
                 {visible(agent.name)}
                 <Show when={agent.isDefault}>
                   {" "}
                   <span class="status">default</span>
                 </Show>
               </th>
-              <td>
+              <td role="cell">
                 {visible([agent.backend, agent.model].filter(Boolean).join(" · "))}
                 <Show when={agent.program?.version}>
                   {(version) => <span class="muted small"> · version {visible(version())}</span>}
                 </Show>
               </td>
-              <td>
+              <td role="cell">
                 <Show when={!agent.ready} fallback={<span class="good">ready</span>}>
                   <span class="warn">not ready</span>
                   <span class="small muted"> {visible(agent.missing ?? "")}</span>
@@ -155,6 +161,16 @@ const STATUS_TONES: Readonly<Record<string, string>> = {
   needs_login: "warn",
 };
 
+const STATUS_TITLES: Readonly<Record<ServerList["servers"][number]["status"], string>> = {
+  ready: "ready",
+  connecting: "connecting",
+  needs_login: "needs login",
+  failed: "failed",
+  gone: "gone",
+  disabled: "disabled",
+  declared: "not checked",
+};
+
 interface ServerTableProps {
   readonly list: ServerList;
   readonly folder: string;
@@ -163,25 +179,33 @@ interface ServerTableProps {
 
 function ServerTable(props: ServerTableProps): JSX.Element {
   return (
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Server</th>
-          <th scope="col">Reached by</th>
-          <th scope="col">State</th>
+    <table class="data-table" role="table">
+      <thead role="rowgroup">
+        <tr role="row">
+          <th scope="col" role="columnheader">
+            Server
+          </th>
+          <th scope="col" role="columnheader">
+            Reached by
+          </th>
+          <th scope="col" role="columnheader">
+            State
+          </th>
         </tr>
       </thead>
-      <tbody>
+      <tbody role="rowgroup">
         <Index each={props.list.servers}>
           {(server) => (
-            <tr>
-              <th scope="row">
+            <tr role="row">
+              <th scope="row" role="rowheader">
                 {visible(server().name)}
                 <span class="small muted"> {server().source}</span>
               </th>
-              <td class="mono small">{visible(server().reached)}</td>
-              <td>
-                <span class={STATUS_TONES[server().status] ?? "muted"}>{server().status.replace("_", " ")}</span>
+              <td class="mono small" role="cell">
+                {visible(server().reached)}
+              </td>
+              <td role="cell">
+                <span class={STATUS_TONES[server().status] ?? "muted"}>{STATUS_TITLES[server().status]}</span>
                 <Show when={server().reason}>{(reason) => <p class="small">{visible(reason())}</p>}</Show>
                 <Show when={server().fix}>{(fix) => <p class="small muted">{visible(fix())}</p>}</Show>
                 <Show when={/^https?:/.test(server().reached)}>

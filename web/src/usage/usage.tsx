@@ -69,9 +69,11 @@ export function Usage(): JSX.Element {
               </span>
             </p>
             <DayChart days={sumUsageBy(known().rows, "day")} />
-            <For each={TABLES}>
-              {([dimension, title]) => <UsageTable title={title} sums={sumUsageBy(known().rows, dimension)} />}
-            </For>
+            <div class="tables">
+              <For each={TABLES}>
+                {([dimension, title]) => <UsageTable title={title} sums={sumUsageBy(known().rows, dimension)} />}
+              </For>
+            </div>
             <Show when={known().truncated}>
               <p class="muted small">There are more rows than the server lists. The total is complete.</p>
             </Show>
@@ -82,33 +84,45 @@ export function Usage(): JSX.Element {
   );
 }
 
-/** Bars for the cost of each day, or for the tokens if no cost is known. The table has the same figures as text. */
+/** A bar is no wider than this, in pixels. */
+const MAX_BAR = 64;
+/** More labels would overlap on a wide screen. A phone shows every second one. */
+const MAX_LABELS = 31;
+
+/** Bars for the cost of each day, or for the tokens if no cost is known. The label has the same figures as text. */
 function DayChart(props: { readonly days: readonly UsageSum[] }): JSX.Element {
   const hasCost = (): boolean => props.days.some(({ knownCostUsd }) => knownCostUsd > 0);
   const amount = (day: UsageSum): number => (hasCost() ? day.knownCostUsd : day.tokens);
   const most = (): number => Math.max(...props.days.map(amount), Number.MIN_VALUE);
-  const width = (): number => Math.max(24, Math.min(64, 640 / props.days.length));
-  const described = (day: UsageSum): string => (hasCost() ? formatUsd(day.knownCostUsd) : formatTokens(day.tokens));
+  const percent = (slots: number): string => `${(100 * slots) / props.days.length}%`;
+  const format = (value: number): string => (hasCost() ? formatUsd(value) : formatTokens(value));
+  const labelEvery = (): number => Math.ceil(props.days.length / MAX_LABELS);
+  const caption = (): string => {
+    const [first, last] = [props.days[0]?.name ?? "", props.days.at(-1)?.name ?? ""];
+    const range = first === last ? formatDay(first) : `${formatDay(first)} to ${formatDay(last)}`;
+    return `${hasCost() ? "Cost" : "Tokens"} per day, ${range}, at most ${format(most())}`;
+  };
   return (
     <figure class="chart">
-      <figcaption class="small muted">{hasCost() ? "Cost per day" : "Tokens per day"}</figcaption>
+      <figcaption class="small muted">{caption()}</figcaption>
       <svg
-        viewBox={`0 0 ${props.days.length * width()} 140`}
-        width={props.days.length * width()}
         height="140"
+        style={{ "max-width": `${props.days.length * MAX_BAR}px` }}
         role="img"
-        aria-label={props.days.map((day) => `${day.name}: ${described(day)}`).join(", ")}
+        aria-label={props.days.map((day) => `${day.name}: ${format(amount(day))}`).join(", ")}
       >
         <For each={props.days}>
           {(day, index) => {
             const height = (): number => Math.max(1, (amount(day) / most()) * 100);
             return (
               <g>
-                <title>{`${day.name}: ${described(day)}`}</title>
-                <rect x={index() * width() + 3} y={112 - height()} width={width() - 6} height={height()} rx="2" />
-                <text x={index() * width() + width() / 2} y="130">
-                  {day.name.slice(8)}
-                </text>
+                <title>{`${day.name}: ${format(amount(day))}`}</title>
+                <rect x={percent(index() + 0.1)} y={112 - height()} width={percent(0.8)} height={height()} rx="2" />
+                <Show when={index() % labelEvery() === 0}>
+                  <text x={percent(index() + 0.5)} y="130" class={index() % (2 * labelEvery()) === 0 ? "" : "minor"}>
+                    {day.name.slice(8)}
+                  </text>
+                </Show>
               </g>
             );
           }}
@@ -118,9 +132,14 @@ function DayChart(props: { readonly days: readonly UsageSum[] }): JSX.Element {
   );
 }
 
+/** Such as "Nov 18". */
+function formatDay(day: string): string {
+  return new Date(`${day}T12:00:00`).toLocaleDateString("en", { month: "short", day: "numeric" });
+}
+
 function UsageTable(props: { readonly title: string; readonly sums: readonly UsageSum[] }): JSX.Element {
   return (
-    <table>
+    <table class="data-table">
       <thead>
         <tr>
           <th scope="col">{props.title}</th>
