@@ -132,6 +132,16 @@ describe.skipIf("missing" in found)("a screen", () => {
     expect(await measure()).toBe(before);
   });
 
+  it("names the session of an event in the activity, and all keys in the help", async () => {
+    await page.goto(`${scene.server.url}/activity`);
+    const entry = page.getByRole("listitem").filter({ hasText: "failed: no luck" });
+    await entry.getByRole("link", { name: "Fix the «U+202E»login" }).waitFor();
+    expect(await entry.textContent()).toContain("claude failed: no luck");
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keys" }).getByText("Comment on the line").waitFor();
+    await page.keyboard.press("Escape");
+  });
+
   it("counts the tokens of a task once, however often its row changes", async () => {
     const { store } = scene.rookery;
     const [sessionId, taskId] = [newId("ses"), "counted"];

@@ -3,6 +3,7 @@ import { createMemo, createSignal, For, onCleanup, Show, type JSX } from "solid-
 import "../styles/activity.css";
 import { readWhenConnected } from "../feed/read-when-connected.ts";
 import { formatAge, visible } from "../format.ts";
+import { hasKeyboard } from "../keys/has-keyboard.ts";
 import { dataOf, messageOf } from "../request.ts";
 import { Problem } from "../shell/problem.tsx";
 import { useServer } from "../server.tsx";
@@ -11,6 +12,7 @@ import { describeEvent, type ActivityEntry } from "./describe.ts";
 
 const PAGE = 2_000;
 const MAX_ENTRIES = 2_000;
+const MAX_TITLE = 100;
 
 export function Activity(): JSX.Element {
   const { client, feed, roster } = useServer();
@@ -48,10 +50,15 @@ export function Activity(): JSX.Element {
       setProblem(messageOf(error));
     }
   }
+  /** Of its task or session. The id if it was removed. */
+  const titleOf = ({ route }: ActivityEntry): string => {
+    const title = route.screen === "task" ? roster.tasks[route.id]?.title : roster.sessions[route.id]?.title;
+    return (title ?? route.id).slice(0, MAX_TITLE);
+  };
   const shown = createMemo(() => {
     const words = search().toLowerCase().split(/\s+/);
-    return entries().filter(({ name, text, type }) => {
-      const all = `${name} ${text} ${type}`.toLowerCase();
+    return entries().filter((entry) => {
+      const all = `${titleOf(entry)} ${entry.agent ?? ""} ${entry.text} ${entry.type}`.toLowerCase();
       return words.every((word) => all.includes(word));
     });
   });
@@ -64,7 +71,7 @@ export function Activity(): JSX.Element {
           <input
             type="search"
             id="search"
-            placeholder="Filter  /"
+            placeholder={hasKeyboard ? "Filter  /" : "Filter"}
             value={search()}
             onInput={({ currentTarget }) => setSearch(currentTarget.value)}
           />
@@ -72,15 +79,17 @@ export function Activity(): JSX.Element {
       </header>
       <Problem text={problem()} />
       <ol class="activity">
-        <For each={shown()}>
+        <For each={shown()} fallback={<EmptyText isLoaded={oldest() !== undefined} />}>
           {(entry) => (
             <li id={`event-${entry.position}`}>
               <time datetime={entry.at} title={new Date(entry.at).toLocaleString()}>
                 {formatAge(entry.at, roster.now())}
               </time>
               <span>
-                <Link to={entry.route}>{visible(entry.name)}</Link>{" "}
-                <span class={entry.tone}>{visible(entry.text)}</span>
+                <Link to={entry.route}>{visible(titleOf(entry))}</Link>{" "}
+                <span class={entry.tone}>
+                  {visible(entry.agent === undefined ? entry.text : `${entry.agent} ${entry.text}`)}
+                </span>
               </span>
               <a
                 class="permalink muted"
@@ -97,5 +106,11 @@ export function Activity(): JSX.Element {
         <button onClick={() => void loadBefore(oldest() ?? 0)}>Show older</button>
       </Show>
     </main>
+  );
+}
+
+function EmptyText(props: { readonly isLoaded: boolean }): JSX.Element {
+  return (
+    <li class="muted">{props.isLoaded ? "Nothing here. Show older entries, or change the filter." : "Loading…"}</li>
   );
 }

@@ -10,8 +10,9 @@ export interface ActivityEntry {
   readonly type: string;
   readonly text: string;
   readonly tone: "good" | "bad" | "warn" | "muted" | undefined;
-  readonly route: Route;
-  readonly name: string;
+  readonly route: Extract<Route, { screen: "task" | "session" }>;
+  /** Who did it. Undefined for the task itself. */
+  readonly agent: string | undefined;
 }
 
 /** Undefined for events that are steps of something else, such as a part of a message. */
@@ -19,11 +20,11 @@ export function describeEvent(position: number, event: SessionEvent | TaskEvent)
   const described = "taskId" in event ? describeTaskEvent(event) : describeSessionEvent(event);
   if (described === undefined) return undefined;
   const [text, tone] = described;
-  const [name, route]: [string, Route] =
+  const [agent, route]: readonly [string | undefined, ActivityEntry["route"]] =
     "taskId" in event
-      ? [event.taskId, { screen: "task", id: event.taskId, tab: "conversation" }]
+      ? [undefined, { screen: "task", id: event.taskId, tab: "conversation" }]
       : [event.agent, { screen: "session", id: event.sessionId }];
-  return { position, at: event.at, type: event.type, text, tone, route, name };
+  return { position, at: event.at, type: event.type, text, tone, route, agent };
 }
 
 type Described = readonly [string, ActivityEntry["tone"]?] | undefined;
@@ -31,7 +32,7 @@ type Described = readonly [string, ActivityEntry["tone"]?] | undefined;
 function describeTaskEvent(event: TaskEvent): Described {
   switch (event.type) {
     case "task.created":
-      return [`was created: ${event.spec.title}`];
+      return ["was created"];
     case "task.started":
       return [event.run === 1 ? "started" : `started for the ${event.run}. time`];
     case "task.queued":
@@ -68,9 +69,7 @@ function describeTaskEvent(event: TaskEvent): Described {
 function describeSessionEvent(event: SessionEvent): Described {
   switch (event.type) {
     case "session.opened":
-      return event.reopened === true
-        ? undefined
-        : [`opened a session${event.title === undefined ? "" : `: ${event.title}`}`];
+      return event.reopened === true ? undefined : ["opened a session"];
     case "session.closed":
       return ["closed the session", "muted"];
     case "turn.ended":

@@ -1,6 +1,7 @@
 /** The title of the roster and the board, with the search and the buttons for a new task and for cleaning up. */
 import { createMemo, createSignal, Show, Suspense, type JSX } from "solid-js";
 import { isEndedStatus } from "../../../src/domain/enums.ts";
+import { hasKeyboard } from "../keys/has-keyboard.ts";
 import { useServer } from "../server.tsx";
 import { lazyScreen } from "../shell/lazy-screen.ts";
 
@@ -29,7 +30,7 @@ export function RosterHead(props: RosterHeadProps): JSX.Element {
         <input
           type="search"
           id="search"
-          placeholder="Search  /"
+          placeholder={hasKeyboard ? "Search  /" : "Search"}
           value={props.search}
           onInput={({ currentTarget }) => props.onSearch(currentTarget.value)}
         />
