@@ -7,6 +7,8 @@ import { openTaskScene, type TaskScene } from "./task-scene.ts";
 const found = await findBrowser();
 const TOML = `[pipelines.checked]
 stages = [{ agent = "robin" }, { name = "check", run = "echo all is well" }]
+[pipelines.fails]
+stages = [{ agent = "robin" }, { name = "check", run = "exit 1" }]
 `;
 const MAIN = "one\ntwo\nthree\n";
 
@@ -128,6 +130,32 @@ describe.skipIf("missing" in found)(`the screen of a task${"missing" in found ? 
       expect(problems).toEqual([]);
     },
   );
+
+  it("has the whole box to write above the bar of a small phone, and resumes first what failed", async () => {
+    await startTask("small", "true");
+    await scene.tasks.start({
+      id: "broken",
+      title: "Task broken",
+      prompt: "run: true",
+      agent: "robin",
+      pipeline: "fails",
+    });
+    await scene.until("broken", "failed");
+    const { page } = await scene.openPage("/task/small", { viewport: { width: 390, height: 520 } });
+    const send = page.getByRole("button", { name: "Send" });
+    await send.waitFor();
+    await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+    const bottomOf = async (of: typeof send) => of.evaluate((node) => node.getBoundingClientRect().bottom);
+    const barTop = await page
+      .getByRole("navigation", { name: "Screens" })
+      .evaluate((node) => node.getBoundingClientRect().top);
+    expect(await bottomOf(send)).toBeLessThan(barTop);
+    const primary = page.locator(".task-head button.primary");
+    expect(await primary.textContent()).toBe("Merge…");
+    await page.goto(`${scene.server.url}/task/broken`);
+    await page.getByText("failed", { exact: true }).first().waitFor();
+    expect(await primary.textContent()).toBe("Resume…");
+  });
 
   it("reads the events of the task without those of its sessions", async () => {
     await startTask("own-log", "true");

@@ -15,6 +15,7 @@ export function Actions(): JSX.Element {
   const [open, setOpen] = createSignal<"resume" | "merge" | "remove">();
   const stop = createAction(() => stopTask(client, id));
   const isEnded = (): boolean => isEndedStatus(task().status);
+  const isMergeNext = (): boolean => task().status === "done" && task().merge?.outcome !== "merged";
   const hasWorktree = (): boolean => task().worktree !== undefined && task().worktree?.removed !== true;
   return (
     <>
@@ -27,6 +28,7 @@ export function Actions(): JSX.Element {
         <Show when={isEnded()}>
           <button
             type="button"
+            class={task().status === "done" ? undefined : "primary"}
             aria-expanded={open() === "resume"}
             onClick={() => setOpen(open() === "resume" ? undefined : "resume")}
           >
@@ -34,7 +36,7 @@ export function Actions(): JSX.Element {
           </button>
         </Show>
         <Show when={hasWorktree()}>
-          <button type="button" class={isEnded() ? "primary" : undefined} onClick={() => setOpen("merge")}>
+          <button type="button" class={isMergeNext() ? "primary" : undefined} onClick={() => setOpen("merge")}>
             Merge…
           </button>
         </Show>
@@ -94,7 +96,9 @@ function ResumeForm(props: { onDone(): void }): JSX.Element {
         <button type="button" class="plain" onClick={() => props.onDone()}>
           Cancel
         </button>
-        <span class="muted small">It continues in the same worktree and conversation. Ctrl+Enter sends.</span>
+        <span class="muted small">
+          It continues in the same worktree and conversation.<span class="key-hint"> Ctrl+Enter sends.</span>
+        </span>
       </div>
       <Show when={resume.error()}>
         {(error) => (

@@ -94,7 +94,7 @@ function CommentBox(props: CommentBoxProps): JSX.Element {
         <button type="button" class="plain" onClick={() => props.onDraft(undefined)}>
           Cancel
         </button>
-        <span class="muted small">Ctrl+Enter adds, Escape cancels</span>
+        <span class="muted small key-hint">Ctrl+Enter adds, Escape cancels</span>
       </div>
     </form>
   );
