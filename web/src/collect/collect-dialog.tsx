@@ -79,7 +79,9 @@ export function CollectDialog(props: { onClose(): void }): JSX.Element {
             >
               {remove.isRunning()
                 ? "Removing…"
-                : `Remove ${countWorktrees(canRemove() ? report()?.removed.length : 0)}`}
+                : canRemove()
+                  ? `Remove ${countWorktrees(report()?.removed.length)}`
+                  : "Remove"}
             </button>
             <button type="button" onClick={close}>
               {done() === undefined ? "Cancel" : "Close"}

@@ -13,6 +13,8 @@ const STORAGE_NAME = "rookery-notifications";
 /** The permission rules answer most requests at once. Only those that still wait after this time are for a person. */
 const SETTLE_MS = 700;
 const MAX_OPEN = 20;
+const NOT_ALLOWED =
+  "The browser does not allow notifications of this page. Allow them for this address in the settings of the browser, then try again.";
 
 /** The number of sessions that wait for a person. */
 export function countWaiting(roster: RosterModel): Accessor<number> {
@@ -46,7 +48,7 @@ export const notificationChoice: NotificationChoice = {
     if (!isOn()) {
       if (typeof Notification === "undefined") return void setProblem("This browser has no notifications.");
       const permission = await Notification.requestPermission();
-      if (permission !== "granted") return void setProblem("The browser does not allow notifications of this page.");
+      if (permission !== "granted") return void setProblem(NOT_ALLOWED);
     }
     setOn(!isOn());
     localStorage.setItem(STORAGE_NAME, isOn() ? "on" : "off");
