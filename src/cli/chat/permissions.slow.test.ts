@@ -62,7 +62,9 @@ it("takes a sentence at a question as the reason of a denial, whatever its lette
   await using fixture = await openCommandFixture([call("bash", { command: "echo one" }), say("finished")]);
   const screen = await openChat(fixture, ["chat"]);
   submitLine(screen, "go");
-  await screen.waitFor(/\? Allow bash\? echo one\n {2}y yes · n no · a always · e another command · Esc interrupts/);
+  await screen.waitFor(
+    /\? Allow bash\? echo one\n {2}y yes · n no · a always echo … · e another command · Esc interrupts/,
+  );
   screen.type("yes, but not now");
   await screen.waitFor("reason: yes, but not now");
   screen.press("enter");
@@ -89,7 +91,7 @@ it("allows a tool for the session after a twice, and opens the whole diff with d
   screen.type("y");
   await screen.waitFor("Allow bash? echo one");
   screen.type("a");
-  await screen.waitFor("press a again to allow every bash");
+  await screen.waitFor('press a again to allow "echo …" in this session');
   screen.type("a");
   await screen.waitFor("finished");
   expect(screen.all()).toMatch(/✓ .*echo one[^]*✓ .*echo two/);
@@ -101,7 +103,7 @@ it("goes back from the second a to the question with Esc, and interrupts with an
   submitLine(screen, "go");
   await screen.waitFor("Allow bash? echo one");
   screen.type("a");
-  await screen.waitFor(/press a again to allow every bash[^]* · y once ·\s+Esc\s+goes back/);
+  await screen.waitFor(/press a again to allow "echo …"[^]* · A every\s+bash · y once ·\s+Esc\s+goes back/);
   screen.press("escape");
   await screen.waitFor(/\? Allow bash\? echo one\n {2}y yes · n no · a always/);
   expect(screen.all()).not.toContain("cancelled");
@@ -140,11 +142,11 @@ it("lists with /permissions what is always allowed, and revokes it", async () =>
   screen.type("aa");
   await screen.waitFor("done ·");
   submitLine(screen, "/permissions");
-  await screen.waitFor(/Permissions[^]*revoke bash +always allowed in this session; ask again/);
+  await screen.waitFor(/Permissions[^]*revoke bash: echo … +always allowed in this session; ask again/);
   screen.type("revoke");
-  await screen.waitFor(/❯ revoke bash/);
+  await screen.waitFor(/❯ revoke bash: echo …/);
   screen.press("enter");
-  await screen.waitFor("permissions: bash asks again");
+  await screen.waitFor("permissions: bash: echo … asks again");
   submitLine(screen, "again");
   await screen.waitFor("Allow bash? echo two");
 }, 90_000);

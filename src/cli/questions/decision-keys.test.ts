@@ -5,7 +5,9 @@ import { takeDecisionKey } from "./decision-keys.ts";
 let choice: ChoiceTimer;
 let happened: unknown[];
 let isAlwaysAsked: boolean;
+let prefix: string | undefined;
 beforeEach(() => {
+  prefix = undefined;
   vi.useFakeTimers();
   choice = new ChoiceTimer();
   happened = [];
@@ -15,6 +17,7 @@ afterEach(() => vi.useRealTimers());
 
 const press = (data: string): boolean =>
   takeDecisionKey(choice, data, {
+    prefix,
     isAlwaysAsked,
     askAlways: () => {
       isAlwaysAsked = true;
@@ -56,6 +59,33 @@ describe("a key at a permission question", () => {
     press("a");
     vi.runAllTimers();
     expect(happened).toEqual(["asked", ALWAYS]);
+  });
+
+  it.each<[string, string[], unknown[]]>([
+    ["a and a", ["a", "a"], ["asked", { answer: { decision: "allow", scope: "session", prefix: "npm test" } }]],
+    ["a and A", ["a", "A"], ["asked", ALWAYS]],
+    ["A and a", ["A", "a"], ["asked", { answer: { decision: "allow", scope: "session", prefix: "npm test" } }]],
+    ["A and A", ["A", "A"], ["asked", ALWAYS]],
+  ])("allows the first words of a command or the whole tool with %s", (_, keys, expected) => {
+    prefix = "npm test";
+    for (const key of keys) {
+      press(key);
+      vi.runAllTimers();
+    }
+    expect(happened).toEqual(expected);
+  });
+
+  it("allows the first words with a twice at once, but the whole tool only after it was shown", () => {
+    prefix = "npm test";
+    press("A");
+    press("A");
+    vi.runAllTimers();
+    expect(happened).toEqual(["asked"]);
+    isAlwaysAsked = false;
+    press("a");
+    press("a");
+    vi.runAllTimers();
+    expect(happened.at(-1)).toEqual({ answer: { decision: "allow", scope: "session", prefix: "npm test" } });
   });
 
   it("goes back from the second a with Esc, also before the first one counts", () => {

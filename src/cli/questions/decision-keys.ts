@@ -7,9 +7,11 @@ import { type DecisionKey, parseDecisionKey } from "./permission-keys.ts";
 export const TYPING_PAUSE_MS = 500;
 
 export interface DecisionHandlers {
+  /** The first words of the command, which `a` allows always; `A` allows the whole tool. Default: `a` does that. */
+  readonly prefix?: string | undefined;
   /** Whether the person has pressed `a` once. */
   readonly isAlwaysAsked: boolean;
-  /** Asks for a second `a`. */
+  /** Asks for a second `a`, or for `A`. */
   askAlways(): void;
   /** Goes back to the question after Esc in place of the second `a`. */
   leaveAlways(): void;
@@ -30,7 +32,7 @@ export function takeDecisionKey(choice: ChoiceTimer, data: string, handlers: Dec
     handlers.leaveAlways();
     return true;
   }
-  const key = parseDecisionKey(data);
+  const key = parseDecisionKey(data, handlers.prefix);
   if (first === data && data.toLowerCase() !== "a") return true; // it repeats
   if (isTyped(data) && (key === undefined || (first !== undefined && first !== data))) {
     choice.cancel();
@@ -42,8 +44,10 @@ export function takeDecisionKey(choice: ChoiceTimer, data: string, handlers: Dec
     return false;
   }
   const isAlways = "answer" in key && "scope" in key.answer && key.answer.scope === "session";
+  const isWholeTool = isAlways && handlers.prefix !== undefined && !("prefix" in key.answer);
+  const isConfirmed = handlers.isAlwaysAsked || (first === data && !isWholeTool); // Caps Lock must not allow more
   choice.offer(data, () => {
-    if (isAlways && !handlers.isAlwaysAsked && first !== data) handlers.askAlways();
+    if (isAlways && !isConfirmed) handlers.askAlways();
     else handlers.act(key);
   });
   return true;

@@ -119,6 +119,7 @@ export class KeyPrompt implements SurfaceOwner, Disposable {
 
   #decide(mode: Extract<PromptMode, { type: "decide" }>, data: string): void {
     const isTaken = takeDecisionKey(this.#choice, data, {
+      prefix: mode.request.prefix,
       isAlwaysAsked: this.#isAlwaysAsked,
       askAlways: () => {
         this.#isAlwaysAsked = true;

@@ -51,6 +51,7 @@ export function formatDecidedRequest(
 }
 
 function describeDecision(answer: Extract<Answer, { readonly decision: string }>): string {
+  if (answer.decision === "allow" && answer.prefix !== undefined) return `always allowed: ${answer.prefix} …`;
   if (answer.decision === "allow") return answer.scope === "session" ? "always allowed" : "allowed";
   const { message = "" } = answer;
   return message === "" ? "denied" : `denied: ${message}`;

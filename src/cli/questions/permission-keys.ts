@@ -1,15 +1,21 @@
 /** Decides permission requests with single keys, and with what the person types in place of a key. */
 import { matchesKey } from "@mariozechner/pi-tui/dist/keys.js";
+import { readCommandInput } from "../../domain/shell-command.ts";
 import type { Answer } from "../../session/method-types.ts";
 import type { PendingRequest } from "../run/pending-request.ts";
 
 /** `edit`: the person gives a reason for a denial, or another command. `diff`: opens the whole diff. */
 export type DecisionKey = { readonly answer: Answer } | { readonly edit: true } | { readonly diff: true };
 
-/** Returns undefined for another key. */
-export function parseDecisionKey(typed: string): DecisionKey | undefined {
+/**
+ * Returns undefined for another key. `prefix`: the first words of the command, which `a` allows always; `A` allows every
+ * call of the tool. Default: both keys allow every call.
+ */
+export function parseDecisionKey(typed: string, prefix?: string): DecisionKey | undefined {
   const data = typed.toLowerCase();
   if (matchesKey(data, "y")) return { answer: { decision: "allow", scope: "once" } };
+  if (prefix !== undefined && matchesKey(typed, "a"))
+    return { answer: { decision: "allow", scope: "session", prefix } };
   if (matchesKey(data, "a")) return { answer: { decision: "allow", scope: "session" } };
   if (matchesKey(data, "n")) return { answer: { decision: "deny" } };
   if (matchesKey(data, "d")) return { diff: true };
@@ -18,8 +24,8 @@ export function parseDecisionKey(typed: string): DecisionKey | undefined {
 
 /** The command that the request is about. */
 export function commandOf({ input }: PendingRequest): string | undefined {
-  if (typeof input !== "object" || input === null || !("command" in input)) return undefined;
-  return typeof input.command === "string" ? input.command : undefined;
+  const command = readCommandInput(input);
+  return typeof command === "string" ? command : command?.join(" ");
 }
 
 /**

@@ -40,14 +40,18 @@ export interface DecisionStyle {
 export function renderDecision(request: PendingRequest, style: DecisionStyle): string[] {
   const { width, paint, escapeHint = "Esc interrupts", isAlwaysAsked = false } = style;
   const { question = [renderQuestionLine(request, style)] } = style;
-  if (isAlwaysAsked) {
-    const tool = toSingleLine(request.tool ?? "", 60);
-    const warning = `press ${paint("bold", "a")} again to allow every ${tool} in this session without asking`;
-    return [...question, ...wrapStyled(`  ${warning} · ${paint("bold", "y")} once · Esc goes back`, width, "  ")];
-  }
+  const { prefix } = request;
   const key = (name: string, text: string): string => `${paint("bold", name)} ${text}`;
+  if (isAlwaysAsked) {
+    const every = `every ${toSingleLine(request.tool ?? "", 60)}`;
+    const subject = prefix === undefined ? every : `"${prefix} …"`;
+    const warning = `press ${paint("bold", "a")} again to allow ${subject} in this session without asking`;
+    const whole = prefix === undefined ? "" : ` · ${key("A", every)}`;
+    return [...question, ...wrapStyled(`  ${warning}${whole} · ${key("y", "once")} · Esc goes back`, width, "  ")];
+  }
   const edit = commandOf(request) === undefined ? "no, with a reason" : "another command";
-  const keys = [key("y", "yes"), key("n", "no"), key("a", "always"), key("e", edit)];
+  const always = prefix === undefined ? "always" : `always ${toSingleLine(prefix, 40)} …`;
+  const keys = [key("y", "yes"), key("n", "no"), key("a", always), key("e", edit)];
   if ((request.diffs ?? []).length > 0) keys.push(key("d", "whole diff"));
   return [...question, ...joinParts([...keys, escapeHint], width)];
 }

@@ -28,9 +28,11 @@ describe.skipIf(!hasPseudoTerminals)("a permission question", () => {
     fixture = await openCommandFixture([BASH, say("All done.")]);
     await using screen = fixture.screen(["run", "x"]);
     expect(await screen.waitFor("always")).toBe(
-      ["", "? Allow bash? echo from-the-agent", "  y yes · n no · a always · e another command · Esc interrupts"].join(
-        "\n",
-      ),
+      [
+        "",
+        "? Allow bash? echo from-the-agent",
+        "  y yes · n no · a always echo … · e another command · Esc interrupts",
+      ].join("\n"),
     );
     expect(screen.style("?")?.color).toBe(3);
     screen.type("y");
@@ -70,7 +72,8 @@ describe.skipIf(!hasPseudoTerminals)("a permission question", () => {
 
   it.each<[string, string[], object]>([
     ["n", ["n"], { decision: "deny" }],
-    ["a twice", ["a", "a"], { decision: "allow", scope: "session" }],
+    ["a twice", ["a", "a"], { decision: "allow", scope: "session", prefix: "echo" }],
+    ["a and A", ["a", "A"], { decision: "allow", scope: "session" }],
     ["another command", ["e", " twice\r"], { message: "Run this command instead: echo from-the-agent twice" }],
     ["a sentence", ["use npm test\r"], { decision: "deny", message: "use npm test" }],
   ])("accepts %s", async (_, typed, resolved) => {
@@ -84,7 +87,9 @@ describe.skipIf(!hasPseudoTerminals)("a permission question", () => {
       screen.type(second);
     }
     expect(await screen.exited).toBe(0);
-    expect(await events("permission.resolved")).toMatchObject([resolved]);
+    const answers = await events("permission.resolved");
+    expect(answers).toMatchObject([resolved]);
+    expect(answers.some((answer) => "prefix" in answer)).toBe("prefix" in resolved);
   });
 
   it("comes back after a and Esc", async () => {

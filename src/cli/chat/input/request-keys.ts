@@ -66,6 +66,7 @@ export class RequestKeys implements Disposable {
   handleDecideKey(mode: DecideMode, data: string): boolean {
     const { isAlwaysAsked = false } = mode;
     return takeDecisionKey(this.#modes.choice, data, {
+      prefix: mode.request.prefix,
       isAlwaysAsked,
       askAlways: () => {
         this.#modes.change({ ...mode, isAlwaysAsked: true });

@@ -250,6 +250,7 @@ class Cockpit implements SurfaceOwner, ActionHost {
   #decide({ mode, data }: Extract<CockpitCommand, { type: "decisionKey" }>): void {
     const { request, isPrinted, isAlwaysAsked = false } = mode;
     takeDecisionKey(this.#choice, data, {
+      prefix: request.asked.prefix,
       isAlwaysAsked,
       askAlways: () => this.#change({ mode: { ...mode, isAlwaysAsked: true } }),
       leaveAlways: () => this.#change({ mode: { ...mode, isAlwaysAsked: false } }),
