@@ -175,16 +175,22 @@ describe.skipIf("missing" in found)(`the session screen${"missing" in found ? `:
     expect((await readLog(id)).at(-1)).toMatchObject({ type: "input.withdrawn" });
   });
 
-  it("asks again before a tool that was allowed for the session", async () => {
+  it.each<[string, string, string, object]>([
+    ["a tool", "Allow every bash for session A", "bash", { tool: "bash" }],
+    ["a command", "Allow true … for session a", "bash: true …", { tool: "bash", prefix: "true" }],
+  ])("asks again before %s that was allowed for the session", async (_, allow, name, revoked) => {
     const id = await newSession();
     const page = await openSession(id);
     await scene.post(`/v1/sessions/${id}/turns`, { input: "run it" });
-    await page.getByRole("button", { name: "Allow for session a" }).click();
+    await page.getByRole("button", { name: allow, exact: true }).click();
     await page.getByText("That is done.").waitFor();
     await page.getByRole("button", { name: /Ask before changes/ }).click();
-    await page.getByRole("button", { name: "Ask again before bash" }).click();
-    await page.getByRole("button", { name: "Ask again before bash" }).waitFor({ state: "detached" });
-    expect((await readLog(id)).at(-1)).toMatchObject({ type: "permission.revoked", tool: "bash" });
+    const again = page.getByRole("button", { name: `Ask again before ${name}`, exact: true });
+    await again.click();
+    await again.waitFor({ state: "detached" });
+    const last = (await readLog(id)).at(-1) ?? {};
+    expect(last).toMatchObject({ type: "permission.revoked", ...revoked });
+    expect("prefix" in last).toBe("prefix" in revoked);
   });
 
   it.skipIf(!isSlowRun)("sends files that are pasted or chosen, and shows images", async () => {

@@ -1,5 +1,6 @@
 /** The agent, model and permissions of the session, and the way to change them. */
 import { createResource, createSignal, For, Show, type JSX } from "solid-js";
+import { formatGrant, listGrants, type SessionGrant } from "../../../../src/domain/command-prefix.ts";
 import { PERMISSION_POLICIES } from "../../../../src/domain/enums.ts";
 import { errorOf } from "../../../../src/client/index.ts";
 import { visible } from "../../format.ts";
@@ -39,10 +40,14 @@ export function Settings(props: { readonly model: SessionModel }): JSX.Element {
     send(state()?.turn !== undefined && body.permissions === undefined ? "after this turn" : "changing…", (header) =>
       client.PATCH("/v1/sessions/{id}", { params: { path: { id: props.model.id }, header: { ...header } }, body }),
     );
-  const revoke = (tool: string): Promise<void> =>
+  const revoke = ({ tool, prefix }: SessionGrant): Promise<void> =>
     send("changing…", (header) =>
       client.DELETE("/v1/sessions/{id}/grants/{tool}", {
-        params: { path: { id: props.model.id, tool }, header: { ...header } },
+        params: {
+          path: { id: props.model.id, tool },
+          query: prefix === undefined ? {} : { prefix },
+          header: { ...header },
+        },
       }),
     );
   const send = async (
@@ -125,19 +130,19 @@ export function Settings(props: { readonly model: SessionModel }): JSX.Element {
                   </For>
                 </select>
               </label>
-              <Show when={known().grants.length > 0}>
+              <Show when={listGrants(known()).length > 0}>
                 <div class="grants">
                   Allowed for this session
                   <ul>
-                    <For each={known().grants}>
-                      {(tool) => (
+                    <For each={listGrants(known())}>
+                      {(grant) => (
                         <li>
-                          <code>{visible(tool)}</code>
+                          <code>{visible(formatGrant(grant))}</code>
                           <button
                             type="button"
                             class="small"
-                            aria-label={`Ask again before ${visible(tool)}`}
-                            onClick={() => void revoke(tool)}
+                            aria-label={`Ask again before ${visible(formatGrant(grant))}`}
+                            onClick={() => void revoke(grant)}
                           >
                             Ask again
                           </button>

@@ -53,9 +53,10 @@ function describeAnswer(answer: RequestAnswer): string {
     const { action } = answer;
     return action === "accept" ? "answered" : action === "decline" ? "declined" : "cancelled";
   }
-  const { decision, scope } = answer;
+  const { decision, scope, prefix } = answer;
   if (decision === "cancelled") return "cancelled";
   if (decision === "deny") return "denied";
+  if (prefix !== undefined) return `"${visible(prefix)} …" allowed for this session`;
   return scope === "session" ? "allowed for this session" : "allowed";
 }
 

@@ -1,5 +1,9 @@
-/** The card of an open request. Keys while it has the focus: y allows, a allows for the session, n denies. */
-import { createSignal, For, Show, type JSX } from "solid-js";
+/**
+ * The card of an open request. Keys while it has the focus: y allows, a allows for the session, n denies. For a shell
+ * command, a allows commands that start like it, and Shift-A the whole tool.
+ */
+import { createMemo, createSignal, For, Show, type JSX } from "solid-js";
+import { suggestCommandPrefix } from "../../../../src/domain/command-prefix.ts";
 import type { EventOf } from "../../../../src/domain/events.ts";
 import { titleWithoutTool, visible } from "../../format.ts";
 import { useServer } from "../../server.tsx";
@@ -90,15 +94,21 @@ function PermissionBody(props: BodyProps<EventOf<"permission.requested">>): JSX.
     const message = reason().trim();
     void props.onAnswer({ decision: "deny", ...(message !== "" && { message }) });
   };
+  const prefix = createMemo(() => suggestCommandPrefix(props.request));
   const keys: Readonly<Record<string, () => void>> = {
     y: () => void props.onAnswer({ decision: "allow", scope: "once" }),
-    a: () => void props.onAnswer({ decision: "allow", scope: "session" }),
+    a: () => {
+      const words = prefix();
+      void props.onAnswer({ decision: "allow", scope: "session", ...(words !== undefined && { prefix: words }) });
+    },
+    A: () => void props.onAnswer({ decision: "allow", scope: "session" }),
     n: deny,
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const isTyping = event.target instanceof HTMLInputElement;
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
-    const act = keys[event.key.toLowerCase()];
+    const key = event.key.toLowerCase(); // Caps Lock does not allow more
+    const act = keys[key === "a" && event.shiftKey ? "A" : key];
     if (act === undefined) return;
     event.preventDefault();
     event.stopPropagation(); // the page has shortcuts of its own
@@ -121,8 +131,20 @@ function PermissionBody(props: BodyProps<EventOf<"permission.requested">>): JSX.
           Allow <kbd>y</kbd>
         </button>
         <button disabled={props.isBusy} onClick={() => keys["a"]?.()} aria-keyshortcuts="a">
-          Allow for session <kbd>a</kbd>
+          <Show when={prefix()} fallback="Allow for session">
+            {(words) => (
+              <>
+                Allow <code>{words()} …</code> for session
+              </>
+            )}
+          </Show>{" "}
+          <kbd>a</kbd>
         </button>
+        <Show when={prefix() !== undefined}>
+          <button disabled={props.isBusy} onClick={() => keys["A"]?.()} aria-keyshortcuts="Shift+A">
+            Allow every {visible(props.request.tool)} for session <kbd>A</kbd>
+          </button>
+        </Show>
         <button disabled={props.isBusy} onClick={deny} aria-keyshortcuts="n">
           Deny <kbd>n</kbd>
         </button>
