@@ -16,6 +16,7 @@ const GROUPS: readonly KeyGroup[] = [
     keys: [
       { keys: "y", does: "Allow" },
       { keys: "a", does: "Allow for the session" },
+      { keys: "A", does: "Allow every call of the tool, if a allows a command" },
       { keys: "n", does: "Deny" },
       { keys: "e", does: "Give a reason (in the inbox)" },
     ],
