@@ -65,6 +65,21 @@ describe("a task", () => {
     expect(output).toMatchObject([{ from: "setup", text: expect.stringContaining("ready-one") as string }]);
   });
 
+  it("has no changes, nothing to merge and a worktree that can be removed if only its setup left files", async () => {
+    await using s = await openScene({
+      toml: `[worktree]\nsetup = "echo 2 > README.md; echo made > made.txt"\n`,
+    });
+    await s.repository.git("add", "rookery.toml");
+    await s.repository.git("commit", "--quiet", "--message=Configure");
+    s.run();
+    await s.tasks.start({ id: "idle", prompt: "run: true" });
+    await s.until("idle", "done");
+    expect(await s.tasks.diff("idle")).toMatchObject({ files: [], commits: [], uncommitted: false, patch: "" });
+    expect(await s.tasks.merge("idle")).toMatchObject({ outcome: "nothing" });
+    expect((await s.tasks.collect()).removed).toMatchObject([{ id: "idle" }]);
+    expect(await s.repository.git("status", "--porcelain")).toBe("");
+  });
+
   it("is retried as often as configured when its agent fails, and then fails with the agent's message", async () => {
     await using s = await openScene();
     s.run();
