@@ -51,9 +51,10 @@ describe.skipIf("missing" in found)("the pictures of the page", () => {
   afterAll(() => scene[Symbol.asyncDispose]());
 
   it.each(SCREENS)("show the screen %s", async (name, path, content) => {
-    const page = await scene.open(path.replace("SESSION", scene.sessionId));
     for (const [width, height] of SIZES) {
-      await page.setViewportSize({ width, height });
+      const isPhone = width < 500;
+      const options = { viewport: { width, height }, hasTouch: isPhone, isMobile: isPhone };
+      const page = await scene.open(path.replace("SESSION", scene.sessionId), options);
       for (const colorScheme of THEMES) {
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
         await page.locator("main").getByText(content).last().waitFor();
@@ -61,8 +62,8 @@ describe.skipIf("missing" in found)("the pictures of the page", () => {
         expect([width, overflow]).toEqual([width, 0]);
         if (WRITES) await writePicture(page, fileOf(name, colorScheme, width));
       }
+      await page.context().close();
     }
-    await page.context().close();
   });
 });
 
