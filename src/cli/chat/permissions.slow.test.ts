@@ -169,3 +169,16 @@ it("interrupts with Ctrl-C before it quits, and says why a turn failed", async (
   screen.press("enter");
   await screen.waitFor(/! .*refused the key[^]*failed ·/);
 }, 90_000);
+
+it("interrupts with one Ctrl-C at a question to which Esc went back from a reason", async () => {
+  await using fixture = await openCommandFixture([call("bash", { command: "echo one" }), say("finished")]);
+  const screen = await openChat(fixture, ["chat"]);
+  submitLine(screen, "go");
+  await screen.waitFor("Allow bash? echo one");
+  screen.type("not this");
+  await screen.waitFor("reason: not this");
+  screen.press("escape");
+  await screen.waitFor("y yes");
+  screen.press("ctrl-c");
+  await screen.waitFor("cancelled ·");
+}, 90_000);

@@ -92,8 +92,9 @@ export class RequestKeys implements Disposable {
     this.#answer(request, answerFromText(request, text.trim(), isCommand));
   }
 
-  /** Goes from the reason back to the decision. */
+  /** Goes from the reason back to the decision. Drops the text, which the decision does not show. */
   leaveReason({ request, isPrinted }: ReasonMode): void {
+    this.#surface.editor.setText("");
     this.#modes.change({ type: "decide", request, isPrinted });
   }
 
