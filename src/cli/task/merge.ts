@@ -33,7 +33,8 @@ export async function mergeTaskCommand(
       );
   if (isSet(options, "json")) await printJson(io, report);
   else await printText(io, `${formatMergeReport(id, report).join("\n")}\n`);
-  return report.outcome === "merged" || report.outcome === "nothing" ? EXIT.done : EXIT.failed;
+  const canSucceed = report.outcome === "nothing" || (report.outcome === "merged" && !wouldOverwriteChanges(report));
+  return canSucceed ? EXIT.done : EXIT.failed;
 }
 
 /** Ctrl-C ends this command. The requested merge is already in the log, so it is not lost. */
@@ -88,15 +89,19 @@ export function rememberMerge(report: MergeReport, { merge }: TaskView): MergeRe
   return { ...report, outcome: "merged", already: true, ...(merge.commit !== undefined && { commit: merge.commit }) };
 }
 
-export function formatMergeReport(
-  id: string,
-  { outcome, how, into, dryRun, commit, commits, already, conflicts, message }: MergeReport,
-): string[] {
+/** True for a predicted merge that would overwrite local changes of the checkout, which its message names. */
+export function wouldOverwriteChanges({ outcome, dryRun, already, message }: MergeReport): boolean {
+  return outcome === "merged" && dryRun && already !== true && message !== undefined;
+}
+
+export function formatMergeReport(id: string, report: MergeReport): string[] {
+  const { outcome, how, into, dryRun, commit, commits, already, conflicts, message } = report;
   const branch = escapeInvisible(into);
   const what = `${formatCount(commits)} ${commits === 1 ? "commit" : "commits"}`;
   const why = message === undefined ? "" : `: ${toSingleLine(message)}`;
   switch (outcome) {
     case "merged":
+      if (wouldOverwriteChanges(report)) return [`cannot merge ${id} into ${branch} now${why}`];
       if (dryRun && already !== true)
         return [`${id} would merge into ${branch} without conflicts (${how}, ${what}); nothing was changed`];
       if (already === true) {

@@ -734,6 +734,15 @@ describe("merge", () => {
     exit.mockRestore();
   });
 
+  it("fails with --dry-run if the merge would overwrite local changes", async () => {
+    const message = "main is checked out in /w, and this merge would overwrite a.txt; commit it first";
+    merging({ dryRun: true, message });
+    expect(await shown(mergeTaskCommand, ["a"], { dryRun: true })).toEqual([
+      EXIT.failed,
+      `cannot merge a into main now: ${message}\n`,
+    ]);
+  });
+
   it("predicts the merge with --dry-run and changes nothing", async () => {
     merging({ dryRun: true });
     expect((await shown(mergeTaskCommand, ["a"], { dryRun: true, gate: "npm test" }))[1]).toBe(

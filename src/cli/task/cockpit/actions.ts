@@ -15,7 +15,7 @@ import type { Color } from "../../paint.ts";
 import { escapeInvisible, toSingleLine } from "../../sanitize.ts";
 import type { PromptSurface } from "../../tui/prompt-surface.ts";
 import { wrapStyled } from "../../tui/styled-text.ts";
-import { formatMergeReport, rememberMerge } from "../merge.ts";
+import { formatMergeReport, rememberMerge, wouldOverwriteChanges } from "../merge.ts";
 import { pendingTaskRequests, type TaskRequest } from "../requests.ts";
 import type { TaskService } from "../service.ts";
 import { fitsCockpit } from "./asked-request.ts";
@@ -183,7 +183,7 @@ async function previewMerge(host: ActionHost, id: string): Promise<void> {
   const report = rememberMerge(await host.service.tasks.predictMerge(id), await host.service.tasks.show(id));
   host.notice("");
   const [first = "", ...others] = formatMergeReport(id, report);
-  if (report.outcome === "merged" && report.already !== true) {
+  if (report.outcome === "merged" && report.already !== true && !wouldOverwriteChanges(report)) {
     const diff = await host.service.tasks.diff(id, { patch: false });
     const files = `${formatCount(diff.files.length)} ${diff.files.length === 1 ? "file" : "files"}`;
     const lines = [first, `${files} · +${formatCount(diff.additions)} -${formatCount(diff.deletions)}`];
