@@ -96,7 +96,8 @@ export interface ReasonStyle extends Pick<DecisionStyle, "width" | "paint"> {
 /** The line in which a person says why not, or which command instead, and what Enter does. */
 export function renderReason(isCommand: boolean, { width, paint, renderInput }: ReasonStyle): LiveRegion {
   const { lines, cursor } = renderInput(paint("yellow", isCommand ? "run instead: " : "reason: "));
-  const allow = isCommand ? "" : "; yes allows it";
-  const hint = `Enter denies it and tells the agent this${allow} · Esc goes back`;
+  const hint = isCommand
+    ? "Enter tells the agent to run this · Ctrl-U: a reason instead · Esc goes back"
+    : "Enter denies it and tells the agent this; yes allows it · Esc goes back";
   return { lines: [...lines, clipStyled(paint("dim", hint), width)], cursor };
 }

@@ -140,6 +140,25 @@ it.each([
   expect(render({ ...state, openId: "a" }, 120).at(-1)).toContain(`Esc back · ↑↓ scroll · ${keys} · ? keys`);
 });
 
+it("lists its keys in full at 80 columns", () => {
+  expect(render({ ...TASKS(), mode: { type: "help" } }).join("\n")).not.toContain("…");
+});
+
+it.each([
+  [{ type: "start" }, "Enter starts it · Esc cancels"],
+  [{ type: "resume", id: "two", isPromptRequired: true }, "Enter resumes it · Esc cancels"],
+] as const)("says what Enter and Esc do with a line for %j", (purpose, hint) => {
+  const mode = { type: "input", label: "new task: ", purpose } as const;
+  expect(render({ ...TASKS(), mode }).slice(-2)).toEqual(["new task:", hint]);
+});
+
+it("says how to give a reason in place of another command", () => {
+  const mode = { type: "reason", request, isPrinted: true, isCommand: true } as const;
+  expect(render({ ...TASKS(), mode }).at(-1)).toBe(
+    "Enter tells the agent to run this · Ctrl-U: a reason instead · Esc goes back",
+  );
+});
+
 describe("a view of any size", () => {
   const hostile = cockpitWith(
     {

@@ -170,8 +170,12 @@ function renderBottom(state: CockpitState, frame: CockpitFrame): LiveRegion {
       const lines = mode.lines.flatMap((line) => wrapStyled(stripHidden(line), width, "  "));
       return fixed([...lines.slice(0, Math.max(0, rows - 2 - question.length)), ...question].slice(-(rows - 1)));
     }
-    case "input":
-      return renderInput(paint("cyan", clipStyled(mode.label, Math.floor(width / 2))));
+    case "input": {
+      const { lines, cursor } = renderInput(paint("cyan", clipStyled(mode.label, Math.floor(width / 2))));
+      const hint = `Enter ${mode.purpose.type === "start" ? "starts it" : "resumes it"} · Esc cancels`;
+      const hints = rows >= MIN_ROWS_FOR_DETAILS ? [paint("dim", clipStyled(hint, width))] : [];
+      return { lines: [...lines, ...hints], cursor };
+    }
     case "reason":
       return renderAskedReason({ ...mode, request: mode.request.asked }, { width, rows, paint, renderInput });
     case "form":
@@ -234,5 +238,5 @@ const HELP_LINES = [
   "r           resume it, with a message; without a server, run it here",
   "n           start a new task",
   "/           filter by title, id, agent or state; Esc shows all",
-  "q, Ctrl-C   leave; tasks of a server keep running, those that run here are interrupted",
+  "q, Ctrl-C   leave; interrupts the tasks that run here, not those of a server",
 ];
