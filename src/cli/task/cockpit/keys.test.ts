@@ -196,6 +196,25 @@ describe("keys for a task", () => {
   });
 });
 
+describe("a at a task that asks nothing", () => {
+  const waitingFor = [{ sessionId: "s", requestId: "r" }];
+  const state = cockpitWith({ id: "asks", status: "waiting", waitingFor }, { id: "done", status: "done" });
+
+  it("selects the first task that asks, and answers only when it is pressed again", () => {
+    const { state: next, commands } = type(state, DOWN, "a", "y");
+    expect(next.selectedId).toBe("asks");
+    expect(commands).toEqual([]);
+    expect(type(next, "a").commands).toEqual([{ type: "readRequest", id: "asks" }]);
+  });
+
+  it("stays with the task whose transcript is open, and skips a task whose process is gone", () => {
+    const open = { ...type(state, DOWN).state, openId: "done" };
+    expect(type(open, "a").state.notice?.text).toBe("done does not ask anything");
+    const gone = cockpitWith({ id: "asks", status: "waiting", waitingFor, interrupted: true }, { id: "new" });
+    expect(type({ ...gone, selectedId: "new" }, "a").state.selectedId).toBe("new");
+  });
+});
+
 describe("keys for a request", () => {
   it("leaves each key to the timer, which tells a choice from a letter", () => {
     for (const data of ["y", "a", "n", "w", "\r", " "]) {

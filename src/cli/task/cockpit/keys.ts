@@ -107,6 +107,14 @@ const SCROLL_KEYS = [
   ["end", "end", "G"],
 ] as const;
 
+/** The task that `a` answers or selects: the open or selected one or, in the list, the first one that asks something. */
+export function findAskingTask(state: CockpitState): ListedTask | undefined {
+  const task = targetTask(state);
+  if (task !== undefined && task.waitingFor.length > 0) return task;
+  if (state.openId !== undefined) return undefined;
+  return visibleTasks(state).find(({ waitingFor, interrupted }) => waitingFor.length > 0 && !interrupted);
+}
+
 /** Keys that act on the open or selected task. */
 function handleTaskKey(state: CockpitState, data: string): CockpitStep {
   if (data === "?") return enter(state, { type: "help" });
@@ -115,9 +123,12 @@ function handleTaskKey(state: CockpitState, data: string): CockpitStep {
   if (task === undefined) return { state };
   const { id } = task;
   switch (data) {
-    case "a":
-      if (task.waitingFor.length > 0) return { state, command: { type: "readRequest", id } };
-      return refuse(state, `${id} does not ask anything`);
+    case "a": {
+      const asking = findAskingTask(state);
+      if (asking === undefined) return refuse(state, `${id} does not ask anything`);
+      if (asking === task) return { state, command: { type: "readRequest", id } };
+      return { state: { ...state, selectedId: asking.id } }; // opened by the next `a`: the person has not seen it yet
+    }
     case "d":
       return { state, command: { type: "showDiff", id } };
     case "m":

@@ -11,7 +11,7 @@ import { formatLastActivity } from "../messages.ts";
 import { countGroups } from "../task-group.ts";
 import { renderAskedDecision, renderAskedReason } from "./asked-request.ts";
 import { formatTaskTitle, renderTaskRows } from "./rows.ts";
-import { canRunHere } from "./keys.ts";
+import { canRunHere, findAskingTask } from "./keys.ts";
 import { type CockpitMode, type CockpitState, targetTask, visibleTasks } from "./state.ts";
 import type { TranscriptWindow } from "./transcript-buffer.ts";
 
@@ -220,7 +220,7 @@ function taskKeyFacts(state: CockpitState): StatusFact[] {
   if (task === undefined) return [];
   const isEnded = isEndedStatus(task.status);
   return [
-    { text: task.waitingFor.length > 0 ? "a answer" : "", priority: 6 },
+    { text: findAskingTask(state) === undefined ? "" : "a answer", priority: 6 },
     { text: "d diff", priority: 5 },
     { text: isEnded ? "m merge" : "", priority: 4 },
     { text: isEnded ? "" : "s stop", priority: 3 },
@@ -231,7 +231,7 @@ function taskKeyFacts(state: CockpitState): StatusFact[] {
 const HELP_LINES = [
   "↑ ↓ or k j  select a task; g and G: the first and the last",
   "Enter       show what its agent does; ↑ ↓ and Page keys scroll, Esc goes back",
-  "a           answer what it asks",
+  "a           answer what it asks; if it asks nothing, select a task that does",
   "d           show its changes",
   "m           merge it, after a preview",
   "s           stop it; its worktree is kept",
