@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const SRC = fileURLToPath(new URL("../src/", import.meta.url));
 const files = readdirSync(SRC, { recursive: true, encoding: "utf8" });
 /** Folders without tests, and the folders whose tests cover them. */
-const TESTED_IN: Readonly<Record<string, string>> = { children: "agent/subagents" };
+const TESTED_IN: Readonly<Record<string, string>> = { children: "agent/subagents", rookery: "session" };
 const NEVER_RUN = ["node_modules/**"];
 const isFilteredRun = process.argv.slice(2).some((argument) => /^(src|test)\//.test(argument));
 const PRINT_INCLUDED = `
