@@ -12,7 +12,7 @@ const READS_SLOW_VARIABLE = new RegExp(`env\\["(${Object.keys(SLOW_VARIABLES).jo
 const isFiltered = process.argv.slice(2).some((argument) => /^(src|test|web)\//.test(argument));
 
 /**
- * A test file gets its own process if it changes the state of its process, or measures something; also if it has a comment
+ * A test file gets its own process if it changes the state or the limits of its process, or measures something; also if it has a comment
  * `// own process: REASON`. The others share processes, because the start of a process with all imports takes longer than
  * most of them. `scripts/vitest-shared-process.mjs` fails those that need their own.
  */
@@ -20,6 +20,7 @@ const OWN_PROCESS = [
   /\/\/ own process: ./,
   /process\.(chdir|exit|kill|off|on|once|stdout|umask)\b/,
   /process\.env(\[[^\]]*\])? = |delete process\.env|globalThis|(resetModules|stubEnv|stubGlobal|useFakeTimers|[mM]ock)\(/,
+  /prlimit/, // a limit of the process
   /eventLoop|EventLoop|memoryUsage|performance\.|\/proc\/self|linear/,
 ];
 
