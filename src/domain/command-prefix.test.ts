@@ -191,6 +191,8 @@ describe("a prefix", () => {
     ...["", " ", "sudo", "sudo npm test", "env", "env X=1 npm", "sh", "bash", "bash -c", "/bin/bash -c", "BASH", "zsh"],
     ...["xargs", "xargs rm", "eval", "exec", "nohup", "nohup npm", "time", "time npm", "timeout", "timeout 5 npm"],
     ...["node", "node -e", "node --eval", "python", "python3", "python3.12", "python -c", "python -m", "/usr/bin/node"],
+    ...["conda run", "rustup run", "yarn workspace", "yarn node", "pnpm node", "docker compose", "docker container"],
+    ...["npx cross-env", "uv tool", "bun exec", "wsl.exe", "powershell.exe", "/mnt/c/Windows/cmd.exe", "fakeroot"],
     ...["perl -e", "ruby", "php", "git", "git -c", "git config", "git rebase", "npm", "npm run", "npm exec", "npm x"],
     ...["npx", "npx -y", "npx sh", "npx node", "uv run", "uv run python", "pnpm dlx", "docker run", "docker"],
     ...["find", "find .", "sed", "awk", "ssh", "ssh host", "cd", "source", ".", "export", "alias", "make", "if", "su"],

@@ -51,9 +51,23 @@ export function normalizePrefix(prefix: string): string {
 export function suggestCommandPrefix(request: CommandRequest): string | undefined {
   const words = parseSimpleCommand(request)?.words;
   if (words === undefined) return undefined;
-  const [program = "", second] = words;
   const prefix = words.slice(0, countUnitWords(words)).join(" ");
-  return isDestructive(program, second) || findPrefixProblem(prefix) !== undefined ? undefined : prefix;
+  const isOffered =
+    !runsDestructive(words) && findPrefixProblem(prefix) === undefined && startsWithWords(words, prefix);
+  return isOffered ? prefix : undefined;
+}
+
+/** Whether the command, or the program that it starts, is destructive. */
+function runsDestructive(words: readonly string[]): boolean {
+  const [program = "", second] = words;
+  switch (findCommandForm(program, second)) {
+    case "program":
+      return runsDestructive(words.slice(1));
+    case "subcommand program":
+      return runsDestructive(words.slice(2));
+    default:
+      return isDestructive(program, second);
+  }
 }
 
 /** Everything that is allowed for the session: tools, then commands. */

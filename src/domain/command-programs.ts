@@ -1,10 +1,10 @@
 /**
- * How specific the first words of a command are: which programs run whatever their arguments say, and how many words
- * name what another program does. Unknown programs count by their name and their subcommand.
+ * How many of its first words say what a command does, by program, and which programs run any command that is given as
+ * arguments. Unknown programs count by their name and their subcommand.
  */
 
 /**
- * What follows the program. `anything`: another command, code, or a setting of the shell, so that the words before it
+ * What follows the program. `anything`: another command, code, or a setting of the shell, so a prefix would
  * limit nothing. `arguments`: the program alone is the unit. `word`: a subcommand, if there is one. `subcommand`: a
  * subcommand, without which the program does anything. `name`: a subcommand and the name of a script. `script`: a file
  * with code, or `-m` and a module. `program` and `subcommand program`: another program.
@@ -19,15 +19,18 @@ export function findCommandForm(program: string, second: string | undefined): Co
   return names.map((each) => FORMS.get(each)).find((form) => form !== undefined) ?? "word";
 }
 
-/** Whether the command deletes, overwrites or sends by its nature. Such a prefix is never suggested. */
+/** Whether the command is known to delete, overwrite or send. Such a prefix is not suggested. */
 export function isDestructive(program: string, second: string | undefined): boolean {
   const name = programName(program);
   return DESTRUCTIVE.has(name) || DESTRUCTIVE.has(`${name} ${second ?? ""}`);
 }
 
-/** Without its folder, and in lower case, because a file system may ignore case. */
+/** Without its folder and the ending of a Windows program, and in lower case, because a file system may ignore case. */
 function programName(program: string): string {
-  return program.slice(program.lastIndexOf("/") + 1).toLowerCase();
+  return program
+    .slice(program.lastIndexOf("/") + 1)
+    .toLowerCase()
+    .replace(/\.(?:exe|com|cmd|bat)$/, "");
 }
 
 const toWords = (text: string): string[] => text.trim().split(/\s+/);
@@ -45,10 +48,17 @@ const ANYTHING = [
   ),
   ...toWords("declare typeset local readonly set unset shopt setopt enable trap hash bind cd pushd popd umask noglob"),
   ...toWords("nocorrect repeat function if then else elif while until for case select do"),
+  ...toWords("not and or begin emulate jobs wsl cross-env dotenv xvfb-run arch setarch faketime fakeroot valgrind"),
+  ...toWords("hyperfine concurrently nix-shell ssh-agent dbus-run-session prlimit numactl gfind genv gxargs gnice"),
+  ...toWords("gnohup gstdbuf gsh"),
   ...pairs("git", "bisect config difftool filter-branch mergetool rebase submodule"),
   ...pairs("npm", "config explore set"),
-  ...pairs("docker", "exec run"),
-  ...pairs("podman", "exec run"),
+  ...pairs("pnpm", "node bash sh"),
+  ...pairs("yarn", "node workspace workspaces"),
+  ...pairs("docker", "exec run compose container"),
+  ...pairs("podman", "exec run compose container"),
+  ...["conda run", "rustup run", "asdf exec", "mise x", "lerna exec", "bun exec", "composer exec", "gem exec"],
+  ...["uv tool", "rails runner", "mix do", "mix run", "mix eval", "poetry shell", "pipenv shell", "nx exec"],
   ...pairs("kubectl", "exec run debug"),
   ...pairs("deno", "eval repl"),
   ...pairs("cargo", "script"),
@@ -85,12 +95,11 @@ const SCRIPT = [
 const NAME = [
   ...pairs("npm", "run run-script"),
   ...pairs("pnpm", "run"),
-  ...pairs("yarn", "run workspace"),
+  ...pairs("yarn", "run"),
   ...pairs("bun", "run"),
   ...pairs("deno", "run task"),
   ...pairs("go", "run"),
   ...pairs("composer", "run run-script"),
-  ...pairs("docker", "compose"),
 ];
 
 const SUBCOMMAND_PROGRAM = [
@@ -116,5 +125,14 @@ const FORMS: ReadonlyMap<string, CommandForm> = new Map([
 const DESTRUCTIVE: ReadonlySet<string> = new Set([
   ...toWords("rm rmdir unlink shred dd mv cp ln install chmod chown chgrp truncate tee kill pkill killall curl wget"),
   ...toWords("scp rsync nc ncat mkfs mount umount reboot shutdown"),
-  ...pairs("git", "clean push reset"),
+  ...pairs("git", "branch checkout clean push reset restore rm stash switch tag"),
+  ...pairs("npm", "publish unpublish"),
+  ...pairs("pnpm", "publish"),
+  ...pairs("yarn", "publish"),
+  ...pairs("cargo", "publish"),
+  ...pairs("docker", "rm rmi system volume push"),
+  ...pairs("podman", "rm rmi system volume push"),
+  ...pairs("kubectl", "apply delete"),
+  ...pairs("terraform", "apply destroy"),
+  ...toWords("gh glab aws gcloud az"),
 ]);

@@ -249,6 +249,7 @@ export class SessionFold {
     fields.agent = agent;
     fields.backend = backend;
     fields.model = model;
+    if (event.cwd !== fields.cwd) fields.commandGrants = []; // the same words run something else there
     fields.cwd = event.cwd;
     fields.title = event.title ?? fields.title;
     fields.parent = event.parent ?? fields.parent;

@@ -1,4 +1,4 @@
-// own process: starts programs
+import { tmpdir } from "node:os";
 import { expect, it } from "vitest";
 import { RookeryError } from "../domain/index.ts";
 import { systemClock } from "../stdx/index.ts";
@@ -51,6 +51,15 @@ it("allows a command by its first words, and asks again for every hostile varian
   ])
     expect(await run(s, hostile), hostile).toHaveLength(1);
   expect(await s.lines()).toContain("answered r1 allow echo one by person");
+});
+
+it("asks again after the session changed its directory", async () => {
+  await using s = await openScene(RUN);
+  await run(s, "echo one", "echo one");
+  expect(await run(s, "echo one")).toEqual([]);
+  await s.session.change({ cwd: tmpdir() });
+  expect(s.session.state.commandGrants).toEqual([]);
+  expect(await run(s, "echo one")).toHaveLength(1);
 });
 
 it("refuses a prefix that does not fit the request, and keeps waiting for an answer", async () => {

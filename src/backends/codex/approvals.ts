@@ -20,7 +20,11 @@ export function toCommandApproval(asked: z.infer<typeof CommandApproval>, runnin
     return { itemId: `${itemId}-network`, call };
   }
   const why = reason ?? undefined;
-  if (command !== undefined && command !== null) return { itemId, call: toCommandCall(command, cwd ?? undefined), why };
+  if (command !== undefined && command !== null) {
+    const { input, ...call } = toCommandCall(command, cwd ?? undefined);
+    // The reason makes it another call than the same command inside the sandbox, which a person may always allow.
+    return { itemId, call: { ...call, input: why === undefined ? input : { ...input, reason: why } }, why };
+  }
   const item = running.get(itemId);
   const unknown = { name: "exec_command", title: "Run a command", kind: "execute", input: {} } as const;
   return { itemId, call: item === undefined ? unknown : toItemStart(item), why };

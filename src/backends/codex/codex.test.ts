@@ -101,6 +101,16 @@ it("asks again if a command is requested a second time", async () => {
   expect(lines).toContain("asks r2 make it (without the sandbox)");
 });
 
+it("asks about leaving the sandbox although the command is always allowed", async () => {
+  const outside = { itemId: "c1", command: command.command, reason: "without the sandbox" };
+  await using scene = await openScene({
+    turn: [begun, ["ask", approval, { itemId: "c1" }], ["ask", approval, outside]],
+  });
+  const allowed = { decision: "allow", scope: "session", prefix: "make it" } as const;
+  const events = await play(await scene.open(), allowed, { decision: "deny", message: "no" });
+  expect(said(events)).toEqual(['{"decision":"accept"}', '{"decision":"decline"}']);
+});
+
 it("asks about a file change with its diff", async () => {
   await using scene = await openScene({
     turn: [

@@ -55,7 +55,7 @@ export function toItemStart(item: ToolItem): ToolStart {
 export function toCommandCall(
   command: string,
   cwd: string | undefined,
-): { name: string; title: string; kind: ToolKind; input: unknown } {
+): { name: string; title: string; kind: ToolKind; input: { command: string; cwd?: string } } {
   const line = extractShellLine(command);
   const input = { command: line, ...(cwd !== undefined && { cwd }) };
   return { name: "exec_command", title: line, kind: classifyShellLine(line), input };

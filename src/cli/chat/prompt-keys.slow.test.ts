@@ -78,8 +78,6 @@ it(
     const { stdout } = await fixture.rookery(["sessions", "events", "last", "--json"]);
     expect(stdout).toContain('"permissions":"read"');
     screen.press("shift-tab");
-    await screen.waitFor(/^anthropic .*permissions: all/m);
-    screen.press("shift-tab");
     await screen.waitFor(/^anthropic ((?!permissions).)*$/m);
   },
   CHAT_TEST_MS,

@@ -45,7 +45,11 @@ export function takeDecisionKey(choice: ChoiceTimer, data: string, handlers: Dec
   }
   const isAlways = "answer" in key && "scope" in key.answer && key.answer.scope === "session";
   const isWholeTool = isAlways && handlers.prefix !== undefined && !("prefix" in key.answer);
-  const isConfirmed = handlers.isAlwaysAsked || (first === data && !isWholeTool); // Caps Lock must not allow more
+  if (isWholeTool && !handlers.isAlwaysAsked) {
+    choice.cancel(); // with Caps Lock, A twice must not allow more than a twice
+    return true;
+  }
+  const isConfirmed = handlers.isAlwaysAsked || first === data;
   choice.offer(data, () => {
     if (isAlways && !isConfirmed) handlers.askAlways();
     else handlers.act(key);

@@ -52,7 +52,7 @@ const KEY_HELP = [
   ["Ctrl-J or \\ Enter", "a new line"],
   ["Up", "earlier prompts"],
   ["Esc", "interrupt; what waits for the end of the turn comes back"],
-  ["Shift-Tab", "switch permissions: ask, read, all"],
+  ["Shift-Tab", "switch permissions between ask and read"],
   ["Ctrl-L", "clear the screen and draw it again"],
   ["Ctrl-C", "clear the input, or interrupt; again to quit"],
   ["Ctrl-D", "quit, if the input is empty"],

@@ -2,8 +2,8 @@
 import type { PermissionPolicy } from "../../../domain/events.ts";
 import type { ChatHost } from "../host.ts";
 
-/** `none` is left out: with it, an agent can do nothing. */
-const CYCLE: readonly PermissionPolicy[] = ["ask", "read", "all"];
+/** `all` is left out: it would take effect in the running turn while the person only passes it. */
+const CYCLE: readonly PermissionPolicy[] = ["ask", "read"];
 
 export class PermissionCycle {
   readonly #chat: Pick<ChatHost, "state" | "change">;

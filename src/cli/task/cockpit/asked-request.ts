@@ -26,8 +26,10 @@ export function fitsCockpit(request: PendingRequest, style: LiveRequestStyle): b
 export function renderAskedDecision(open: OpenDecision, style: LiveRequestStyle): LiveRegion {
   const region = renderOpenDecision(open, { ...style, escapeHint: ESCAPE_HINT });
   if (region.lines.length <= style.rows - OTHER_ROWS) return region;
-  const keys = open.isAlwaysAsked === true ? "a again: always, Esc back" : "y n a e, Esc later";
-  const lines = [`Allow ${toSingleLine(open.request.tool ?? "")}?`, keys];
+  const { tool = "", prefix } = open.request;
+  const always = prefix === undefined ? "always" : `always ${prefix} …`;
+  const keys = open.isAlwaysAsked === true ? `a again: ${always}, Esc back` : "y n a e, Esc later";
+  const lines = [`Allow ${toSingleLine(tool)}?`, keys];
   return { lines: lines.map((line) => clipStyled(line, style.width)), cursor: undefined };
 }
 
