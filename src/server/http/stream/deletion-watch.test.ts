@@ -34,6 +34,18 @@ it("announces a session that was deleted without this server, once, to readers t
   expect(deletionsOf(untold)).toEqual([]);
 });
 
+it("announces a session of the last roster although another stream got a page before anybody watched", async () => {
+  const other = await scene.stream("/v1/events");
+  const listed = await scene.written(1);
+  await vi.waitFor(() => expect(other.events.length).toBe(2));
+  await scene.get("/v1/roster");
+  await scene.written(1);
+  await vi.waitFor(() => expect(other.events.length).toBe(4));
+  await scene.rookery.deleteSession(listed);
+  const told = await scene.stream("/v1/events?deletions=true");
+  await vi.waitFor(() => expect(deletionsOf(told)).toEqual([listed]));
+});
+
 it("does not read the store while nobody watches, and takes no session for deleted that only left the list", async () => {
   const lists: string[] = [];
   const deleted: string[] = [];
@@ -49,8 +61,8 @@ it("does not read the store while nobody watches, and takes no session for delet
     intervalMs: 1,
     onDeleted: (id) => void deleted.push(id),
   });
-  watch.addKnown(["ses_1"]);
-  watch.addKnown(["ses_3", "ses_copy"]); // a later roster replaces an earlier one
+  watch.replaceKnown(["ses_1"]);
+  watch.replaceKnown(["ses_3", "ses_copy"]); // a later roster replaces an earlier one
   expect(lists).toEqual([]);
   const end = watch.watch();
   await vi.waitFor(() => expect(lists.length).toBeGreaterThan(1));

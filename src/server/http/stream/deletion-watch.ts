@@ -38,11 +38,19 @@ export class DeletionWatch {
   }
 
   /**
-   * Adds sessions that clients see, so that their deletion is noticed although they were in no comparison yet. Clients
-   * read a roster before they watch, so those of the last roster are kept without anybody who watches.
+   * Adds the sessions of a roster. Clients read one before they watch, so the last roster is kept while nobody watches.
    */
-  addKnown(sessionIds: Iterable<string>): void {
+  replaceKnown(sessionIds: Iterable<string>): void {
     if (this.#watchers === 0) this.#known.clear();
+    this.#add(sessionIds);
+  }
+
+  /** Adds sessions that a stream shows, so that their deletion is noticed although they were in no comparison yet. */
+  addKnown(sessionIds: Iterable<string>): void {
+    if (this.#watchers > 0) this.#add(sessionIds);
+  }
+
+  #add(sessionIds: Iterable<string>): void {
     for (const id of sessionIds) if (this.#known.size < MAX_KNOWN) this.#known.add(id);
   }
 
@@ -71,7 +79,7 @@ export class DeletionWatch {
         if (id > oldest && (await this.#options.store.summary(id)) === undefined) this.#announce(id);
         if (id <= oldest) this.#known.delete(id);
       }
-      if (this.#watchers > 0) this.addKnown(ids); // nobody may watch anymore
+      this.addKnown(ids); // nobody may watch anymore
     } catch {
       // the streams report what is wrong with the store
     } finally {
