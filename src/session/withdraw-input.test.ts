@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { RookeryError, newId, type EventBody } from "../domain/index.ts";
 import { systemClock } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
@@ -73,6 +73,15 @@ describe("a queued input", () => {
     await expect(withdrawStoredInput(s.store, { ...options, inputId })).rejects.toMatchObject(NOT_QUEUED);
     await expect(withdrawStoredInput(s.store, { ...options, inputId: "inp_other" })).rejects.toMatchObject(NOT_QUEUED);
     expect(await s.lines()).toEqual(["queued go", "started go", "ended done"]);
+  });
+
+  it("that is unknown is searched for once", async () => {
+    await using s = await openScriptedSession(() => Promise.resolve(DONE));
+    await s.session.prompt("go").outcome;
+    const read = vi.spyOn(s.store, "read");
+    const options = { sessionId: s.session.id, inputId: "inp_other", clock: systemClock };
+    await expect(withdrawStoredInput(s.store, options)).rejects.toMatchObject(NOT_QUEUED);
+    expect(read.mock.calls.filter(([{ before }]) => before === undefined)).toHaveLength(1);
   });
 });
 

@@ -32,7 +32,8 @@ export async function withdrawStoredInput(
   let isAppended = false;
   for (let reads = 1; !isAppended; reads += 1) {
     const { queued, takenBy, head } = await findInput(store, sessionId, inputId);
-    if (queued === undefined || takenBy !== undefined) break;
+    if (queued === undefined) throw inputNotQueued(sessionId, inputId);
+    if (takenBy !== undefined) break;
     await appendWithoutLease(store, sessionId, clock, (summary) => {
       if (summary.status === "copying") throw sessionNotFound(sessionId);
       if (summary.status === "closed") throw sessionClosed(sessionId);
