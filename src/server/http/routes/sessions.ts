@@ -170,7 +170,8 @@ export const sessionRoutes: readonly HttpRoute[] = [
       recall: async ({ id, seq }, { context }) => {
         const { events } = await context.rookery.store.read({ sessionId: id, after: seq - 1, limit: 1 });
         const [event] = events;
-        if (event?.type === "turn.cancel_requested") await context.sessions.finishCancel(id, event.turnId ?? "");
+        if (event?.type === "turn.cancel_requested" && event.turnId !== undefined)
+          await context.sessions.finishCancel(id, event.turnId);
         return jsonResponse(await requireSummary(context, id));
       },
     },
