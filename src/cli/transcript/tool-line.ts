@@ -4,13 +4,13 @@ import { formatDuration } from "../format.ts";
 import type { Color, Paint } from "../paint.ts";
 import { toSingleLine } from "../sanitize.ts";
 
-const TOOL_OUTCOMES: Record<ToolOutcome, { mark: string; colour: Color; word: string }> = {
-  ok: { mark: "✓", colour: "green", word: "" },
-  failed: { mark: "✗", colour: "red", word: "failed" },
-  denied: { mark: "⊘", colour: "yellow", word: "denied" },
-  cancelled: { mark: "⊘", colour: "yellow", word: "cancelled" },
-  timed_out: { mark: "✗", colour: "red", word: "timed out" },
-  unknown: { mark: "?", colour: "yellow", word: "may or may not have run" },
+const TOOL_OUTCOMES: Record<ToolOutcome, { mark: string; color: Color; word: string }> = {
+  ok: { mark: "✓", color: "green", word: "" },
+  failed: { mark: "✗", color: "red", word: "failed" },
+  denied: { mark: "⊘", color: "yellow", word: "denied" },
+  cancelled: { mark: "⊘", color: "yellow", word: "cancelled" },
+  timed_out: { mark: "✗", color: "red", word: "timed out" },
+  unknown: { mark: "?", color: "yellow", word: "may or may not have run" },
 };
 const DETAIL_LENGTH = 120;
 const ALLOWED_WORDS = { once: "allowed by you", session: "always allowed by you" } as const;
@@ -39,7 +39,7 @@ export function formatToolLine(
   paint: Paint,
 ): string {
   if (isInterrupted && event.outcome === "cancelled") return formatInterruptedCall(title, paint);
-  const { mark, colour, word } = TOOL_OUTCOMES[event.outcome];
+  const { mark, color, word } = TOOL_OUTCOMES[event.outcome];
   const exitCode = event.outcome === "failed" ? findExitCode(event.text) : undefined;
   const why = event.outcome === "failed" ? failureLine(event.text, tool) : event.outcome === "denied" ? reason : "";
   const detail = toSingleLine(why, DETAIL_LENGTH);
@@ -49,13 +49,13 @@ export function formatToolLine(
     .filter((part) => part !== "")
     .join(", ");
   const how = `${result === "" ? "" : ` — ${result}`}${formatToolTime(tool, event)}`;
-  return `${paint(colour, mark)} ${title}${how === "" ? "" : paint("dim", how)}`;
+  return `${paint(color, mark)} ${title}${how === "" ? "" : paint("dim", how)}`;
 }
 
 /** A call that did not run, because the turn was interrupted at its permission question. */
 export function formatInterruptedCall(title: string, paint: Paint): string {
-  const { mark, colour } = TOOL_OUTCOMES.cancelled;
-  return `${paint(colour, mark)} ${title}${paint("dim", " — interrupted")}`;
+  const { mark, color } = TOOL_OUTCOMES.cancelled;
+  return `${paint(color, mark)} ${title}${paint("dim", " — interrupted")}`;
 }
 
 const ANSWER_LENGTH = 300;
