@@ -14,7 +14,7 @@ const STORAGE_NAME = "rookery-notifications";
 const SETTLE_MS = 700;
 const MAX_OPEN = 20;
 const NOT_ALLOWED =
-  "The browser does not allow notifications of this page. Allow them for this address in the settings of the browser, then try again.";
+  "The browser blocks notifications from this page. Allow them for this address in the browser's settings, then try again.";
 
 /** The number of sessions that wait for a person. */
 export function countWaiting(roster: RosterModel): Accessor<number> {

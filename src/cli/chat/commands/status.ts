@@ -7,8 +7,7 @@ import type { ChatHost } from "../host.ts";
 export async function showUsage(chat: ChatHost): Promise<void> {
   const { contextUsed, contextSize, usage } = chat.state;
   const { inputTokens, outputTokens, cacheReadTokens } = usage;
-  if (contextUsed === undefined && formatUsageFacts(usage).length === 0)
-    return chat.notice("nothing was counted yet", "dim");
+  if (contextUsed === undefined && formatUsageFacts(usage).length === 0) return chat.notice("no usage yet", "dim");
   const cached = cacheReadTokens === 0 ? "" : `, ${formatCount(cacheReadTokens)} from cache`;
   const size = contextSize === undefined ? "" : ` of ${formatCount(contextSize)}`;
   const rows = [
