@@ -147,8 +147,8 @@ export class Rookery implements AsyncDisposable {
 
   /**
    * Takes back an input that waits in the queue of a session, also if another process drives it. Resolves with the
-   * input, also if it was taken back before. Rejects with `input_not_queued` if the agent has it already, with
-   * `session_not_found` or `session_closed`.
+   * input, even if it was withdrawn before. Rejects with `input_not_queued` if the agent already has it,
+   * `session_not_found`, or `session_closed`.
    */
   async withdraw(sessionId: string, inputId: string): Promise<readonly InputPart[]> {
     return this.#stored.withdraw(sessionId, inputId);

@@ -177,7 +177,7 @@ export class Session implements AsyncDisposable {
 
   /**
    * Takes back an input that waits in the queue, so that no agent gets it. Resolves with the input when that is
-   * durable, also if it was withdrawn before. Rejects with `input_not_queued` if the agent has it already.
+   * durable, even if it was withdrawn before. Rejects with `input_not_queued` if the agent already has it.
    */
   async withdraw(inputId: string): Promise<readonly InputPart[]> {
     checkText(inputId, "the input id");

@@ -15,12 +15,12 @@ export interface WithdrawStoredInputOptions {
   readonly clock: Clock;
 }
 
-/** How often the log is read again if another process appends to it in the meantime. */
+/** Maximum number of reads. After that, the event is appended even if the log has grown since. */
 const MAX_READS = 10;
 
 /**
- * Resolves with the input when its withdrawal is durable, also if it was withdrawn before. Rejects with
- * `input_not_queued` if the agent has it already, with `session_not_found` or `session_closed`.
+ * Resolves with the input when its withdrawal is durable, even if it was withdrawn before. Rejects with
+ * `input_not_queued` if the agent already has it, `session_not_found`, or `session_closed`.
  */
 export async function withdrawStoredInput(
   store: SessionStore,

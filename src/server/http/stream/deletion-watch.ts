@@ -1,6 +1,6 @@
 /**
  * Notices sessions that another process deletes. A deletion leaves no event in the log, so the newest sessions of the
- * store are compared with those that were there before. Runs only while somebody wants to know.
+ * store are compared with those that were there before. Runs only while a stream has `deletions=true`.
  */
 import type { Store } from "../../../domain/index.ts";
 
@@ -65,7 +65,7 @@ export class DeletionWatch {
     this.#known.clear();
   }
 
-  /** A store that cannot be read now is read again at the next time. */
+  /** If the store cannot be read, the next comparison tries again. */
   async #compare(): Promise<void> {
     if (this.#isComparing) return;
     this.#isComparing = true;
@@ -79,7 +79,7 @@ export class DeletionWatch {
         if (id > oldest && (await this.#options.store.summary(id)) === undefined) this.#announce(id);
         if (id <= oldest) this.#known.delete(id);
       }
-      this.addKnown(ids); // nobody may watch anymore
+      this.addKnown(ids); // the last watcher may have left
     } catch {
       // the streams report what is wrong with the store
     } finally {

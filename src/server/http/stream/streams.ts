@@ -85,7 +85,7 @@ export class Streams {
     }
   }
 
-  /** Clears the cache. Call this after a removal. */
+  /** Clears the cache. Call this after a task is removed. */
   forget(): void {
     this.#cache.clear();
   }
