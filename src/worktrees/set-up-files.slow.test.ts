@@ -197,6 +197,27 @@ it("records what a failed set-up left, but nothing that someone changes before t
   expect(await commitWork(scene, worktree)).toEqual(["a.txt"]);
 });
 
+it("records no file that is there when the set-up of a stopped task runs again", async () => {
+  await using scene = await openScene(FILES);
+  const { repository, env } = scene;
+  const worktree = await lease(scene);
+  const stop = new AbortController();
+  const stopped = setUpWorktree(worktree, repository, {
+    copy: [],
+    command: "echo made > made.txt; echo made; sleep 60",
+    timeoutMs: 60_000,
+    env,
+    marker: MARKER,
+    onOutput: () => stop.abort(new Error("stopped")),
+    signal: stop.signal,
+  });
+  await expect(stopped).rejects.toThrow("stopped");
+  await writeFile(join(worktree.path, "fix.txt"), "by hand\n");
+  await setUp(scene, worktree, "echo made > made.txt; echo 2 > lock.json");
+  await expectRejection(removeWorktree(repository, worktree), "worktree_unmerged", /fix\.txt, made\.txt/);
+  expect(await commitWork(scene, worktree)).toEqual(["fix.txt", "made.txt"]);
+});
+
 it("remembers the files in another process, and forgets them with the worktree", async () => {
   await using scene = await openScene(FILES);
   const { user, env } = scene;

@@ -48,7 +48,7 @@ export async function listUnchangedSetUpFiles(
   repository: Repository,
   { signal }: ReadOptions = {},
 ): Promise<UnchangedSetUpFiles> {
-  const recorded = (await readSetUpRecord(repository, worktree.id)) ?? [];
+  const recorded = await readSetUpRecord(repository, worktree.id);
   const listed = new Map<ByteName, StatusEntry>();
   const hidden = new Set<ByteName>();
   if (recorded.length === 0) return { listed, hidden };
@@ -83,15 +83,14 @@ export async function recordSetUpFiles(
 }
 
 /**
- * Lists the uncommitted files that are not from an earlier set-up of this worktree, which failed: someone may have worked
- * there since. Empty before the first set-up, and after one that was killed.
+ * Lists the uncommitted files that are there before a set-up, except those that a failed one recorded: someone may have
+ * worked there since. A set-up that was stopped or killed recorded nothing, so that all files that it left are listed.
  */
 export async function listForeignFiles(
   worktree: Worktree,
   repository: Repository,
   { signal }: ReadOptions = {},
 ): Promise<ReadonlySet<ByteName>> {
-  if ((await readSetUpRecord(repository, worktree.id)) === undefined) return new Set();
   const unchanged = await listUnchangedSetUpFiles(worktree, repository, { signal });
   const entries = (await readEntries(worktree, repository, undefined, signal)) ?? [];
   const hidden = await hiddenChanges(repository, worktree, signal);
@@ -157,13 +156,13 @@ async function readEntries(
   return splitNames(result.bytes).map(parseStatusEntry);
 }
 
-/** Undefined if there is no valid record: all files count as work then. */
-async function readSetUpRecord(repository: Repository, id: string): Promise<readonly RecordedFile[] | undefined> {
+/** Empty if there is no valid record: all files count as work then. */
+async function readSetUpRecord(repository: Repository, id: string): Promise<readonly RecordedFile[]> {
   const text = await ifAbsent(readFile(setUpFilesFile(repository, id), "utf8"), undefined);
-  if (text === undefined) return undefined;
+  if (text === undefined) return [];
   try {
     return SetUpRecord.parse(JSON.parse(text)).files;
   } catch {
-    return undefined;
+    return [];
   }
 }

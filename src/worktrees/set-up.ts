@@ -29,8 +29,9 @@ const LAST_LINES = 20;
 const MAX_FILES = 10_000;
 
 /**
- * Safe to repeat after a failure or a kill. Records the files that it leaves uncommitted, also if it fails. Rejects with
- * `setup_failed` or `disk_full`, or with the signal's reason.
+ * Safe to repeat after a failure or a kill. Records the files that it leaves uncommitted, also if it fails, but not if it
+ * is aborted: another process may use the worktree by then. Rejects with `setup_failed` or `disk_full`, or with the
+ * signal's reason.
  */
 export async function setUpWorktree(worktree: Worktree, repository: Repository, options: SetUpOptions): Promise<void> {
   const foreign = await listForeignFiles(worktree, repository, options);
