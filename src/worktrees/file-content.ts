@@ -19,13 +19,22 @@ export interface DescribeContentOptions {
 
 const DELETED = "deleted";
 
-/** Does not follow links. Undefined for anything but a file, a symbolic link or a missing file. */
+/**
+ * Does not follow links. Undefined for anything but a file, a symbolic link or a missing file, and for what cannot be read
+ * or is replaced meanwhile.
+ */
 export async function describeContent(
   folder: string,
   name: ByteName,
-  { expected, budget }: DescribeContentOptions = {},
+  options: DescribeContentOptions = {},
 ): Promise<string | undefined> {
-  const path = joinByteName(folder, name);
+  return readDescription(joinByteName(folder, name), options).catch(() => undefined);
+}
+
+async function readDescription(
+  path: Buffer,
+  { expected, budget }: DescribeContentOptions,
+): Promise<string | undefined> {
   const found = await ifAbsent(lstat(path), undefined);
   if (found === undefined) return DELETED;
   if (found.isSymbolicLink()) return `120000 ${hashBytes(await readlink(path, { encoding: "buffer" }))}`;
