@@ -1,5 +1,7 @@
 /** What a chat had not sent when it ended: it is kept for the input of the next chat of the session. */
-import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { MAX_INPUT_BYTES } from "../../../session/input.ts";
 import { makeFolder } from "../../../stdx/folder.ts";
@@ -15,17 +17,26 @@ export class SessionDrafts {
     this.#folder = join(home, "chat-drafts");
   }
 
-  /** Replaces the draft of the session. Resolves with false if the text is too long or the disk refuses it. */
+  /**
+   * Adds the text to the draft of the session, which another chat may have left. Resolves with false, and keeps that draft,
+   * if both are together too long or the disk refuses it.
+   */
   async keep(sessionId: string, text: string): Promise<boolean> {
-    if (Buffer.byteLength(text) > MAX_INPUT_BYTES) return false;
+    const file = this.#fileOf(sessionId);
+    const temporary = `${file}.${randomUUID()}`;
     try {
       makeFolder(this.#folder);
-      await writeFile(this.#fileOf(sessionId), text, { mode: 0o600 });
-      await this.#removeOldest();
-      return true;
+      const earlier = existsSync(file) ? await readFile(file, "utf8") : "";
+      const joined = earlier === "" ? text : `${earlier}\n\n${text}`;
+      if (Buffer.byteLength(joined) > MAX_INPUT_BYTES) return false;
+      await writeFile(temporary, joined, { mode: 0o600, flag: "wx" });
+      await rename(temporary, file);
     } catch {
+      await rm(temporary, { force: true }).catch(() => undefined);
       return false;
     }
+    await this.#removeOldest().catch(() => undefined); // the next chat tries again
+    return true;
   }
 
   /** Returns the draft and removes it. Returns undefined if there is none, or if it cannot be read. */
