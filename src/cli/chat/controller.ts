@@ -174,12 +174,13 @@ export class Chat implements SurfaceOwner, ChatHost {
     this.#view.fail(error);
   }
 
-  /** Keeps what waited and what was typed for the next chat of the session. Prints it if that fails. */
+  /** Keeps what waited and what was typed for the next chat of the session. Prints it if that fails or there is none yet. */
   async #keepUnsent(drafts: SessionDrafts): Promise<void> {
-    const unsent = [...this.#outbox.takeFollowUps(), this.keys.promptText].filter((text) => text.trim() !== "");
     const id = this.connection.sessionId;
-    if (unsent.length === 0 || id === undefined) return;
-    const isKept = await drafts.keep(id, unsent.join("\n\n"));
+    const waiting = id === undefined ? this.#outbox.unsent.slice(1) : this.#outbox.takeFollowUps(); // the first one is being sent
+    const unsent = [...waiting, this.keys.promptText].filter((text) => text.trim() !== "");
+    if (unsent.length === 0) return;
+    const isKept = id !== undefined && (await drafts.keep(id, unsent.join("\n\n")));
     for (const text of unsent) this.notice(`not sent: ${isKept ? toSingleLine(text, 80) : text}`, "dim");
     if (isKept) this.notice("the next chat of this session has it in its input", "dim");
   }

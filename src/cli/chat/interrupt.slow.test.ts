@@ -95,3 +95,22 @@ it.each<[string, (screen: ProgramScreen) => Promise<void>]>([
   },
   CHAT_TEST_MS,
 );
+
+it(
+  "prints what waits and what is typed at the end of a chat that has no session yet",
+  async () => {
+    await using fixture = await openCommandFixture([]);
+    const screen = await openChat(fixture, ["chat"]);
+    submitLine(screen, "!echo started; sleep 60");
+    await screen.waitFor(/❯ !echo started; sleep 60\n[^]*❯ ?\n/);
+    submitLine(screen, "later one");
+    await screen.waitFor("later one");
+    screen.type("half a thought");
+    await screen.waitFor("❯ half a thought");
+    process.kill(screen.pid, "SIGTERM");
+    await screen.exited;
+    expect(screen.all()).toMatch(/not sent: later one[^]*not sent: half a thought/);
+    expect(screen.all()).not.toContain("the next chat of this session");
+  },
+  CHAT_TEST_MS,
+);
