@@ -260,7 +260,7 @@ it.each([
   const worktree = await lease(scene);
   const output = await setUp(scene, worktree, command);
   expect(output).toBe(
-    "the set-up left more than 1000 files or 100 MB that git does not ignore, so they will be committed with the work of the task; add them to .gitignore\n",
+    "the setup left more than 1,000 files or 100 MB of files that git does not ignore, so they will be committed with the work of the task; add them to .gitignore\n",
   );
   expect((await readWorktreeStatus(worktree, scene.repository)).files).toHaveLength(Math.min(count, 1_000));
   expect(existsSync(join(scene.user.path, ".git/rookery/t1.setup"))).toBe(false);

@@ -64,8 +64,8 @@ async function tryRecordFiles(
   try {
     await mkdir(dirname(setUpMarkerFile(repository, worktree.id)), { recursive: true });
     if (await recordSetUpFiles(worktree, repository, options)) return;
-    const limit = `more than ${MAX_SET_UP_FILES} files or ${MAX_SET_UP_BYTES / (1024 * 1024)} MB`;
-    options.onOutput(`the set-up left ${limit} that git does not ignore, ${fix}\n`);
+    const limit = `more than ${MAX_SET_UP_FILES.toLocaleString("en")} files or ${MAX_SET_UP_BYTES / (1024 * 1024)} MB`;
+    options.onOutput(`the setup left ${limit} of files that git does not ignore, ${fix}\n`);
   } catch (error) {
     options.signal?.throwIfAborted();
     options.onOutput(`the files that the set-up left could not be listed (${messageOf(error)}), ${fix}\n`);
