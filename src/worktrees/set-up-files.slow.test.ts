@@ -132,6 +132,17 @@ it("lets the agent commit a file of the set-up, and commits later changes of it"
   expect(await commitWork(scene, worktree)).toEqual(["lock.json"]);
 });
 
+it("counts a file of the set-up as work while the agent has staged another version of it", async () => {
+  await using scene = await openScene(FILES);
+  const worktree = await leaseWithSetUp(scene, "echo made > made.txt; echo 2 > lock.json");
+  await scene.user.git("-C", worktree.path, "add", "--all");
+  await expectNoWork(scene, worktree);
+  await writeFile(join(worktree.path, "lock.json"), "3\n");
+  await scene.user.git("-C", worktree.path, "add", "lock.json");
+  await writeFile(join(worktree.path, "lock.json"), "2\n");
+  await expectRejection(removeWorktree(scene.repository, worktree), "worktree_unmerged", /: lock\.json;/);
+});
+
 it("keeps the commits of a set-up that commits by itself", async () => {
   await using scene = await openScene(FILES);
   const worktree = await leaseWithSetUp(

@@ -3,7 +3,7 @@
  *
  * A file that is still as the set-up left it is not work of the task: it is not committed, it does not count as a change,
  * and its removal loses nothing, because the set-up can create it again. A file counts as unchanged only if its content,
- * its mode and its version in HEAD are the recorded ones. Everything that is not recorded counts as work.
+ * its mode and its version in HEAD are the recorded ones, and nobody staged another one. Everything that is not recorded counts as work.
  */
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { z } from "zod";
@@ -26,8 +26,8 @@ const MAX_STATUS_BYTES = 1024 * 1024;
 /** Recorded instead of the version in HEAD for a change that an index flag hides from `git status`. */
 const HIDDEN = "hidden";
 
-/** A path, its version in HEAD, and its content in the worktree. */
-const RecordedFile = z.tuple([z.string(), z.string(), z.string()]);
+/** A path, its version in HEAD, its version in the index, and its content in the worktree. */
+const RecordedFile = z.tuple([z.string(), z.string(), z.string(), z.string()]);
 const SetUpRecord = z.strictObject({ files: z.array(RecordedFile).max(MAX_SET_UP_FILES) });
 type RecordedFile = z.infer<typeof RecordedFile>;
 
@@ -56,12 +56,14 @@ export async function listUnchangedSetUpFiles(
     (await readEntries(worktree, repository, undefined, signal))?.map((each) => [each.path, each]),
   );
   const read = await openContentReader(worktree, repository, signal);
-  for (const [path, head, content] of recorded) {
+  for (const [path, head, index, content] of recorded) {
     signal?.throwIfAborted();
     const entry = entries.get(path);
     if (head === HIDDEN) {
       if (entry === undefined && (await read(path, undefined, content)) === content) hidden.add(path);
-    } else if (entry?.head === head && (await read(path, entry, content)) === content) listed.set(path, entry);
+    } else if (entry?.head === head && (entry.isIndexCurrent || [head, index].includes(entry.index))) {
+      if ((await read(path, entry, content)) === content) listed.set(path, entry);
+    }
   }
   return { listed, hidden };
 }
@@ -116,7 +118,7 @@ async function readSetUpFiles(
   const add = async (path: ByteName, head: string, entry?: StatusEntry): Promise<void> => {
     signal?.throwIfAborted();
     const content = foreign.has(path) ? undefined : await read(path, entry);
-    if (content !== undefined) files.push([path, head, content]);
+    if (content !== undefined) files.push([path, head, entry?.index ?? "", content]);
   };
   for (const entry of entries) if (!entry.isUnmerged) await add(entry.path, entry.head, entry);
   for (const path of hidden) await add(path, HIDDEN);

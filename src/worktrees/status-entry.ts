@@ -11,6 +11,10 @@ export interface StatusEntry {
   readonly path: ByteName;
   /** Mode and object id of the path in HEAD. Empty if HEAD does not have it. */
   readonly head: string;
+  /** Mode and object id of the path in the index. Empty if the index does not have it. */
+  readonly index: string;
+  /** True if the index has what the worktree has, or nothing. */
+  readonly isIndexCurrent: boolean;
   /** True if the index differs from HEAD, also by the intent to add the path. */
   readonly isStaged: boolean;
   readonly isUnmerged: boolean;
@@ -26,11 +30,14 @@ export function parseStatusEntry(line: ByteName): StatusEntry {
   const isUnmerged = line.startsWith("u ");
   const fields = line.split(" ");
   const path = fields.slice(isChanged ? 8 : isUnmerged ? 10 : 1).join(" ");
-  if (!isChanged) return { path, head: "", isStaged: false, isUnmerged, isGitlink: false };
-  const [, changes = "", submodule = "", headMode = "", , , headId = ""] = fields;
+  if (!isChanged)
+    return { path, head: "", index: "", isIndexCurrent: true, isStaged: false, isUnmerged, isGitlink: false };
+  const [, changes = "", submodule = "", headMode = "", indexMode = "", , headId = "", indexId = ""] = fields;
   return {
     path,
     head: headMode === NO_MODE ? "" : `${headMode} ${headId}`,
+    index: indexMode === NO_MODE ? "" : `${indexMode} ${indexId}`,
+    isIndexCurrent: indexMode === NO_MODE || changes.endsWith("."),
     isStaged: !changes.startsWith(".") || changes.endsWith("A"),
     isUnmerged,
     isGitlink: submodule.startsWith("S"),
