@@ -71,8 +71,7 @@ describe.skipIf("missing" in found)(`the fleet on the page${"missing" in found ?
     await person.page.getByLabel("A name").fill("Ada");
     await person.page.keyboard.press("Enter");
     await person.page.getByText("Who is to be greeted?").waitFor({ state: "detached" });
-    await person.page.getByRole("group", { name: "Permission request" }).waitFor();
-    await person.page.keyboard.press("j");
+    await person.readFocusedRequest();
     await person.page.keyboard.press("y");
     await person.page.getByText("Nothing waits for an answer.").waitFor();
 

@@ -4,6 +4,9 @@ import type { Locator, Page } from "playwright-core";
 /** Tasks that wait for another process take longer than a click. */
 const PATIENCE = { timeout: 30_000 };
 
+/** The page ignores keys that answer a request sooner after it got the focus. */
+const READ_MS = 300;
+
 export interface NewTask {
   readonly id: string;
   readonly title: string;
@@ -45,6 +48,12 @@ export class Person {
     await this.page.keyboard.press("g");
     await this.page.keyboard.press(keys);
     await this.page.getByRole("heading", { name: keys === "r" ? "Roster" : "Inbox", level: 1 }).waitFor();
+  }
+
+  /** Waits until a permission request of the inbox has the focus, and as long as it takes to read it. */
+  async readFocusedRequest(): Promise<void> {
+    await this.page.getByRole("group", { name: "Permission request" }).locator("button:focus").waitFor(PATIENCE);
+    await this.page.waitForTimeout(READ_MS);
   }
 
   /** The row of a task in a group of the roster. */
