@@ -28,7 +28,7 @@ export async function askPermissionInLines(io: Io, asked: PendingRequest, signal
   const always =
     prefix === undefined
       ? [`[a]lways ${tool} in this session`]
-      : [`[a]lways ${prefix} … in this session`, `[A] always every ${tool}`];
+      : [`[a]lways ${prefix} … in this session`, `[every] ${tool}`];
   const choices = ["[y]es", ...always, "[n]o", ...(isFolded ? ["[d]iff"] : [])];
   const ask = `Allow ${tool}${whose}${many}? ${choices.join(", ")} `;
   const whole = [`${tool}${whose}:`, ...lines, ask].join("\n");
@@ -50,14 +50,15 @@ export async function askPermissionInLines(io: Io, asked: PendingRequest, signal
 
 /**
  * Returns undefined for an unknown answer. A closed input means no. A reason may follow a no: `n use npm test`.
- * `prefix`: the words that `a` allows; `A` allows every call. Default: both allow every call.
+ * `prefix`: the words that `a` allows; `every` allows every call of the tool. Default: `a` does that.
  */
 export function parseDecision(typed: string | undefined, prefix?: string): Answer | undefined {
   const word = typed?.trim().toLowerCase() ?? "no";
   const [, message] = /^no?[\s,:]+(.+)$/i.exec(typed?.trim() ?? "") ?? [];
   if (message !== undefined) return { decision: "deny", message };
   if (["y", "yes"].includes(word)) return { decision: "allow", scope: "once" };
-  const isForPrefix = prefix !== undefined && typed?.trim() !== "A";
-  if (["a", "always"].includes(word)) return { decision: "allow", scope: "session", ...(isForPrefix && { prefix }) };
+  if (["a", "always"].includes(word))
+    return { decision: "allow", scope: "session", ...(prefix !== undefined && { prefix }) };
+  if (word === "every" && prefix !== undefined) return { decision: "allow", scope: "session" };
   return ["n", "no"].includes(word) ? { decision: "deny" } : undefined;
 }

@@ -42,7 +42,8 @@ it.each<[string, Answer | undefined]>([
 it.each<[string, object]>([
   ["a", { decision: "allow", scope: "session", prefix: "npm test" }],
   ["always", { decision: "allow", scope: "session", prefix: "npm test" }],
-  ["A", { decision: "allow", scope: "session" }],
+  ["A", { decision: "allow", scope: "session", prefix: "npm test" }], // Caps Lock
+  ["every", { decision: "allow", scope: "session" }],
   ["y", { decision: "allow", scope: "once" }],
 ])("takes %j for a command that starts with npm test", (typed, answer) => {
   expect(parseDecision(typed, "npm test")).toEqual(answer);
