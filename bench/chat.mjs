@@ -11,6 +11,8 @@ const CLI = fileURLToPath(new URL("../dist/cli/main.cjs", import.meta.url));
 const PROMPT = "❯";
 const EVENTS_PER_SECOND = 1_000;
 const LONG_SESSION = 100_000;
+/** How long a text may take to appear. The benchmark fails then, instead of waiting forever. */
+const MAX_WAIT_MS = 30_000;
 
 export async function run({ quick = false } = {}) {
   const rounds = quick ? 5 : 21;
@@ -63,9 +65,14 @@ function start({ folder, env }, args) {
   });
   const exited = new Promise((resolve) => terminal.onExit(resolve));
   const shows = (text) =>
-    new Promise((resolve) => {
+    new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        terminal.kill("SIGKILL");
+        reject(new Error(`the chat did not show "${text}" within ${MAX_WAIT_MS / 1_000} s`));
+      }, MAX_WAIT_MS);
       const check = () => {
         if (!output.includes(text)) return;
+        clearTimeout(timer);
         listeners.delete(check);
         resolve(performance.now());
       };
@@ -96,7 +103,7 @@ async function measureEcho(scene, count) {
   const session = await rookery.openSession({ permissions: "none" });
   session.prompt("stream");
   const chat = start(scene, [CLI, "chat", session.id]);
-  await chat.shows("another process drives");
+  await chat.shows("drives this session");
   let seq = 0;
   const stream = setInterval(() => {
     const events = Array.from({ length: EVENTS_PER_SECOND / 50 }, () => ({
