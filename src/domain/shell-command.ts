@@ -39,7 +39,7 @@ export function parseSimpleCommand({ kind, input }: CommandRequest): SimpleComma
   const command = known ? readCommandInput(input) : undefined;
   const words = typeof command === "string" ? splitPlainLine(command) : command?.every(isPlainArgument) && command;
   if (words === undefined || words === false || words.length === 0) return undefined;
-  const directories = DIRECTORIES.flatMap((name) => (input[name] == null ? [] : [input[name] as string]));
+  const directories = DIRECTORY_FIELDS.flatMap((name) => (input[name] == null ? [] : [input[name] as string]));
   return directories.length > 1 ? undefined : { words, directory: directories[0] };
 }
 
@@ -74,7 +74,7 @@ function toShellLine(words: readonly string[]): string | readonly string[] {
 }
 
 /** Names of arguments that give the working directory. */
-const DIRECTORIES = ["cwd", "workdir", "working_directory", "directory", "dir_path"];
+export const DIRECTORY_FIELDS: readonly string[] = ["cwd", "workdir", "working_directory", "directory", "dir_path"];
 /** Arguments that do not change what runs. */
 const HARMLESS = new Set([
   ...["description", "sessionId", "outputByteLimit", "timeout", "timeout_ms", "max_output_tokens", "yield_time_ms"],
@@ -84,7 +84,7 @@ const HARMLESS = new Set([
 /** Anything else may change what runs or where, such as an argument that leaves a sandbox. */
 function isKnownArgument(name: string, value: unknown): boolean {
   if (name === "command" || name === "args" || HARMLESS.has(name) || value === undefined || value === null) return true;
-  if (DIRECTORIES.includes(name)) return typeof value === "string";
+  if (DIRECTORY_FIELDS.includes(name)) return typeof value === "string";
   return name === "env" && typeof value === "object" && Object.keys(value).length === 0;
 }
 

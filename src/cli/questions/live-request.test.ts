@@ -19,14 +19,22 @@ describe("a request in the live region", () => {
   });
 
   it("shows everything else below the question", () => {
-    expect(render(ask({ command: "npm test", timeout: 5 }))).toEqual([
-      "? Allow bash?",
-      "  command: npm test",
-      "  timeout: 5",
+    expect(render(ask({ command: "npm test", timeout: 5 }))).toEqual(["? Allow bash? npm test", "  timeout: 5"]);
+    const claude = { description: "Runs the tests", command: "npm test", dangerouslyDisableSandbox: true };
+    expect(render(ask(claude))).toEqual([
+      "? Allow bash? npm test",
+      "  description: Runs the tests",
+      "  dangerouslyDisableSandbox: true",
     ]);
+    expect(render(ask({ command: ["rm", "a b"] }))).toEqual(["? Allow bash?", '  command: ["rm","a b"]']);
     expect(render(ask({ command: "a\nb" }))).toEqual(["? Allow bash?", "  command (2 lines):", "  │ a", "  │ b"]);
     expect(render(ask({ command: "x".repeat(60) }))[1]).toBe("  command:");
     expect(render(ask({ command: "echo \u200bhidden" })).join("\n")).toContain("<U+200B>");
+  });
+
+  it("names the directory only if it is not that of the session", () => {
+    expect(render(ask({ command: "ls", cwd: "." }))).toEqual(["? Allow bash? ls"]);
+    expect(render(ask({ command: "ls", cwd: "src" }))).toEqual(["? Allow bash? ls", "  cwd: src"]);
   });
 
   it("says for whom it asks", () => {

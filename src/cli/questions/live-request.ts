@@ -2,9 +2,9 @@
 import { formatRequestDetails, formatRequester, type PendingRequest } from "../run/pending-request.ts";
 import { foldLines } from "../diff/fold.ts";
 import type { Paint } from "../paint.ts";
+import { DIRECTORY_FIELDS, readCommandInput } from "../../domain/shell-command.ts";
 import { escapeInvisible, toSingleLine } from "../sanitize.ts";
 import { styledWidth, wrapStyled } from "../tui/styled-text.ts";
-import { commandOf } from "./permission-keys.ts";
 import { renderQuestionLine } from "./request-view.ts";
 
 export interface LiveRequestStyle {
@@ -34,18 +34,30 @@ export function renderLiveRequest(
   const question = `${paint("yellow", "?")} Allow ${paint("bold", tool)}${formatRequester(request.from)}?`;
   const command = plainCommand(request);
   const short = command === undefined ? undefined : `${question} ${command}`;
-  if (short !== undefined && styledWidth(short) <= width) return [short];
+  if (short !== undefined && styledWidth(short) <= width) return [short, ...renderOtherInput(request, style)];
   const details = renderDetails(request, style);
   const shown = foldLines(details, { max: detailRows(style), hint: "make the terminal higher to see them" });
   return [...wrapStyled(question, width, "  "), ...shown];
 }
 
-/** The command, if the request has nothing else and the command can be shown in one line as it is. */
-function plainCommand(request: PendingRequest): string | undefined {
-  const command = commandOf(request);
-  const isAlone = Object.keys(request.input ?? {}).length === 1 && (request.diffs ?? []).length === 0;
-  if (command === undefined || !isAlone) return undefined;
+/** The command, if it is a line for a shell that can be shown as it is. */
+function plainCommand({ input, diffs = [] }: PendingRequest): string | undefined {
+  const command = readCommandInput(input);
+  if (typeof command !== "string" || diffs.length > 0) return undefined;
   return toSingleLine(escapeInvisible(command)) === command ? command : undefined;
+}
+
+/** Everything in the input beside the command. The directory is left out if it is that of the session. */
+function renderOtherInput(request: PendingRequest, style: LiveRequestStyle): string[] {
+  const { description, ...input } = Object.fromEntries(
+    Object.entries(request.input ?? {}).filter(
+      ([name, value]) => name !== "command" && !(DIRECTORY_FIELDS.includes(name) && value === "."),
+    ),
+  ) as Record<string, unknown>;
+  const render = (fields: Record<string, unknown>): string[] =>
+    Object.keys(fields).length === 0 ? [] : renderDetails({ ...request, input: fields }, style);
+  const dimmed = description === undefined ? [] : render({ description }).map((line) => style.paint("dim", line));
+  return [...dimmed, ...render(input)];
 }
 
 function renderDetails(request: PendingRequest, { width, rows, paint }: LiveRequestStyle): string[] {
