@@ -15,7 +15,7 @@ export const rosterRoutes: readonly HttpRoute[] = [
     errors: [],
     async handle({ context }) {
       const roster = await readRoster(context.rookery.store, new Date());
-      context.streams.deletionWatch.replaceKnown(roster.sessions.map(({ id }) => id));
+      context.streams.deletionWatch.addRoster(roster.sessions.map(({ id }) => id));
       return jsonResponse(roster);
     },
   }),

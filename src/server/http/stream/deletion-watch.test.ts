@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { deferred, type Deferred } from "../../../stdx/index.ts";
 import { openHttp, type HttpScene } from "../test-scene.ts";
 import { DeletionWatch } from "./deletion-watch.ts";
 
@@ -61,8 +62,7 @@ it("does not read the store while nobody watches, and takes no session for delet
     intervalMs: 1,
     onDeleted: (id) => void deleted.push(id),
   });
-  watch.replaceKnown(["ses_1"]);
-  watch.replaceKnown(["ses_3", "ses_copy"]); // a later roster replaces an earlier one
+  watch.addRoster(["ses_3", "ses_copy"]);
   expect(lists).toEqual([]);
   const end = watch.watch();
   await vi.waitFor(() => expect(lists.length).toBeGreaterThan(1));
@@ -73,4 +73,70 @@ it("does not read the store while nobody watches, and takes no session for delet
   const count = lists.length;
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(lists).toHaveLength(count);
+});
+
+/** A store whose list answers only when the test says so. */
+function openSlowWatch() {
+  const lists: Deferred<readonly string[]>[] = [];
+  const deleted: string[] = [];
+  const watch = new DeletionWatch({
+    store: {
+      list: async () => {
+        lists.push(deferred());
+        return (await lists.at(-1)!.promise).map((id) => ({ id }) as never);
+      },
+      summary: () => Promise.resolve(undefined),
+    },
+    intervalMs: 1,
+    onDeleted: (id) => void deleted.push(id),
+  });
+  const waitForList = async (number: number): Promise<Deferred<readonly string[]>> => {
+    await vi.waitFor(() => expect(lists).toHaveLength(number));
+    return lists[number - 1]!;
+  };
+  return { watch, deleted, waitForList };
+}
+
+it("keeps a roster that a page read while another page was watching, after the other page leaves", async () => {
+  const { watch, deleted, waitForList } = openSlowWatch();
+  const leave = watch.watch();
+  watch.addRoster(["ses_2", "ses_1"]);
+  leave();
+  const end = watch.watch();
+  (await waitForList(1)).resolve(["ses_2"]);
+  await vi.waitFor(() => expect(deleted).toEqual(["ses_1"]));
+  end();
+});
+
+it("keeps every roster that pages read before they watch", async () => {
+  const { watch, deleted, waitForList } = openSlowWatch();
+  watch.addRoster(["ses_1"]);
+  watch.addRoster(["ses_2"]); // ses_1 was deleted in between
+  const end = watch.watch();
+  (await waitForList(1)).resolve(["ses_2"]);
+  await vi.waitFor(() => expect(deleted).toEqual(["ses_1"]));
+  end();
+});
+
+it("announces a deletion to the next page if the last one leaves during the comparison that finds it", async () => {
+  const { watch, deleted, waitForList } = openSlowWatch();
+  watch.addRoster(["ses_2", "ses_1"]);
+  const leave = watch.watch();
+  const first = await waitForList(1);
+  leave();
+  first.resolve(["ses_2"]);
+  const end = watch.watch();
+  (await waitForList(2)).resolve(["ses_2"]);
+  await vi.waitFor(() => expect(deleted).toEqual(["ses_1"]));
+  end();
+});
+
+it("forgets old rosters rather than a new one when it knows too many sessions", async () => {
+  const { watch, deleted, waitForList } = openSlowWatch();
+  watch.addRoster(Array.from({ length: 20_000 }, (_, index) => `ses_0${index}`));
+  watch.addRoster(["ses_1"]);
+  const end = watch.watch();
+  (await waitForList(1)).resolve([]);
+  await vi.waitFor(() => expect(deleted).toEqual(["ses_1"]));
+  end();
 });

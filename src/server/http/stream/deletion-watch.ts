@@ -6,7 +6,7 @@ import type { Store } from "../../../domain/index.ts";
 
 /** As many as a roster lists. The deletion of an older session is not noticed. */
 const MAX_COMPARED = 1_000;
-/** More are not remembered until the next comparison, which forgets the old ones. */
+/** Above it, a new roster replaces the old ones while nobody watches. Otherwise the next comparison makes room. */
 const MAX_KNOWN = 20_000;
 
 export interface DeletionWatchOptions {
@@ -33,15 +33,16 @@ export class DeletionWatch {
     this.#timer ??= setInterval(() => void this.#compare(), this.#options.intervalMs).unref();
     return () => {
       this.#watchers -= 1;
-      if (this.#watchers === 0) this.close();
+      if (this.#watchers === 0) this.#stop();
     };
   }
 
   /**
-   * Adds the sessions of a roster. Clients read one before they watch, so the last roster is kept while nobody watches.
+   * Adds the sessions of a roster. Clients read one before they watch, so rosters are kept while nobody watches: the
+   * next watcher may have read any of them.
    */
-  replaceKnown(sessionIds: Iterable<string>): void {
-    if (this.#watchers === 0) this.#known.clear();
+  addRoster(sessionIds: readonly string[]): void {
+    if (this.#watchers === 0 && this.#known.size + sessionIds.length > MAX_KNOWN) this.#known.clear();
     this.#add(sessionIds);
   }
 
@@ -60,9 +61,13 @@ export class DeletionWatch {
   }
 
   close(): void {
+    this.#stop();
+    this.#known.clear();
+  }
+
+  #stop(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
-    this.#known.clear();
   }
 
   /** If the store cannot be read, the next comparison tries again. */
@@ -87,7 +92,8 @@ export class DeletionWatch {
     }
   }
 
+  /** Keeps the session for the next watcher if the last one has left. */
   #announce(id: string): void {
-    if (this.#known.delete(id) && this.#watchers > 0) this.#options.onDeleted(id);
+    if (this.#watchers > 0 && this.#known.delete(id)) this.#options.onDeleted(id);
   }
 }
