@@ -1,7 +1,7 @@
 // own process: starts a browser
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newId, type EventDraft } from "../../src/domain/index.ts";
+import { newId, type EventDraft, type TaskEventDraft } from "../../src/domain/index.ts";
 import { openHttp, type HttpScene } from "../../src/server/http/test-scene.ts";
 import { DisposeStack } from "../../src/stdx/index.ts";
 import { temporaryFolder } from "../../src/testing/index.ts";
@@ -111,6 +111,36 @@ describe.skipIf("missing" in found)("a screen", () => {
     await page.getByText("Deleted elsewhere").waitFor({ state: "detached" });
     await other.getByText("There is no such session.").waitFor();
     await other.close();
+  });
+
+  it("forgets what was typed for a session that is deleted, and for a task that is removed", async () => {
+    const { store } = scene.rookery;
+    const sessionId = newId("ses");
+    const [opened] = EVENTS;
+    const titled = { ...opened, title: "With a draft" } as EventDraft;
+    await store.append({ sessionId, id: newId("app"), expectedHead: 0, events: [titled] });
+    const tab = await page.context().newPage();
+    await tab.goto(`${scene.server.url}/session/${sessionId}`);
+    await tab.getByRole("textbox", { name: "Message" }).fill("not sent");
+    const listKept = () =>
+      tab.evaluate((id) => [sessionStorage, localStorage].flatMap(Object.keys).filter((key) => key.endsWith(id)), sessionId); // prettier-ignore
+    expect(await listKept()).toHaveLength(1);
+    expect((await scene.call("DELETE", `/v1/sessions/${sessionId}`)).status).toBe(200);
+    await tab.getByText("There is no such session.").waitFor();
+    expect(await listKept()).toEqual([]);
+
+    const spec = { prompt: "p", title: "Removed", repository: "/work", agent: "claude", provider: "anthropic" };
+    const rest = { priority: 0, needs: [], retries: 0, stages: [STAGE], budget: {}, limits: {} };
+    const append = (expectedHead: number, event: TaskEventDraft) =>
+      store.appendTask({ taskId: sessionId, id: newId("app"), expectedHead, events: [event] });
+    await append(0, { at: stamp.at, type: "task.created", spec: { ...spec, ...rest } });
+    await tab.goto(`${scene.server.url}/task/${sessionId}`);
+    await tab.getByRole("heading", { name: "Removed" }).waitFor();
+    await tab.evaluate((id) => localStorage.setItem(`rookery-comments:${id}`, "{}"), sessionId);
+    await append(1, { at: stamp.at, type: "task.removed" });
+    await tab.getByText(`There is no task ${sessionId}`).waitFor();
+    expect(await listKept()).toEqual([]);
+    await tab.close();
   });
 
   it("draws tables of messages in the same way after a screen with tables of its own", async () => {

@@ -1,5 +1,6 @@
 /** A conversation with an agent: its transcript, and the box to write to it. Fills the height of its parent. */
 import { Show, type JSX } from "solid-js";
+import { removeDraft } from "../kept-input.ts";
 import { useServer } from "../server.tsx";
 import { Link } from "../shell/link.tsx";
 import { Composer } from "./composer/composer.tsx";
@@ -36,7 +37,7 @@ export function ConversationView(props: {
 }): JSX.Element {
   return (
     <SessionContext.Provider value={createSessionContext(props.model)}>
-      <Show when={!props.model.isMissing()} fallback={<NoSession />}>
+      <Show when={!props.model.isMissing()} fallback={<NoSession id={props.model.id} />}>
         <section class="conversation" aria-label="Conversation">
           <TranscriptList model={props.model} seq={props.seq} />
           <Show when={props.model.problem()}>
@@ -55,7 +56,8 @@ export function ConversationView(props: {
   );
 }
 
-function NoSession(): JSX.Element {
+function NoSession(props: { readonly id: string }): JSX.Element {
+  removeDraft(props.id); // it may have been deleted while the page was disconnected
   return (
     <div class="empty" role="status">
       <p>There is no such session.</p>

@@ -3,6 +3,7 @@ import { createEffect, createSignal, ErrorBoundary, Match, Show, Suspense, Switc
 import { connectClient } from "../client.ts";
 import { openFeed } from "../feed/feed.ts";
 import { listenForShortcuts, moveFocus, type Shortcut } from "../keys/shortcuts.ts";
+import { removeInputOfDeleted } from "../kept-input.ts";
 import { messageOf } from "../request.ts";
 import { openRoster } from "../roster/model.ts";
 import { Roster } from "../roster/roster.tsx";
@@ -83,6 +84,7 @@ export function App(props: AppProps): JSX.Element {
   });
   showBadge(waiting);
   notifyOfRequests(feed, roster);
+  removeInputOfDeleted(feed);
   return (
     <ServerContext.Provider value={{ client, feed, roster }}>
       <Navigation onHelp={showHelp} />

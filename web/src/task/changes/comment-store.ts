@@ -1,5 +1,6 @@
 /** Keeps the comments on the changes of a task in this browser until they are sent. */
 import { createMemo, createSignal, onCleanup, type Accessor } from "solid-js";
+import { COMMENTS_PREFIX, commentsName } from "../../kept-input.ts";
 import { groupByLine, MAX_COMMENT_LENGTH, MAX_COMMENTS, parseKeptComments, type LineComment } from "./comments.ts";
 
 export interface CommentStore {
@@ -13,12 +14,11 @@ export interface CommentStore {
   remove(ids: readonly string[]): void;
 }
 
-const PREFIX = "rookery-comments:";
 /** The comments of tasks that were not looked at for longest are dropped. */
 const MAX_TASKS = 50;
 
 export function openCommentStore(task: string): CommentStore {
-  const name = `${PREFIX}${task}`;
+  const name = commentsName(task);
   const [comments, setComments] = createSignal(parseKeptComments(localStorage.getItem(name)).comments);
   const [problem, setProblem] = createSignal<string>();
   const byLine = createMemo(() => groupByLine(comments()));
@@ -57,7 +57,7 @@ export function openCommentStore(task: string): CommentStore {
 }
 
 function dropOldest(): void {
-  const names = Object.keys(localStorage).filter((key) => key.startsWith(PREFIX));
+  const names = Object.keys(localStorage).filter((key) => key.startsWith(COMMENTS_PREFIX));
   if (names.length <= MAX_TASKS) return;
   const byAge = names
     .map((key) => ({ key, savedAt: parseKeptComments(localStorage.getItem(key)).savedAt }))
