@@ -157,6 +157,27 @@ describe.skipIf("missing" in found)(`the screen of a task${"missing" in found ? 
     expect(await primary.textContent()).toBe("Resume…");
   });
 
+  it("has rows for files, events and stages that a thumb can hit", async () => {
+    await startTask("thumb", "mkdir -p docs; echo 1 > docs/a.txt; echo 2 > docs/b.txt", "checked");
+    const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+    const { page } = await scene.openPage("/task/thumb/changes", phone);
+    const files = page.getByRole("navigation", { name: "Changed files" }).getByRole("button");
+    await files.nth(1).waitFor();
+    const heights = async (of: typeof files) =>
+      of.evaluateAll((nodes) => nodes.map((node) => node.getBoundingClientRect().height >= 44));
+    expect(await heights(files)).toEqual([true, true]);
+    const [first, second] = await files.evaluateAll((nodes) => nodes.map((node) => node.getBoundingClientRect()));
+    expect(second!.top).toBeGreaterThanOrEqual(first!.bottom); // no row covers another
+    await page.getByRole("link", { name: "Events" }).tap();
+    const events = page.locator("#seq-1").locator("button, a");
+    await events.nth(1).waitFor();
+    expect(await heights(events)).toEqual([true, true]);
+    await page.getByRole("link", { name: "Checks" }).tap();
+    const checks = page.locator(".check-run summary");
+    await checks.first().waitFor();
+    expect(await heights(checks)).toEqual([true]);
+  });
+
   it("reads the events of the task without those of its sessions", async () => {
     await startTask("own-log", "true");
     const { page } = await scene.openPage("/task/own-log/events");

@@ -7,7 +7,7 @@ import "../styles/task-events.css";
 import { describeTaskEvent, matchesFilter } from "./describe-event.ts";
 import { useTask } from "./task-context.tsx";
 
-const ROW_HEIGHT = 33;
+const ROW_HEIGHT = matchMedia("(pointer: coarse)").matches ? 45 : 33;
 
 export function Events(): JSX.Element {
   const { log } = useTask();

@@ -7,7 +7,8 @@ import { buildFileTree, type TreeRow } from "./file-tree.ts";
 import { Counts } from "./diff-line.tsx";
 import type { Patch } from "./parse-patch.ts";
 
-const ROW_HEIGHT = 28;
+/** `changes.css` has the same heights. */
+const ROW_HEIGHT = matchMedia("(pointer: coarse)").matches ? 44 : 28;
 const MAX_INDENT = 10;
 
 interface FileListProps {
