@@ -1,31 +1,48 @@
 /** What a person can do with a task: stop, resume, merge and remove it. */
-import { createSignal, Show, type JSX } from "solid-js";
+import { createMemo, createSignal, For, Show, type JSX } from "solid-js";
 import { isEndedStatus } from "../../../src/domain/enums.ts";
 import { createAction } from "../action.ts";
 import { visible } from "../format.ts";
 import { useServer } from "../server.tsx";
+import { ActionMenu } from "../shell/action-menu.tsx";
+import { isNarrow } from "../shell/narrow.ts";
 import { MergeDialog } from "./merge-dialog.tsx";
 import { RemoveDialog } from "./remove-dialog.tsx";
 import { resumeTask, stopTask } from "./task-calls.ts";
 import { useTask } from "./task-context.tsx";
 
-export function Actions(): JSX.Element {
+type TaskAction = "stop" | "resume" | "merge" | "remove";
+
+interface ActionsProps {
+  /** More entries of the menu that a narrow screen has. */
+  readonly menuItems: JSX.Element;
+}
+
+/** A narrow screen has the next action beside the title, and the others in a menu. */
+export function Actions(props: ActionsProps): JSX.Element {
   const { client } = useServer();
   const { id, task } = useTask();
-  const [open, setOpen] = createSignal<"resume" | "merge" | "remove">();
+  const [open, setOpen] = createSignal<Exclude<TaskAction, "stop">>();
   const stop = createAction(() => stopTask(client, id));
   const isEnded = (): boolean => isEndedStatus(task().status);
-  const isMergeNext = (): boolean => task().status === "done" && task().merge?.outcome !== "merged";
   const hasWorktree = (): boolean => task().worktree !== undefined && task().worktree?.removed !== true;
-  return (
-    <>
-      <div class="actions">
-        <Show when={!isEnded()}>
+  const isMergeNext = (): boolean => hasWorktree() && task().status === "done" && task().merge?.outcome !== "merged";
+  const available = createMemo((): readonly TaskAction[] => [
+    ...(isEnded() ? (["resume"] as const) : (["stop"] as const)),
+    ...(hasWorktree() ? (["merge"] as const) : []),
+    ...(isEnded() ? (["remove"] as const) : []),
+  ]);
+  const next = (): TaskAction => (isMergeNext() ? "merge" : isEnded() ? "resume" : "stop");
+  const button = (action: TaskAction): JSX.Element => {
+    switch (action) {
+      case "stop":
+        return (
           <button type="button" disabled={stop.isRunning()} onClick={() => void stop.run()}>
             {stop.isRunning() ? "Stopping…" : "Stop"}
           </button>
-        </Show>
-        <Show when={isEnded()}>
+        );
+      case "resume":
+        return (
           <button
             type="button"
             class={task().status === "done" ? undefined : "primary"}
@@ -34,16 +51,30 @@ export function Actions(): JSX.Element {
           >
             Resume…
           </button>
-        </Show>
-        <Show when={hasWorktree()}>
+        );
+      case "merge":
+        return (
           <button type="button" class={isMergeNext() ? "primary" : undefined} onClick={() => setOpen("merge")}>
             Merge…
           </button>
-        </Show>
-        <Show when={isEnded()}>
+        );
+      case "remove":
+        return (
           <button type="button" onClick={() => setOpen("remove")}>
             Remove…
           </button>
+        );
+    }
+  };
+  return (
+    <>
+      <div class="actions">
+        <For each={isNarrow() ? [next()] : available()}>{button}</For>
+        <Show when={isNarrow()}>
+          <ActionMenu>
+            <For each={available().filter((action) => action !== next())}>{button}</For>
+            {props.menuItems}
+          </ActionMenu>
         </Show>
       </div>
       <Show when={stop.error()}>

@@ -1,23 +1,24 @@
 /** The header of a task: what it is, what it waits for, and what a person can do with it. */
-import { createMemo, For, Show, type JSX } from "solid-js";
+import { createMemo, createSignal, For, Show, type JSX } from "solid-js";
 import type { TaskView } from "../../../src/domain/task/view.ts";
 import { folderName, formatDuration, formatTokens, formatUsd, visible } from "../format.ts";
 import { taskRow } from "../roster/groups.ts";
 import type { TaskTab } from "../routes.ts";
 import { Link } from "../shell/link.tsx";
+import { isNarrow } from "../shell/narrow.ts";
 import { Actions } from "./actions.tsx";
 import { useTask } from "./task-context.tsx";
 
 export function Header(props: { readonly tab: TaskTab }): JSX.Element {
   const { id, task, log, now } = useTask();
   const row = createMemo(() => taskRow(task()));
-  const hasRoom = matchMedia("(min-width: 761px)").matches; // only at the start: then the person decides
+  const [showsDetails, setShowsDetails] = createSignal(!isNarrow()); // only at the start: then the person decides
   const elapsed = (): number => {
     const state = log.state();
     if (state === undefined) return task().ranMs;
     return state.ranMs + (state.runningSince === undefined ? 0 : Math.max(0, now() - Date.parse(state.runningSince)));
   };
-  const facts = (): readonly (readonly [name: string, value: string, title?: string])[] => [
+  const facts = (): readonly Fact[] => [
     ["Agent", task().agent],
     ["Repository", folderName(task().repository), task().repository],
     ...branchFacts(task()),
@@ -27,29 +28,35 @@ export function Header(props: { readonly tab: TaskTab }): JSX.Element {
   return (
     <header class="task-head">
       <div class="task-title">
-        <h1>{visible(task().title)}</h1>
+        <h1 title={visible(task().title)}>{visible(task().title)}</h1>
         <span class={`status ${row().group}`}>{row().status}</span>
       </div>
-      <Actions />
-      <details class="task-details" open={hasRoom}>
-        <summary class="muted small">Details</summary>
-        <dl class="facts">
-          <For each={facts()}>
-            {([name, value, title]) => (
-              <div>
-                <dt class="muted small">{name}</dt>
-                <dd title={title === undefined ? undefined : visible(title)}>{visible(value)}</dd>
-              </div>
-            )}
-          </For>
-        </dl>
-        <Show when={task().prompt.trim() !== task().title.trim()}>
-          <details class="task-prompt">
-            <summary class="muted small">Prompt</summary>
-            <p class="task-prompt-text">{visible(task().prompt)}</p>
+      <Actions
+        menuItems={
+          <button type="button" aria-expanded={showsDetails()} onClick={() => setShowsDetails(!showsDetails())}>
+            {showsDetails() ? "Hide details" : "Details"}
+          </button>
+        }
+      />
+      <Show
+        when={isNarrow()}
+        fallback={
+          <details
+            class="task-details"
+            open={showsDetails()}
+            onToggle={({ currentTarget }) => setShowsDetails(currentTarget.open)}
+          >
+            <summary class="muted small">Details</summary>
+            <Details facts={facts()} />
           </details>
+        }
+      >
+        <Show when={showsDetails()}>
+          <div class="task-details">
+            <Details facts={facts()} />
+          </div>
         </Show>
-      </details>
+      </Show>
       <Show when={task().status === "waiting" && props.tab !== "conversation"}>
         <p class="task-notice warn-surface">
           The agent waits for your answer.{" "}
@@ -63,6 +70,32 @@ export function Header(props: { readonly tab: TaskTab }): JSX.Element {
       </Show>
       <Show when={mergeNotice(task())}>{(notice) => <p class="task-notice">{visible(notice())}</p>}</Show>
     </header>
+  );
+}
+
+type Fact = readonly [name: string, value: string, title?: string];
+
+function Details(props: { readonly facts: readonly Fact[] }): JSX.Element {
+  const { task } = useTask();
+  return (
+    <>
+      <dl class="facts">
+        <For each={props.facts}>
+          {([name, value, title]) => (
+            <div>
+              <dt class="muted small">{name}</dt>
+              <dd title={title === undefined ? undefined : visible(title)}>{visible(value)}</dd>
+            </div>
+          )}
+        </For>
+      </dl>
+      <Show when={task().prompt.trim() !== task().title.trim()}>
+        <details class="task-prompt">
+          <summary class="muted small">Prompt</summary>
+          <p class="task-prompt-text">{visible(task().prompt)}</p>
+        </details>
+      </Show>
+    </>
   );
 }
 

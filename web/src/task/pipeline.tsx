@@ -22,18 +22,20 @@ export function Pipeline(): JSX.Element {
       <ol class="pipeline" aria-label="Stages">
         <For each={steps()}>
           {(step) => (
-            <li class={`step ${step.status}`} title={step.message === undefined ? undefined : visible(step.message)}>
-              <span class="sign" aria-hidden="true">
-                {SIGNS[step.status]}
-              </span>
-              <span class="name">{visible(step.name)}</span>
-              <Show when={step.detail !== step.name}>
-                <span class="muted small detail">{visible(step.detail)}</span>
-              </Show>
-              <span class="muted small">
-                {step.status === "waiting" ? "waiting" : `${step.status} · ${formatDuration(took(step))}`}
-                {step.runs > 1 ? ` · ${step.runs} runs` : ""}
-              </span>
+            <li>
+              <div class={`step ${step.status}`} title={step.message === undefined ? undefined : visible(step.message)}>
+                <span class="sign" aria-hidden="true">
+                  {SIGNS[step.status]}
+                </span>
+                <span class="name">{visible(step.name)}</span>
+                <Show when={step.detail !== step.name}>
+                  <span class="muted small detail">{visible(step.detail)}</span>
+                </Show>
+                <span class="muted small progress">
+                  {step.status === "waiting" ? "waiting" : `${step.status} · ${formatDuration(took(step))}`}
+                  {step.runs > 1 ? ` · ${step.runs} runs` : ""}
+                </span>
+              </div>
             </li>
           )}
         </For>
