@@ -3,7 +3,9 @@ import { createMemo, createSignal, Show, Suspense, type JSX } from "solid-js";
 import { isEndedStatus } from "../../../src/domain/enums.ts";
 import { hasKeyboard } from "../keys/has-keyboard.ts";
 import { useServer } from "../server.tsx";
+import { ActionMenu } from "../shell/action-menu.tsx";
 import { lazyScreen } from "../shell/lazy-screen.ts";
+import { isNarrow } from "../shell/narrow.ts";
 
 const CollectDialog = lazyScreen(async () => (await import("../collect/collect-dialog.tsx")).CollectDialog);
 
@@ -35,12 +37,17 @@ export function RosterHead(props: RosterHeadProps): JSX.Element {
           onInput={({ currentTarget }) => props.onSearch(currentTarget.value)}
         />
       </label>
-      <Show when={hasUnusedWorktrees()}>
-        <button onClick={() => setCollecting(true)}>Clean up…</button>
+      <Show when={hasUnusedWorktrees() && !isNarrow()}>
+        <CleanUpButton onClick={() => setCollecting(true)} />
       </Show>
       <button class="primary" onClick={() => props.onNewTask()}>
         New task
       </button>
+      <Show when={hasUnusedWorktrees() && isNarrow()}>
+        <ActionMenu>
+          <CleanUpButton onClick={() => setCollecting(true)} />
+        </ActionMenu>
+      </Show>
       <Suspense>
         <Show when={isCollecting()}>
           <CollectDialog onClose={() => setCollecting(false)} />
@@ -48,4 +55,8 @@ export function RosterHead(props: RosterHeadProps): JSX.Element {
       </Suspense>
     </header>
   );
+}
+
+function CleanUpButton(props: { onClick(): void }): JSX.Element {
+  return <button onClick={() => props.onClick()}>Clean up…</button>;
 }

@@ -5,10 +5,15 @@ import { Link } from "../shell/link.tsx";
 import { useServer } from "../server.tsx";
 import type { RosterRow } from "./groups.ts";
 
+/** No line starts with the dot. */
+const SEPARATOR = "\u00a0· ";
+
 export function Row(props: { readonly row: RosterRow }): JSX.Element {
   const { roster } = useServer();
   const facts = (): string =>
-    [props.row.agent, folderName(props.row.folder), props.row.branch].filter((fact) => fact !== undefined).join(" · ");
+    [props.row.agent, folderName(props.row.folder), props.row.branch]
+      .filter((fact) => fact !== undefined)
+      .join(SEPARATOR);
   return (
     <Link to={props.row.route} class="row">
       <span class="title" title={props.row.title}>
@@ -32,7 +37,7 @@ function amounts({ usage, ranMs, updatedAt }: RosterRow, now: number): string {
     parts.push(`${formatTokens(usage.inputTokens + usage.outputTokens)} tokens`);
     if (usage.costUsd !== undefined) parts.push(formatUsd(usage.costUsd));
   }
-  if (ranMs !== undefined && ranMs > 0) parts.push(`ran ${formatDuration(ranMs)}`);
+  if (ranMs !== undefined && ranMs >= 1_000) parts.push(`ran ${formatDuration(ranMs)}`);
   parts.push(formatAge(updatedAt, now));
-  return parts.join(" · ");
+  return parts.join(SEPARATOR);
 }
