@@ -31,7 +31,7 @@ async function readRoster(page: Page): Promise<readonly string[]> {
         const group = region.querySelector("h2")?.firstChild?.textContent?.trim() ?? "";
         return Array.from(region.querySelectorAll<HTMLElement>("a"), (row) => {
           const [title, status, facts = "", , last = ""] = row.innerText.split("\n").filter((line) => line !== "");
-          return [group, title, status, facts.split(" · ")[2] ?? "", last].join(" | ");
+          return [group, title, status, facts.split(/\s· /)[2] ?? "", last].join(" | ");
         });
       }),
     );
