@@ -1,6 +1,6 @@
 /** Describes events of the feed in words. */
 import type { SessionEvent } from "../../../src/domain/events.ts";
-import type { TaskEvent } from "../../../src/domain/task/events.ts";
+import type { MergeOutcome, TaskEvent, TaskOutcome } from "../../../src/domain/task/events.ts";
 import type { Route } from "../routes.ts";
 
 export interface ActivityEntry {
@@ -44,12 +44,9 @@ function describeTaskEvent(event: TaskEvent): Described {
     case "task.parked":
       return [`is parked: ${event.message}`, "warn"];
     case "task.ended":
-      return [
-        `ended: ${event.outcome}${event.message === undefined ? "" : `, ${event.message}`}`,
-        event.outcome === "done" ? "good" : "bad",
-      ];
+      return describeEnd(event.outcome, event.message);
     case "merge.ended":
-      return [`merge: ${event.outcome}`, event.outcome === "merged" ? "good" : "bad"];
+      return describeMerge(event.outcome, event.message);
     case "task.stop_asked":
       return ["is asked to stop", "warn"];
     case "task.removed":
@@ -63,6 +60,33 @@ function describeTaskEvent(event: TaskEvent): Described {
     case "merge.asked":
     case "merge.prepared":
       return undefined;
+  }
+}
+
+function describeEnd(outcome: TaskOutcome, message: string | undefined): Described {
+  const reason = message === undefined ? "" : `: ${message}`;
+  switch (outcome) {
+    case "done":
+      return [`is done${reason}`, "good"];
+    case "stopped":
+      return [`was stopped${reason}`, "warn"];
+    case "failed":
+      return [`failed${reason}`, "bad"];
+  }
+}
+
+function describeMerge(outcome: MergeOutcome, message: string | undefined): Described {
+  switch (outcome) {
+    case "merged":
+      return ["was merged", "good"];
+    case "nothing":
+      return ["had nothing to merge", "muted"];
+    case "conflicts":
+      return ["was not merged: it has conflicts", "bad"];
+    case "gate_failed":
+      return ["was not merged: the gate did not pass", "bad"];
+    case "failed":
+      return [`was not merged${message === undefined ? "" : `: ${message}`}`, "bad"];
   }
 }
 
