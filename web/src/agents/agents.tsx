@@ -141,8 +141,8 @@ function AgentTable(props: { readonly agents: readonly Agent[] }): JSX.Element {
                 </Show>
               </td>
               <td role="cell">
-                <Show when={!agent.ready} fallback={<span class="good">ready</span>}>
-                  <span class="warn">not ready</span>
+                <Show when={!agent.ready} fallback={<span class="status done">ready</span>}>
+                  <span class="status needs_you">not ready</span>
                   <span class="small muted"> {visible(agent.missing ?? "")}</span>
                 </Show>
               </td>
@@ -154,11 +154,12 @@ function AgentTable(props: { readonly agents: readonly Agent[] }): JSX.Element {
   );
 }
 
+/** The classes of `roster.css`. */
 const STATUS_TONES: Readonly<Record<string, string>> = {
-  ready: "good",
-  failed: "bad",
-  gone: "bad",
-  needs_login: "warn",
+  ready: "done",
+  failed: "failed",
+  gone: "failed",
+  needs_login: "needs_you",
 };
 
 const STATUS_TITLES: Readonly<Record<ServerList["servers"][number]["status"], string>> = {
@@ -205,7 +206,7 @@ function ServerTable(props: ServerTableProps): JSX.Element {
                 {visible(server().reached)}
               </td>
               <td role="cell">
-                <span class={STATUS_TONES[server().status] ?? "muted"}>{STATUS_TITLES[server().status]}</span>
+                <span class={`status ${STATUS_TONES[server().status] ?? ""}`}>{STATUS_TITLES[server().status]}</span>
                 <Show when={server().reason}>{(reason) => <p class="small">{visible(reason())}</p>}</Show>
                 <Show when={server().fix}>{(fix) => <p class="small muted">{visible(fix())}</p>}</Show>
                 <Show when={/^https?:/.test(server().reached)}>
