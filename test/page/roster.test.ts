@@ -19,6 +19,16 @@ describe.skipIf("missing" in found)("the roster", () => {
 
   const group = (page: Page, title: string) => page.getByRole("region", { name: title });
 
+  it("says how to start before there is anything, on the board and in the activity too", async () => {
+    const page = await scene.open("/board", { viewport: { width: 390, height: 844 } });
+    await page.getByRole("button", { name: "Run the demo task" }).waitFor();
+    await page.getByRole("link", { name: "Activity" }).click();
+    await page.getByText("Nothing has happened yet.").waitFor();
+    await page.getByRole("searchbox").fill("absent");
+    await page.getByText("No entry matches.").waitFor();
+    await page.context().close();
+  });
+
   it("starts a task with the keyboard, and follows it until it is done", async () => {
     const page = await scene.open();
     await page.getByText("No tasks or sessions yet.").waitFor();

@@ -62,6 +62,14 @@ export function Activity(): JSX.Element {
       return words.every((word) => all.includes(word));
     });
   });
+  const emptyText = (): string => {
+    const first = oldest();
+    if (first === undefined) return "Loading…";
+    if (first > 0) return "Nothing here. Show older entries, or change the filter.";
+    return search().trim() === ""
+      ? "Nothing has happened yet. What tasks and sessions do appears here."
+      : "No entry matches.";
+  };
   return (
     <main>
       <header class="roster-head">
@@ -79,7 +87,7 @@ export function Activity(): JSX.Element {
       </header>
       <Problem text={problem()} />
       <ol class="activity">
-        <For each={shown()} fallback={<EmptyText isLoaded={oldest() !== undefined} />}>
+        <For each={shown()} fallback={<li class="muted">{emptyText()}</li>}>
           {(entry) => (
             <li id={`event-${entry.position}`}>
               <time datetime={entry.at} title={new Date(entry.at).toLocaleString()}>
@@ -106,11 +114,5 @@ export function Activity(): JSX.Element {
         <button onClick={() => void loadBefore(oldest() ?? 0)}>Show older</button>
       </Show>
     </main>
-  );
-}
-
-function EmptyText(props: { readonly isLoaded: boolean }): JSX.Element {
-  return (
-    <li class="muted">{props.isLoaded ? "Nothing here. Show older entries, or change the filter." : "Loading…"}</li>
   );
 }

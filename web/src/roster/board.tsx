@@ -2,6 +2,7 @@
 import { createSignal, For, Show, type JSX } from "solid-js";
 import "../styles/roster.css";
 import { useServer } from "../server.tsx";
+import { EmptyRoster } from "./empty-roster.tsx";
 import { GROUP_TITLES, GROUPS, type Group, type RosterRow } from "./groups.ts";
 import { RosterHead } from "./head.tsx";
 import { Row } from "./row.tsx";
@@ -13,16 +14,20 @@ export function Board(props: { onNewTask(): void }): JSX.Element {
   const [search, setSearch] = createSignal("");
   const rows = useRows(search);
   const { roster } = useServer();
+  const isEmpty = (): boolean => roster.isLoaded() && rows().length === 0;
   const cards = (group: Group): readonly RosterRow[] => rows().filter((row) => row.group === group);
   return (
     <main>
       <RosterHead title="Board" search={search()} onSearch={setSearch} onNewTask={() => props.onNewTask()} />
-      <div class="board-frame">
+      <Show when={isEmpty()}>
+        <EmptyRoster isSearch={search().trim() !== ""} />
+      </Show>
+      <div class="board-frame" hidden={isEmpty()}>
         <nav class="board-columns" aria-label="Columns">
           <For each={GROUPS}>
             {(group) => (
-              <button class="small" onClick={() => showColumn(group)}>
-                {GROUP_TITLES[group]} <span class="muted">{cards(group).length}</span>
+              <button onClick={() => showColumn(group)}>
+                <strong>{cards(group).length}</strong> {GROUP_TITLES[group]}
               </button>
             )}
           </For>
@@ -43,7 +48,7 @@ export function Board(props: { onNewTask(): void }): JSX.Element {
                     )}
                   </For>
                 </ul>
-                <Show when={roster.isLoaded() && cards(group).length === 0}>
+                <Show when={cards(group).length === 0}>
                   <p class="nothing muted small">Nothing here.</p>
                 </Show>
                 <Show when={cards(group).length > MAX_CARDS}>

@@ -10,8 +10,10 @@ export function EmptyRoster(props: { readonly isSearch: boolean }): JSX.Element 
   return (
     <div class="empty">
       <Show when={!props.isSearch} fallback={<p>No task or session has this in its title, folder or last line.</p>}>
-        <p>No tasks or sessions yet.</p>
-        <p>Start one with New task, or in a terminal: rookery task start "PROMPT"</p>
+        <h2>No tasks or sessions yet.</h2>
+        <p>
+          Start one with New task, or in a terminal: <code>rookery task start "PROMPT"</code>
+        </p>
         <DemoButton />
       </Show>
     </div>
@@ -29,7 +31,7 @@ function DemoButton(): JSX.Element {
   return (
     <>
       <p>
-        <button onClick={() => void start.run()} disabled={start.isRunning()}>
+        <button class="demo" onClick={() => void start.run()} disabled={start.isRunning()}>
           {start.isRunning() ? "Starting…" : "Run the demo task"}
         </button>
       </p>
