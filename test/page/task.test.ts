@@ -168,6 +168,8 @@ describe.skipIf("missing" in found)(`the screen of a task${"missing" in found ? 
     expect(await heights(files)).toEqual([true, true]);
     const [first, second] = await files.evaluateAll((nodes) => nodes.map((node) => node.getBoundingClientRect()));
     expect(second!.top).toBeGreaterThanOrEqual(first!.bottom); // no row covers another
+    const [select, reload] = [page.getByLabel("Which changes"), page.getByRole("button", { name: "Reload" })];
+    expect((await select.boundingBox())!.y).toBe((await reload.boundingBox())!.y);
     await page.getByRole("link", { name: "Events" }).tap();
     const events = page.locator("#seq-1").locator("button, a");
     await events.nth(1).waitFor();

@@ -5,6 +5,7 @@ import { readWhenConnected } from "../../feed/read-when-connected.ts";
 import { visible } from "../../format.ts";
 import { createReading } from "../../reading.ts";
 import { useServer } from "../../server.tsx";
+import { isNarrow } from "../../shell/narrow.ts";
 import "../../styles/changes.css";
 import { readSessionDiff, readTaskDiff } from "../task-calls.ts";
 import { useTask } from "../task-context.tsx";
@@ -80,18 +81,20 @@ export function Changes(): JSX.Element {
         <span class="gap" />
         <label>
           <span class="visually-hidden">Which changes</span>
-          <select value={scope().key} onChange={({ currentTarget }) => setScopeKey(currentTarget.value)}>
+          <select class="scope" value={scope().key} onChange={({ currentTarget }) => setScopeKey(currentTarget.value)}>
             <For each={scopes()}>{({ key, title }) => <option value={key}>{visible(title)}</option>}</For>
           </select>
         </label>
-        <div class="segments" role="group" aria-label="View">
-          <button type="button" aria-pressed={!isSplit()} onClick={() => chooseView("unified")}>
-            Unified
-          </button>
-          <button type="button" aria-pressed={isSplit()} onClick={() => chooseView("split")}>
-            Split
-          </button>
-        </div>
+        <Show when={!isNarrow()}>
+          <div class="segments" role="group" aria-label="View">
+            <button type="button" aria-pressed={!isSplit()} onClick={() => chooseView("unified")}>
+              Unified
+            </button>
+            <button type="button" aria-pressed={isSplit()} onClick={() => chooseView("split")}>
+              Split
+            </button>
+          </div>
+        </Show>
         <button type="button" disabled={diff.isRunning() || !canRead()} onClick={() => void diff.read()}>
           {diff.isRunning() ? "Reading…" : "Reload"}
         </button>
@@ -134,7 +137,7 @@ export function Changes(): JSX.Element {
                   <span class="key-hint">
                     , or press <kbd>c</kbd> on a line
                   </span>
-                  . Comments go to the agent when you send them.
+                  .<Show when={!isNarrow()}> Comments go to the agent when you send them.</Show>
                 </p>
               </Show>
               <div class="changes">
@@ -146,7 +149,7 @@ export function Changes(): JSX.Element {
                 />
                 <DiffView
                   patch={patch()}
-                  isSplit={isSplit()}
+                  isSplit={isSplit() && !isNarrow()}
                   store={store}
                   onFile={setFile}
                   ref={(handle) => (view = handle)}

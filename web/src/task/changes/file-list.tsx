@@ -7,8 +7,9 @@ import { buildFileTree, type TreeRow } from "./file-tree.ts";
 import { Counts } from "./diff-line.tsx";
 import type { Patch } from "./parse-patch.ts";
 
-/** `changes.css` has the same heights. */
-const ROW_HEIGHT = matchMedia("(pointer: coarse)").matches ? 44 : 28;
+/** `changes.css` has the same heights. Only files can be chosen. */
+const FOLDER_HEIGHT = 28;
+const FILE_HEIGHT = matchMedia("(pointer: coarse)").matches ? 44 : 28;
 const MAX_INDENT = 10;
 
 interface FileListProps {
@@ -22,14 +23,11 @@ interface FileListProps {
 export function FileList(props: FileListProps): JSX.Element {
   const rows = createMemo(() => buildFileTree(props.files));
   const shown = createMemo(() => new Set(props.patch.files.map(({ path }) => path)));
+  const height = (): number =>
+    rows().reduce((sum, { kind }) => sum + (kind === "file" ? FILE_HEIGHT : FOLDER_HEIGHT), 0);
   return (
     <nav class="files" aria-label="Changed files">
-      <VList
-        class="file-rows"
-        data={rows()}
-        itemSize={ROW_HEIGHT}
-        style={{ "--rows-height": `${rows().length * ROW_HEIGHT}px` }}
-      >
+      <VList class="file-rows" data={rows()} itemSize={FILE_HEIGHT} style={{ "--rows-height": `${height()}px` }}>
         {(row) => (
           <FileRow
             row={row}
