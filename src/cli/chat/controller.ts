@@ -177,8 +177,10 @@ export class Chat implements SurfaceOwner, ChatHost {
   /** Keeps what waited and what was typed for the next chat of the session. Prints it if that fails or there is none yet. */
   async #keepUnsent(drafts: SessionDrafts): Promise<void> {
     const id = this.connection.sessionId;
-    const waiting = id === undefined ? this.#outbox.unsent.slice(1) : this.#outbox.takeFollowUps(); // the first one is being sent
-    const unsent = [...waiting, this.keys.promptText].filter((text) => text.trim() !== "");
+    const waiting = this.#outbox.close();
+    for (const text of waiting.filter(isShellCommand)) this.notice(`not run: ${text}`, "dim");
+    const prompts = waiting.filter((text) => !isShellCommand(text));
+    const unsent = [...prompts, this.keys.promptText].filter((text) => text.trim() !== "");
     if (unsent.length === 0) return;
     const isKept = id !== undefined && (await drafts.keep(id, unsent.join("\n\n")));
     for (const text of unsent) this.notice(`not sent: ${isKept ? toSingleLine(text, 80) : text}`, "dim");
@@ -331,7 +333,7 @@ export class Chat implements SurfaceOwner, ChatHost {
 
   /** Returns false if the text is for the agent. */
   async #runCommand(text: string): Promise<boolean> {
-    if (!text.startsWith("!")) return runSlashCommand(this, text);
+    if (!isShellCommand(text)) return runSlashCommand(this, text);
     const command = text.slice(1).trim();
     if (command === "") return true;
     this.#status.setNote(`running ${toSingleLine(command, 40)} · Esc ends it`);
@@ -377,4 +379,9 @@ export class Chat implements SurfaceOwner, ChatHost {
   #inBackground(work: () => Promise<void>): void {
     work().catch((error: unknown) => this.fail(error));
   }
+}
+
+/** True for `!command`. A draft must not run one before the prompts that follow it. */
+function isShellCommand(text: string): boolean {
+  return text.startsWith("!");
 }

@@ -114,3 +114,25 @@ it(
   },
   CHAT_TEST_MS,
 );
+
+it(
+  "keeps prompts that wait for a command of the shell for the next chat of the session, but no further command",
+  async () => {
+    await using fixture = await openCommandFixture([say("first answer")]);
+    const screen = await openChat(fixture, ["chat"]);
+    submitLine(screen, "go");
+    await screen.waitFor(/first answer[^]*done ·/);
+    for (const line of ["!sleep 60", "later one", "!echo no", "later two"]) {
+      submitLine(screen, line);
+      await screen.waitFor(`❯ ${line}\n`);
+    }
+    process.kill(screen.pid, "SIGTERM");
+    await screen.exited;
+    expect(screen.all()).toMatch(
+      /not run: !echo no\nnot sent: later one\nnot sent: later two\nthe next chat of this session has it in its input/,
+    );
+    const again = fixture.screen(["-c"]);
+    await again.waitFor(/first answer[^]*\n❯ later one\n\n {2}later two\n/);
+  },
+  CHAT_TEST_MS,
+);

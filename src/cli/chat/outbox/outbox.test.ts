@@ -60,6 +60,25 @@ describe("submitted inputs", () => {
     expect(prompts).toEqual(["one", "two"]);
   });
 
+  it("are returned and not sent if the chat ends while a command runs", async () => {
+    const [started, command] = [deferred(), deferred<boolean>()];
+    const runCommand = async (text: string): Promise<boolean> => {
+      if (text !== "!make") return false;
+      started.resolve();
+      return command.promise;
+    };
+    const { outbox, lines, submit } = openOutbox({ runCommand });
+    const first = submit("!make");
+    outbox.submit("one", "steer");
+    outbox.submit("two", "follow_up");
+    await started.promise;
+    expect(outbox.close()).toEqual(["one", "two"]);
+    command.resolve(true);
+    await first;
+    await new Promise(setImmediate); // what waits behind the command would be sent before this
+    expect(lines).toEqual([]);
+  });
+
   it("take the kept outputs with them, unless they are commands", async () => {
     const { outbox, lines, submit } = openOutbox();
     outbox.outputs.add(OUTPUT);
@@ -100,7 +119,7 @@ describe("follow-ups", () => {
     outbox.sendFollowUp();
     await sent.promise;
     expect(lines).toEqual(["send one"]);
-    expect(outbox.takeFollowUps()).toEqual(["two"]);
+    expect(outbox.close()).toEqual(["two"]);
   });
 
   it("all come back if one cannot be sent, because no turn would send the others", async () => {

@@ -29,6 +29,7 @@ export class ChatOutbox {
   /** Inputs are sent in the order in which they were typed. */
   #sending: Promise<void> = Promise.resolve();
   #unsent: readonly string[] = [];
+  #isClosed = false;
   readonly #followUps = new FollowUps();
   readonly #sent = new SentInputs();
   /** Inputs that this chat takes back. */
@@ -54,6 +55,7 @@ export class ChatOutbox {
   submit(text: string, deliver: Deliver): void {
     this.#unsent = [...this.#unsent, text];
     this.#sending = this.#sending.then(async () => {
+      if (this.#isClosed) return;
       try {
         if (!(await this.#actions.runCommand(text))) await this.#sendOrHold(text, deliver);
       } catch (error) {
@@ -90,9 +92,14 @@ export class ChatOutbox {
     this.#returnToInput(this.#followUps.takeAll());
   }
 
-  /** Returns the prompts that are not sent because the chat ends. */
-  takeFollowUps(): readonly string[] {
-    return this.#followUps.takeAll().map(({ prompt }) => prompt);
+  /**
+   * Returns what is not sent because the chat ends, in the order in which it was typed, and sends nothing more. The input
+   * that is being sent, or the command that runs, is not included.
+   */
+  close(): readonly string[] {
+    this.#isClosed = true;
+    const followUps = this.#followUps.takeAll().map(({ prompt }) => prompt);
+    return [...followUps, ...this.#unsent.slice(1)];
   }
 
   /** Puts what is queued and what waits here back into the input, so that it does not start a turn of its own. */
