@@ -147,7 +147,7 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
       { name: "words", summary: "words that one prompt, message or output has, in any order; quote several" },
     ],
     options: [{ flags: "--limit <count>", summary: "at most this many (default: 20)" }, JSON_OPTION],
-    notes: "Newest sessions first. Prints the session and the number of the event of each match.",
+    notes: "Newest sessions first. Each match has the number of its event and says who wrote it.",
     examples: ['rookery search "race drain"', "rookery search NaN --json"],
     load: async () => (await import("./sessions/search.ts")).searchCommand,
   },

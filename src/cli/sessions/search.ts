@@ -1,14 +1,13 @@
 /** `rookery search`: finds words in the logs of all sessions. */
-import { shortId } from "../../domain/ids.ts";
-import type { SearchCursor, SearchMatch } from "../../session/search.ts";
+import type { SearchCursor } from "../../session/search.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
-import { formatAge } from "../format.ts";
-import { printJson, printText } from "../io.ts";
+import { hasColor, print, printJson, printText, terminalWidth } from "../io.ts";
 import { openLog } from "../log.ts";
 import { countOption, isSet } from "../options.ts";
 import { watchInterrupts } from "../run/interrupts.ts";
-import { toSingleLine } from "../sanitize.ts";
+import { ansiPaint, plainPaint } from "../paint.ts";
+import { formatMatches } from "./format-match.ts";
 
 const DEFAULT_LIMIT = 20;
 
@@ -17,20 +16,21 @@ export async function searchCommand({ io, args, options }: CommandCall): Promise
   const json = isSet(options, "json");
   await using rookery = await openLog(io);
   using interrupts = watchInterrupts(io);
+  const text = args.join(" ");
+  const style = { width: terminalWidth(io.stdout), paint: hasColor(io) ? ansiPaint : plainPaint };
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   let found = 0;
+  let above: string | undefined;
   let cursor: SearchCursor | undefined;
   do {
-    const { matches, next } = await rookery.search(args.join(" "), { cursor, limit: limit - found });
+    const { matches, next } = await rookery.search(text, { cursor, limit: limit - found });
     if (interrupts.signal.aborted) return EXIT.cancelled;
-    for (const match of matches) await (json ? printJson(io, match) : printText(io, formatMatch(match)));
+    if (json) for (const match of matches) await printJson(io, match);
+    else await print(io, formatMatches(matches, above, { ...style, words, now: Date.now() }));
+    above = matches.at(-1)?.sessionId ?? above;
     found += matches.length;
     cursor = next;
   } while (cursor !== undefined && found < limit);
   if (found === 0 && !json) await printText(io, "no event of a session has all of these words\n");
   return EXIT.done;
-}
-
-function formatMatch({ sessionId, seq, at, type, title, excerpt }: SearchMatch): string {
-  const place = `${shortId(sessionId)} ${seq}  ${formatAge(at, Date.now())}  ${type}`;
-  return `${place}${title === undefined ? "" : `  ${toSingleLine(title).slice(0, 80)}`}\n    ${toSingleLine(excerpt)}\n`;
 }
