@@ -63,7 +63,7 @@ it("takes a sentence at a question as the reason of a denial, whatever its lette
   const screen = await openChat(fixture, ["chat"]);
   submitLine(screen, "go");
   await screen.waitFor(
-    /\? Allow bash\? echo one\n {2}y yes · n no · a always echo … · e another command · Esc interrupts/,
+    /\? Allow bash\? echo one\n {2}y yes · n no · a always echo … · e edit the command · Esc interrupts/,
   );
   screen.type("yes, but not now");
   await screen.waitFor("reason: yes, but not now");

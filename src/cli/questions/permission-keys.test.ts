@@ -29,7 +29,7 @@ it("offers the first words of a command before the whole tool", () => {
   const asked = { requestId: "r", tool: "bash", input: { command: "npm test" }, prefix: "npm test" };
   const style = { width: 120, paint: plainPaint, question: [] };
   expect(renderDecision(asked, style)).toEqual([
-    "  y yes · n no · a always npm test … · e another command · Esc interrupts",
+    "  y yes · n no · a always npm test … · e edit the command · Esc interrupts",
   ]);
   expect(renderDecision(asked, { ...style, isAlwaysAsked: true })).toEqual([
     '  press a again to allow "npm test …" in this session without asking · A every bash · y once · Esc goes back',

@@ -49,7 +49,7 @@ export function renderDecision(request: PendingRequest, style: DecisionStyle): s
     const whole = prefix === undefined ? "" : ` · ${key("A", every)}`;
     return [...question, ...wrapStyled(`  ${warning}${whole} · ${key("y", "once")} · Esc goes back`, width, "  ")];
   }
-  const edit = commandOf(request) === undefined ? "no, with a reason" : "another command";
+  const edit = commandOf(request) === undefined ? "deny with a reason" : "edit the command";
   const always = prefix === undefined ? "always" : `always ${toSingleLine(prefix, 40)} …`;
   const keys = [key("y", "yes"), key("n", "no"), key("a", always), key("e", edit)];
   if ((request.diffs ?? []).length > 0) keys.push(key("d", "whole diff"));

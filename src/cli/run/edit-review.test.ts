@@ -12,7 +12,7 @@ it("shows a diff with context in the question, in color, and keeps it below the 
   ];
   await using fixture = await openCommandFixture(script, { files: { "long.txt": lines.join("") } });
   const screen = fixture.screen(["run", "x"]);
-  const asked = await screen.waitFor("y yes · n no · a always · e no, with a reason · d whole diff");
+  const asked = await screen.waitFor("y yes · n no · a always · e deny with a reason · d whole diff");
   const diff = [
     "  long.txt +1 -1",
     "   97   line 97",

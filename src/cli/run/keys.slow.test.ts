@@ -31,7 +31,7 @@ describe.skipIf(!hasPseudoTerminals)("a permission question", () => {
       [
         "",
         "? Allow bash? echo from-the-agent",
-        "  y yes · n no · a always echo … · e another command · Esc interrupts",
+        "  y yes · n no · a always echo … · e edit the command · Esc interrupts",
       ].join("\n"),
     );
     expect(screen.style("?")?.color).toBe(3);

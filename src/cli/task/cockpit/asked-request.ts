@@ -6,6 +6,7 @@ import {
   renderOpenReason,
 } from "../../questions/open-request.ts";
 import { fitsLiveRegion, type LiveRequestStyle } from "../../questions/live-request.ts";
+import { commandOf } from "../../questions/permission-keys.ts";
 import type { ReasonStyle } from "../../questions/request-view.ts";
 import type { PendingRequest } from "../../run/pending-request.ts";
 import { toSingleLine } from "../../sanitize.ts";
@@ -28,7 +29,8 @@ export function renderAskedDecision(open: OpenDecision, style: LiveRequestStyle)
   if (region.lines.length <= style.rows - OTHER_ROWS) return region;
   const { tool = "", prefix } = open.request;
   const always = prefix === undefined ? "always" : `always ${prefix} …`;
-  const keys = open.isAlwaysAsked === true ? `a again: ${always}, Esc back` : "y n a e, Esc later";
+  const edit = commandOf(open.request) === undefined ? "reason" : "edit";
+  const keys = open.isAlwaysAsked === true ? `a again: ${always}, Esc back` : `y n a, e ${edit}, Esc`;
   const lines = [`Allow ${toSingleLine(tool)}?`, keys];
   return { lines: lines.map((line) => clipStyled(line, style.width)), cursor: undefined };
 }
