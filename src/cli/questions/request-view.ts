@@ -65,6 +65,17 @@ export function renderQuestionLine(
   return clipStyled(`${paint("yellow", "?")} Allow ${tool}? ${paint("dim", formatSubject(request))}`, width);
 }
 
+/** What the agent asks, in one line: "run npm test", "edit a.ts and 2 more", or the first line of its question. */
+export function formatAskedSubject(request: PendingRequest): string {
+  const { question, diffs = [], title = "" } = request;
+  if (question !== undefined) return formatSubject({ ...request, title: question.message.trimStart() });
+  const tool = toSingleLine(request.tool ?? "", 60);
+  const subject = formatSubject(request);
+  if (diffs.length > 0) return `${tool} ${subject}`;
+  if (commandOf(request) !== undefined) return `run ${subject}`;
+  return title.startsWith(tool) || subject === "" ? subject || tool : `${tool}: ${subject}`;
+}
+
 /** What the request is about: the files or the command. */
 function formatSubject(request: PendingRequest): string {
   const { diffs = [], title = "" } = request;

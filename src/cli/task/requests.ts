@@ -11,19 +11,20 @@ export interface TaskRequest {
 }
 
 export async function pendingTaskRequests(service: TaskService, task: TaskView): Promise<TaskRequest[]> {
-  const open = new Set(task.waitingFor.map(requestKey));
+  const open = new Set(task.waitingFor.map(taskRequestKey));
   const found: TaskRequest[] = [];
   if (open.size === 0) return found;
   for await (const { event } of service.history(task.id, 0)) {
     if (isTaskEvent(event)) continue;
     const asked = toPendingRequest(event, task.worktree?.path);
-    if (asked === undefined || !open.delete(requestKey({ ...asked, sessionId: event.sessionId }))) continue;
+    if (asked === undefined || !open.delete(taskRequestKey({ ...asked, sessionId: event.sessionId }))) continue;
     found.push({ taskId: task.id, sessionId: event.sessionId, asked });
     if (open.size === 0) break;
   }
   return found;
 }
 
-function requestKey({ sessionId, requestId }: { sessionId: string; requestId: string }): string {
+/** Identifies a request among those of all sessions. */
+export function taskRequestKey({ sessionId, requestId }: { sessionId: string; requestId: string }): string {
   return `${sessionId} ${requestId}`;
 }

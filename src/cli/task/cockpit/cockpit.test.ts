@@ -82,6 +82,35 @@ describe("the cockpit", () => {
     expect(await opened).toBe(EXIT.done);
   });
 
+  it("shows what tasks ask: what was asked before it opened, read once, and what the feed brings", async () => {
+    const sessions = [{ id: "ses_1", stage: "work" }];
+    const waitingFor = [{ sessionId: "ses_1", requestId: "r1" }];
+    service = createTestTaskService([taskView({ id: "a", status: "waiting", waitingFor, sessions })]);
+    const request = { toolId: "t", tool: "bash", title: "bash", kind: "execute" } as const;
+    const asks = (requestId: string, command: string): void =>
+      service.emit("a", {
+        ...{ type: "permission.requested", sessionId: "ses_1", requestId, ...request },
+        input: { command },
+      });
+    asks("r1", "npm test a.test.ts");
+    const history = vi.spyOn(service, "history");
+    const opened = open();
+    await shows("run npm test a.test.ts");
+    expect(history).toHaveBeenCalledTimes(1);
+    service.change("a", { waitingFor: [{ sessionId: "ses_1", requestId: "r2" }] });
+    asks("r2", "npm run build");
+    await shows("run npm run build");
+    service.change("a", { waitingFor: [{ sessionId: "ses_1", requestId: "q1" }] });
+    service.emit("a", {
+      ...{ type: "question.asked", sessionId: "ses_1", requestId: "q1" },
+      message: "Which branch?\nThere are two.",
+    });
+    await shows("Which branch? … (+1 line)");
+    expect(history).toHaveBeenCalledTimes(1);
+    io.terminalInput.write("q");
+    expect(await opened).toBe(EXIT.done);
+  });
+
   it("shows an error of an action and goes on", async () => {
     const stop = vi.spyOn(service.tasks, "stop").mockRejectedValue(new Error("it does not stop"));
     const opened = open();

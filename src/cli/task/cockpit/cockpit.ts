@@ -15,6 +15,7 @@ import type { ListedTask } from "../interrupted.ts";
 import type { TaskRequest } from "../requests.ts";
 import type { LoggedEvent, TaskService } from "../service.ts";
 import { type ActionHost, runTaskAction, type TaskActionCommand } from "./actions.ts";
+import { AskedSubjectReader } from "./asked-subjects.ts";
 import { ChangedFiles } from "./changed-files.ts";
 import type { CockpitCommand } from "./commands.ts";
 import { type CockpitStep, decideRequest, handleCockpitKey, handleCockpitSubmit, startReason } from "./keys.ts";
@@ -60,6 +61,7 @@ class Cockpit implements SurfaceOwner, ActionHost {
   readonly surface: PromptSurface;
   readonly #feed: TaskFeed;
   readonly #changedFiles: ChangedFiles;
+  readonly #askedSubjects: AskedSubjectReader;
   readonly #localRuns: LocalTaskRuns;
   readonly #stop = new AbortController();
   readonly #quit = deferred<ExitCode>();
@@ -77,6 +79,7 @@ class Cockpit implements SurfaceOwner, ActionHost {
     this.io = options.io;
     this.surface = surface;
     this.#changedFiles = new ChangedFiles((changedFiles) => this.#change({ changedFiles }));
+    this.#askedSubjects = new AskedSubjectReader((askedSubjects) => this.#change({ askedSubjects }));
     this.#localRuns = new LocalTaskRuns({
       open: options.openLocal,
       onChange: (localRuns) => this.#change({ localRuns }),
@@ -85,6 +88,7 @@ class Cockpit implements SurfaceOwner, ActionHost {
     this.#feed = new TaskFeed({
       ...options,
       onTasks: (tasks, service) => this.#setTasks(tasks, service),
+      onEvent: (logged) => this.#askedSubjects.addEvent(logged, this.#state.tasks),
       onDisconnected: (why) => this.#change({ disconnected: withCommandPrefix(this.io, why) }),
     });
   }
@@ -313,7 +317,9 @@ class Cockpit implements SurfaceOwner, ActionHost {
       this.notice(`the server at ${before} has ended; tasks wait until one runs: rookery serve`, "yellow");
     else if (readAt !== undefined && server !== undefined && server !== before)
       this.notice(`connected to the server at ${server}`, "green");
-    this.#changedFiles.update(this.#state.tasks, service, AbortSignal.any([this.signal, this.#feed.lost]));
+    const stop = AbortSignal.any([this.signal, this.#feed.lost]);
+    this.#askedSubjects.update(this.#state.tasks, service, stop);
+    this.#changedFiles.update(this.#state.tasks, service, stop);
   }
 
   #change(change: Partial<CockpitState>): void {

@@ -5,6 +5,7 @@ import { toSingleLine } from "../../sanitize.ts";
 import type { ListedTask } from "../interrupted.ts";
 import type { TaskRequest } from "../requests.ts";
 import { groupOfTask, sortByGroup } from "../task-group.ts";
+import type { AskedSubjects } from "./asked-subjects.ts";
 import type { CockpitCommand } from "./commands.ts";
 import type { TaskDecideMode, TaskReasonMode } from "./request-mode.ts";
 
@@ -56,6 +57,7 @@ export interface CockpitState {
   readonly disconnected: string | undefined;
   /** Tasks that this process runs. */
   readonly localRuns: ReadonlySet<string>;
+  readonly askedSubjects: AskedSubjects;
   /** Number of changed files by task id. */
   readonly changedFiles: ReadonlyMap<string, number>;
 }
@@ -74,6 +76,7 @@ export const EMPTY_COCKPIT: CockpitState = {
   server: undefined,
   disconnected: undefined,
   localRuns: new Set(),
+  askedSubjects: new Map(),
   changedFiles: new Map(),
 };
 

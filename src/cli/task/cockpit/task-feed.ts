@@ -2,7 +2,7 @@
 import { RookeryError } from "../../../domain/errors.ts";
 import { formatError } from "../../exit.ts";
 import type { ListedTask } from "../interrupted.ts";
-import type { TaskService } from "../service.ts";
+import type { LoggedEvent, TaskService } from "../service.ts";
 import { ChangeSignal, sleepUnlessAborted } from "./change-signal.ts";
 
 export interface TaskFeedOptions {
@@ -14,6 +14,8 @@ export interface TaskFeedOptions {
   readonly hasNewServer: () => boolean;
   readonly read: (service: TaskService) => Promise<readonly ListedTask[]>;
   readonly onTasks: (tasks: readonly ListedTask[], service: TaskService) => void;
+  /** Called with the events of all tasks. */
+  readonly onEvent: (logged: LoggedEvent) => void;
   readonly onDisconnected: (why: string) => void;
 }
 
@@ -71,14 +73,17 @@ export class TaskFeed {
 
   /** Returns if a server has started. Rejects if the tasks cannot be read or followed. */
   async #watch(signal: AbortSignal): Promise<void> {
-    const { read, onTasks, hasNewServer } = this.#options;
+    const { read, onTasks, onEvent, hasNewServer } = this.#options;
     const service = this.#service;
     const stop = AbortSignal.any([signal, this.#lost.signal]);
     let failure: unknown;
     const follow = async (): Promise<void> => {
       const after = await service.head();
       this.#changes.notify(); // for events before `after`
-      for await (const _ of service.tasks.follow({ after, signal: stop })) this.#changes.notify();
+      for await (const logged of service.tasks.follow({ after, signal: stop })) {
+        onEvent(logged);
+        this.#changes.notify();
+      }
     };
     const following = follow().catch((error: unknown) => {
       failure = error;

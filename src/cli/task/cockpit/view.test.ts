@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { displayWidth } from "../../display-width.ts";
 import { ansiPaint, plainPaint } from "../../paint.ts";
+import type { TaskRequest } from "../requests.ts";
 import { fitsCockpit } from "./asked-request.ts";
 import { formatLeaving } from "./leaving.ts";
 import { type CockpitMode, type CockpitState, withTasks } from "./state.ts";
@@ -61,7 +62,7 @@ describe("the list", () => {
     const lines = render({ ...TASKS(), mode: asking });
     expect(lines.slice(0, 3)).toEqual(["", "two · Fix the test asks", "? Allow bash?"]);
     expect(lines.join("").match(/x{2,}/g)?.join("")).toHaveLength(300);
-    expect(lines.join("\n")).toContain("y yes · n no · a always");
+    expect(lines.join("\n")).toContain("y yes · n no · a always · e edit the command");
     expect(lines.join("\n")).not.toContain("Add pages");
     expect(fitsCockpit(request.asked, { width: 80, rows: 24, paint: plainPaint })).toBe(true);
     expect(fitsCockpit(request.asked, { width: 80, rows: 10, paint: plainPaint })).toBe(false); // it is printed
@@ -129,6 +130,42 @@ const MODES: readonly CockpitMode[] = [
     { type: "reason", request, isPrinted, isCommand: false },
   ]),
 ];
+
+describe("what a task asks", () => {
+  const waitingFor = [
+    { sessionId: "s", requestId: "r" },
+    { sessionId: "s", requestId: "q" },
+  ];
+  const state = cockpitWith({ id: "a", title: "Add pages", status: "waiting", waitingFor });
+
+  it("is in the detail line of the list and below the name of an open task, clipped to the width", () => {
+    const askedSubjects = new Map([["s r", `run npm test ${"x".repeat(100)}`]]);
+    const asks = /^ {2}a · asks: run npm test x+…$/m;
+    expect(render({ ...state, askedSubjects }).join("\n")).toMatch(asks);
+    const open = render({ ...state, askedSubjects, openId: "a" });
+    expect(open.slice(1, 3)).toEqual(["a · Add pages", expect.stringMatching(/^asks: run npm test x+…$/)]);
+    for (const line of open) expect(displayWidth(line)).toBeLessThanOrEqual(80);
+  });
+
+  it("counts further requests", () => {
+    const lines = render({ ...state, askedSubjects: new Map([["s r", "run npm test"]]) });
+    expect(lines).toContain("  a · asks: run npm test (and 1 more)");
+  });
+
+  it("is not there before it is known", () => {
+    expect(render(state)).toContain("  a · needs an answer: press a");
+    expect(render({ ...state, openId: "a" })).toContain("needs an answer: press a");
+  });
+
+  it("says on a small screen what e does", () => {
+    const decide = (asked: TaskRequest["asked"]): CockpitMode => {
+      return { type: "decide", request: { ...request, asked }, isPrinted: false };
+    };
+    expect(render({ ...state, mode: decide(request.asked) }, 20, 6).at(-1)).toBe("y n a, e edit, Esc");
+    const edit = { requestId: "r", tool: "write", input: { path: "a.ts", content: "x\n".repeat(9) } };
+    expect(render({ ...state, mode: decide(edit) }, 20, 6).at(-1)).toBe("y n a, e reason, Esc");
+  });
+});
 
 it.each([
   [{ status: "running" }, "d diff · s stop"],

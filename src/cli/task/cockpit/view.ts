@@ -9,6 +9,7 @@ import { clipStyled, styledWidth, wrapStyled } from "../../tui/styled-text.ts";
 import type { ListedTask } from "../interrupted.ts";
 import { formatLastActivity } from "../messages.ts";
 import { countGroups } from "../task-group.ts";
+import { formatAskedByTask } from "./asked-subjects.ts";
 import { renderAskedDecision, renderAskedReason } from "./asked-request.ts";
 import { formatTaskTitle, renderTaskRows } from "./rows.ts";
 import { canRunHere, findAskingTask } from "./keys.ts";
@@ -63,7 +64,7 @@ function renderList(state: CockpitState, frame: CockpitFrame, room: number): str
     0,
     tasks.findIndex(({ id }) => id === state.selectedId),
   );
-  const detail = isLarge ? renderDetail(tasks[selected], frame) : [];
+  const detail = isLarge ? renderDetail(state, tasks[selected], frame) : [];
   const count = Math.max(1, room - head.length - detail.length);
   const start = Math.max(0, Math.min(selected - Math.floor(count / 2), tasks.length - count));
   const rows = renderTaskRows(tasks.slice(start, start + count), {
@@ -94,14 +95,20 @@ function describeEmptyList({ readAt, filter, disconnected }: CockpitState): stri
 }
 
 /** The id of the selected task, and why it has its status or what it did last. */
-function renderDetail(task: ListedTask | undefined, { columns, paint }: CockpitFrame): string[] {
+function renderDetail(state: CockpitState, task: ListedTask | undefined, { columns, paint }: CockpitFrame): string[] {
   if (task === undefined) return [];
   const activity =
     task.status === "waiting" && !task.interrupted
-      ? "needs an answer: press a"
-      : toSingleLine(stripHidden(formatLastActivity(task)));
-  const text = [task.id, activity].filter((part) => part !== "").join(" · ");
-  return ["", clipStyled(`  ${paint("dim", text)}`, columns)];
+      ? renderAsked(state, task, paint)
+      : paint("dim", toSingleLine(stripHidden(formatLastActivity(task))));
+  const separator = activity === "" ? "" : " · ";
+  return ["", clipStyled(`  ${paint("dim", `${task.id}${separator}`)}${activity}`, columns)];
+}
+
+/** What the task asks, or how to see it if that is not known yet. */
+function renderAsked({ askedSubjects }: CockpitState, task: ListedTask, paint: Paint): string {
+  const subject = stripHidden(formatAskedByTask(task, askedSubjects));
+  return subject === "" ? paint("yellow", "needs an answer: press a") : `${paint("yellow", "asks:")} ${subject}`;
 }
 
 /** The end of the transcript, or the part to which the person has scrolled, above the name of the task. */
@@ -109,9 +116,8 @@ function renderOpenTask(state: CockpitState, frame: CockpitFrame, room: number):
   const { columns, paint } = frame;
   const task = targetTask(state);
   const title = task === undefined ? (state.openId ?? "") : `${task.id} · ${formatTaskTitle(task)}`;
-  const asks =
-    task !== undefined && task.waitingFor.length > 0 ? ` ${paint("yellow", "needs an answer: press a")}` : "";
-  const name = ["", clipStyled(`${paint("bold", title)}${asks}`, columns)];
+  const asks = task !== undefined && task.waitingFor.length > 0 ? [renderAsked(state, task, paint)] : [];
+  const name = ["", ...[paint("bold", title), ...asks].map((line) => clipStyled(line, columns))];
   const { lines: end, below } = frame.transcript(Math.max(0, room - name.length - frame.progress.length));
   if (below === 0) return takeLast([...end, ...frame.progress, ...name], room);
   const { lines, below: left } = frame.transcript(Math.max(0, room - name.length - 1));
