@@ -80,13 +80,13 @@ it(
     screen.type("opus-5-5");
     await screen.waitFor("❯ anthropic/claude-opus-5-5");
     screen.press("enter");
-    await screen.waitFor("anthropic · anthropic/claude-opus-5-5");
+    await screen.waitFor("anthropic · claude-opus-5-5");
     submitLine(screen, "/model");
     await screen.waitFor("Switch the model");
     screen.type("anthropic/claude-next");
     await screen.waitFor("❯ use anthropic/claude-next");
     screen.press("enter");
-    await screen.waitFor("anthropic · anthropic/claude-next");
+    await screen.waitFor("anthropic · claude-next");
   },
   CHAT_TEST_MS,
 );

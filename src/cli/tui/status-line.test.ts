@@ -10,6 +10,21 @@ const FACTS = [
 ];
 
 it.each([
+  [60, "claude · ~/work/client/project · a-model · main"],
+  [40, "claude · …/project · a-model · main"],
+  [32, "claude · a-model · main"],
+])("shows short forms in %i columns before it leaves out a fact", (width, expected) => {
+  const directory = { text: "~/work/client/project", short: "…/project", priority: 2 };
+  const [agent, ...rest] = FACTS.slice(0, 4);
+  expect(
+    formatStatusLine(
+      [agent, directory, ...rest].filter((fact) => fact !== undefined),
+      width,
+    ),
+  ).toBe(expected);
+});
+
+it.each([
   [80, "claude · a-model · main · 1,234 tokens"],
   [30, "claude · a-model · main"],
   [20, "claude · a-model"],

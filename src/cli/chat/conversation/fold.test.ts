@@ -182,6 +182,33 @@ it("leaves out facts of the status line that do not fit", () => {
   expect(line(10)).toBe("claude");
 });
 
+it.each([
+  [60, "anthropic · claude-sonnet-5 · 12% context · $0.5000"],
+  [80, "anthropic · claude-sonnet-5 · …/billing · 12% context · $0.5000 · running 1m 3s"],
+  [100, "anthropic · claude-sonnet-5 · …/billing · feature/invoices-with-… · 12% context · $0.5000"],
+  [
+    120,
+    "anthropic · claude-sonnet-5 · …/billing · feature/invoices-with-… · 12% context · 1,234 tokens · $0.5000 · running 1m 3s",
+  ],
+])("shows the most useful facts in %i columns, and cuts no word", (width, expected) => {
+  const model = "anthropic/claude-sonnet-5";
+  const { state } = fold([
+    { type: "session.opened", cwd: "/r", backend: "api", model, permissions: "ask" },
+    { type: "usage.reported", inputTokens: 1_000, outputTokens: 234, costUsd: 0.5, contextUsed: 12, contextSize: 100 },
+    STARTED,
+  ]);
+  const facts = chatFacts(
+    { ...state, agent: "anthropic" },
+    {
+      directory: "/home/me/work/clients/acme/services/billing",
+      home: "/home/me",
+      branch: "feature/invoices-with-several-currencies-and-rounding",
+      now: Date.UTC(2026, 0, 1, 0, 1, 5),
+    },
+  );
+  expect(formatStatusLine(facts, width)).toBe(expected);
+});
+
 it("keeps the end of a failed command's output", () => {
   const output = Array.from({ length: 30 }, (_, index) => `out ${index + 1}`).join("\n");
   const { lines, state } = fold([

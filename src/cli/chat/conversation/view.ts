@@ -143,15 +143,35 @@ export function chatFacts(state: ChatState, { directory, home, branch, note, now
   const tokens = usage.inputTokens + usage.outputTokens;
   return [
     { text: note ?? agent, priority: 9 },
-    { text: model, priority: 6 },
+    { text: formatModel(model, agent), priority: 6 },
     { text: permissions === undefined || permissions === "ask" ? "" : `permissions: ${permissions}`, priority: 8 },
-    { text: shortenHome(directory, home), priority: 4 },
-    { text: branch === undefined ? "" : branch, priority: 3 },
+    { text: shortenHome(directory, home), short: shortenDirectory(shortenHome(directory, home)), priority: 4 },
+    { text: branch ?? "", short: shortenName(branch ?? ""), priority: 3 },
     { text: context, priority: 7 },
     { text: tokens === 0 ? "" : `${formatCount(tokens)} tokens`, priority: 1 },
     { text: usage.costUsd === undefined || usage.costUsd === 0 ? "" : formatUsd(usage.costUsd), priority: 5 },
     { text: formatTurnTime(state, now), priority: 2 },
   ];
+}
+
+/** The model without its provider, if the agent has the same name. */
+function formatModel(model: string, agent: string): string {
+  return model.startsWith(`${agent}/`) ? model.slice(agent.length + 1) : model;
+}
+
+/** The last folder of the path, such as `…/project`. */
+function shortenDirectory(path: string): string {
+  const short = `…/${shortenName(path.slice(path.lastIndexOf("/") + 1))}`;
+  return styledWidth(short) < styledWidth(path) ? short : path;
+}
+
+const MAX_SHORT_NAME = 24;
+
+/** Cuts a long name between two of its words. */
+function shortenName(name: string): string {
+  if (name.length <= MAX_SHORT_NAME) return name;
+  const [words = ""] = /^.*[-_/. ]/u.exec(name.slice(0, MAX_SHORT_NAME)) ?? [];
+  return words.length < MAX_SHORT_NAME / 3 ? clipStyled(name, MAX_SHORT_NAME) : `${words}…`;
 }
 
 function formatTurnTime({ runningSince, lastTurnMs }: ChatState, now: number): string {
