@@ -37,7 +37,7 @@ export function formatDiff(diff: FileDiff, format: DiffFormat): string[] {
   const hasCrlf = [before, after].every((text) => text === null || !/(?<!\r)\n/.test(text));
   const clean = (text: string | null) => (hasCrlf ? (text ?? "").replaceAll("\r\n", "\n") : (text ?? ""));
   const hunks = toDiffHunks(findChangedRange(clean(before), clean(after)), CONTEXT_LINES);
-  const heading = formatHeading(diff, paint, describeChange(diff, hunks));
+  const heading = formatHeading(diff, paint, describeChange(diff, hunks, paint));
   // A passage whose place in the file is not known has no line numbers.
   const isPlaceKnown = !truncated || diff.line !== undefined || before === null;
   const body = formatHunks(hunks, format, isPlaceKnown ? (diff.line ?? 1) : undefined);
@@ -72,20 +72,27 @@ export function formatPathHeading(path: string, paint: Paint, detail: string): s
   return `${INDENT}${paint("bold", toSingleLine(escapeInvisible(path)))}${detail === "" ? "" : ` ${detail}`}`;
 }
 
-function describeChange({ before, after, truncated = false }: FileDiff, hunks: readonly DiffHunk[]): string {
+function describeChange(
+  { before, after, truncated = false }: FileDiff,
+  hunks: readonly DiffHunk[],
+  paint: Paint,
+): string {
   const kind = truncated ? "" : before === null ? "new file" : after === null ? "deleted" : "";
   const unchanged = before === null || after === null ? "empty" : "no change of the text";
-  const counts = formatHunkCounts(hunks);
+  const counts = formatHunkCounts(hunks, paint);
   return [kind, counts === "" ? unchanged : counts].filter((part) => part !== "").join(" ");
 }
 
 /** The number of added and removed lines, such as `+2 -1`. Empty if there are none. */
-export function formatHunkCounts(hunks: readonly DiffHunk[]): string {
+export function formatHunkCounts(hunks: readonly DiffHunk[], paint: Paint): string {
   const lines = hunks.flatMap((hunk) => hunk.lines);
   const count = (wanted: DiffLine["sign"]) => lines.filter(({ sign }) => sign === wanted).length;
   const [added, removed] = [count("+"), count("-")];
-  const counts = [added > 0 ? `+${formatCount(added)}` : "", removed > 0 ? `-${formatCount(removed)}` : ""];
-  return counts.filter((part) => part !== "").join(" ");
+  const counts = [
+    ...(added > 0 ? [paint("green", `+${formatCount(added)}`)] : []),
+    ...(removed > 0 ? [paint("red", `-${formatCount(removed)}`)] : []),
+  ];
+  return counts.join(" ");
 }
 
 function formatMissing({ before }: FileDiff, paint: Paint): string {

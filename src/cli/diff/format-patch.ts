@@ -13,7 +13,7 @@ export function formatPatchHeadings(patch: string, format: DiffFormat): string[]
 }
 
 function formatFileHeading({ path, kind, isBinary, hunks }: PatchFile, { paint }: DiffFormat): string {
-  const counts = isBinary ? "binary file" : formatHunkCounts(hunks);
+  const counts = isBinary ? "binary file" : formatHunkCounts(hunks, paint);
   const isEmpty = counts === "" && (kind === "new file" || kind === "deleted");
   const detail = [kind, isEmpty ? "empty" : counts].filter((part) => part !== "").join(" ");
   return formatPathHeading(path, paint, detail);

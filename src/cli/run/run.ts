@@ -10,9 +10,10 @@ import type { Session } from "../../session/session.ts";
 import { parseAddedFolders } from "../add-dir.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode, usageError } from "../exit.ts";
-import { type Io, isPersonPresent, printNotice, printText } from "../io.ts";
+import { hasColor, type Io, isPersonPresent, printNotice, printText } from "../io.ts";
 import { escapeInvisible } from "../sanitize.ts";
 import { openLog } from "../log.ts";
+import { ansiPaint, plainPaint } from "../paint.ts";
 import { choiceOption, isSet, textOption } from "../options.ts";
 import { findSession } from "../sessions/find.ts";
 import { parseBudget } from "../task/amounts.ts";
@@ -110,7 +111,8 @@ async function printNextStep(io: Io, session: Session, { json, code }: { json: b
   if (json) return;
   const id = shortId(session.id);
   const more = code === EXIT.done ? `continue with: rookery run "…" --session ${id}` : `rookery sessions show ${id}`;
-  await printText(io, `session ${id} · ${more}\n`);
+  const paint = hasColor(io) ? ansiPaint : plainPaint;
+  await printText(io, `${paint("dim", `session ${id} · ${more}`)}\n`);
 }
 
 function optional<Key extends string, Value>(key: Key, value: Value | undefined): { [K in Key]?: Value } {
