@@ -19,7 +19,7 @@ it(
     screen.type("opus-5");
     await screen.waitFor(/❯ +anthropic\/claude-opus-5/);
     screen.press("enter");
-    await screen.waitFor(/^anthropic · anthropic\/claude-opus-5/m);
+    await screen.waitFor(/^anthropic · claude-opus-5/m);
     submitLine(screen, "/agent");
     await screen.waitFor("Switch to an agent");
     expect(screen.visible()).toMatch(/ anthropic +built in [^]* claude +claude-code +not installed/);

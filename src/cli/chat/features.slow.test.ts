@@ -77,7 +77,7 @@ it(
     await screen.waitFor("[output of echo no; exit 3, 1 line] for your next prompt · Backspace drops it\n❯");
     expect(screen.all()).toContain("\n\n$ echo no; exit 3\nno\nexit code 3\n");
     screen.press("backspace");
-    await screen.waitFor("exit code 3\n\n❯");
+    await screen.waitFor(/exit code 3\n\n─+\n❯/);
     submitLine(screen, "!echo from-the-shell");
     await screen.waitFor("[output of echo from-the-shell, 1 line]\n❯");
     expect(screen.all()).toContain("\n\n$ echo from-the-shell\nfrom-the-shell\n");

@@ -53,7 +53,7 @@ it(
     await using fixture = await openCommandFixture([say("hello")]);
     await configureAcpAgent(fixture, {});
     const screen = await openChat(fixture, ["chat", "-a", "anthropic"], { columns: 80 });
-    await screen.waitFor("anthropic/claude-");
+    await screen.waitFor("anthropic · claude-");
     submitLine(screen, "/agent");
     const listed = await screen.waitFor("Switch to an agent");
     expect(listed).toMatch(/^❯ ● anthropic {2}built in {5}anthropic\/claude-\S+$/m);
@@ -73,7 +73,7 @@ it(
   async () => {
     await using fixture = await openCommandFixture([say("hello")]);
     const screen = await openChat(fixture, [], { columns: 80 });
-    await screen.waitFor("anthropic/claude-");
+    await screen.waitFor("anthropic · claude-");
     submitLine(screen, "/model");
     const listed = await screen.waitFor("Switch the model of anthropic");
     expect(listed).toMatch(/^❯ ● anthropic\/claude-\S+ +1M context {4}\$\S+ in, \$\S+ out \/1M$/m);
@@ -103,7 +103,7 @@ it(
     submitLine(screen, "go");
     const asked = await screen.waitFor("❯ 1 SQLite");
     expect(asked).toContain(
-      `\n\n? ${question}\n❯ 1 SQLite\n  2 PostgreSQL\n  3 Other       type your own answer\n↑↓ or a number · Enter answers · Esc declines\n`,
+      `─\n? ${question}\n❯ 1 SQLite\n  2 PostgreSQL\n  3 Other       type your own answer\n↑↓ or a number · Enter answers · Esc declines\n`,
     );
     expect(asked.match(/SQLite/g)).toHaveLength(1);
     screen.press("down");

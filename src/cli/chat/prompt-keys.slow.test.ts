@@ -57,7 +57,7 @@ it(
     screen.type("a draft");
     await screen.waitFor("❯ a draft");
     screen.type("\x0c");
-    const shown = await screen.waitFor(/^\n?❯ a draft\n.*anthropic/);
+    const shown = await screen.waitFor(/^\n?─+\n❯ a draft\n.*anthropic/);
     expect(shown).not.toContain("an answer");
     expect(screen.all()).toContain("an answer");
     expect(screen.all().match(/a draft/g)).toHaveLength(1);

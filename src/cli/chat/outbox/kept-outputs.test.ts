@@ -32,9 +32,13 @@ describe("the outputs that go with the next prompt", () => {
 
   it.each([1, 2, 5, 6, 20])("leave room for the input on a screen of %d rows", (rows) => {
     const mode = { lines: ["❯ text"], cursor: { row: 0, column: 2 } };
-    const { lines, cursor } = composeLiveRegion({ rows, progress: ["", "p"], attached: ["[a]"], mode, status: "s" });
+    const { lines, cursor } = composeLiveRegion({
+      ...{ rows, progress: ["", "p"], attached: ["[a]"], mode },
+      ...{ status: "s", rule: "-" },
+    });
     expect(lines.length).toBeLessThanOrEqual(Math.max(1, rows - 1));
     expect(lines[cursor?.row ?? -1]).toBe("❯ text");
     expect(lines.includes("[a]")).toBe(rows > 2);
+    expect(lines.includes("-")).toBe(rows >= 11);
   });
 });

@@ -42,6 +42,7 @@ export function renderLiveRegion(chat: LiveChat, style: ChatStyle, now: number):
     progress: [...renderProgress({ ...state, queue }, now, spinnerFrame, style), ...unsent],
     attached: isPrompt ? outbox.outputs.render(style) : [],
     mode: renderMode(keys.mode, surface.editor, { width, rows, paint }),
+    rule: paint("dim", "─".repeat(width)),
     status: paint("dim", formatStatusLine([...listHints(chat, now), ...facts], width)),
   });
 }
