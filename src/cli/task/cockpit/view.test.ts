@@ -152,6 +152,11 @@ describe("what a task asks", () => {
     expect(lines).toContain("  a · asks: run npm test (and 1 more)");
   });
 
+  it("leaves no separator behind the id of a task that asks nothing and did nothing", () => {
+    const lines = render(cockpitWith({ id: "b", status: "queued" }), 80, 24, ansiPaint).map(withoutStyles);
+    expect(lines).toContain("  b");
+  });
+
   it("is not there before it is known", () => {
     expect(render(state)).toContain("  a · needs an answer: press a");
     expect(render({ ...state, openId: "a" })).toContain("needs an answer: press a");

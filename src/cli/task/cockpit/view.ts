@@ -97,12 +97,10 @@ function describeEmptyList({ readAt, filter, disconnected }: CockpitState): stri
 /** The id of the selected task, and why it has its status or what it did last. */
 function renderDetail(state: CockpitState, task: ListedTask | undefined, { columns, paint }: CockpitFrame): string[] {
   if (task === undefined) return [];
-  const activity =
-    task.status === "waiting" && !task.interrupted
-      ? renderAsked(state, task, paint)
-      : paint("dim", toSingleLine(stripHidden(formatLastActivity(task))));
-  const separator = activity === "" ? "" : " · ";
-  return ["", clipStyled(`  ${paint("dim", `${task.id}${separator}`)}${activity}`, columns)];
+  const asks = task.status === "waiting" && !task.interrupted;
+  const activity = asks ? renderAsked(state, task, paint) : toSingleLine(stripHidden(formatLastActivity(task)));
+  const id = paint("dim", activity === "" ? task.id : `${task.id} · `);
+  return ["", clipStyled(`  ${id}${asks || activity === "" ? activity : paint("dim", activity)}`, columns)];
 }
 
 /** What the task asks, or how to see it if that is not known yet. */
