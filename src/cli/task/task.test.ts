@@ -613,7 +613,7 @@ describe("diff", () => {
     });
     const text = (await shown(taskDiffCommand, ["a"]))[1];
     expect(text).toBe(
-      "  \u001b[1mx\u001b[22m +1 -1\n" +
+      "  \u001b[1mx\u001b[22m \u001b[32m+1\u001b[39m \u001b[31m-1\u001b[39m\n" +
         "  \u001b[2m1\u001b[22m \u001b[31m- -- a\u001b[39m\n" +
         "  \u001b[2m1\u001b[22m \u001b[32m+ b<U+001B>[2J\u001b[39m\n",
     );

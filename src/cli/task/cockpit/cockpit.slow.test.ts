@@ -23,7 +23,7 @@ describe.skipIf(!hasPseudoTerminals)("the cockpit", { timeout: 90_000 }, () => {
     await screen.waitFor(/❯ \? needs you +Ask me/);
     screen.press("enter");
     await screen.waitFor("❯ Ask me");
-    await screen.waitFor("asks · Ask me needs an answer: press a");
+    await screen.waitFor("asks · Ask me\nasks: run echo from-the-agent\n");
     screen.type("a");
     await screen.waitFor("Allow bash? echo from-the-agent");
     screen.type("y");
@@ -64,7 +64,7 @@ describe.skipIf(!hasPseudoTerminals)("the cockpit", { timeout: 90_000 }, () => {
     const screen = fixture.screen(["task"]);
     await screen.waitFor(/❯ \? needs you +Ask me/);
     screen.press("enter");
-    await screen.waitFor("needs an answer: press a");
+    await screen.waitFor("asks: run npm test");
     screen.type("s");
     await screen.waitFor("Stop asks?");
     screen.type("y");
