@@ -11,7 +11,7 @@ it(
   "greets, shows the time of a turn, and lists the commands in columns",
   async () => {
     await using fixture = await openCommandFixture([say("hello")]);
-    const screen = await openChat(fixture, [], { rows: 50 });
+    const screen = await openChat(fixture, [], { columns: 100, rows: 50 });
     await screen.waitFor(/Rookery \d+\.\d+\.\d+\n\/ commands · @ files/);
     submitLine(screen, "hi");
     await screen.waitFor(/ · took \d+\.\ds$/m);
@@ -42,7 +42,7 @@ it(
   async () => {
     await using fixture = await openCommandFixture();
     const screen = await openChat(fixture, [], { env: { ANTHROPIC_API_KEY: "" } });
-    const shown = await screen.waitFor(/shows a whole turn without a key\n\n❯/);
+    const shown = await screen.waitFor(/shows a whole turn without a key\n\n─+\n❯/);
     expect(shown.split("\n").slice(0, 6)).toEqual([
       expect.stringMatching(/^Rookery /),
       "/ commands · @ files · ! shell · Shift-Tab permissions · Ctrl-D quits · /help",
