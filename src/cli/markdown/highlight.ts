@@ -4,6 +4,8 @@ import type { Color, Paint } from "../paint.ts";
 
 /** Longer code is not colored, because it would block the screen. */
 const MAX_HIGHLIGHT_LENGTH = 64 * 1024;
+/** Code with a longer line is not colored: some grammars take quadratic time for a line. */
+const LONG_LINE = /[^\n]{1001}/;
 
 const COLORS: Readonly<Record<string, Color>> = {
   keyword: "magenta",
@@ -31,7 +33,8 @@ const COLORS: Readonly<Record<string, Color>> = {
 /** Returns undefined for an unknown language. */
 export function highlightCode(code: string, language: string, paint: Paint): readonly string[] | undefined {
   const name = language.toLowerCase();
-  if (code.length > MAX_HIGHLIGHT_LENGTH || hljs.getLanguage(name) === undefined) return undefined;
+  const isLong = code.length > MAX_HIGHLIGHT_LENGTH || LONG_LINE.test(code);
+  if (isLong || hljs.getLanguage(name) === undefined) return undefined;
   return paintMarkup(hljs.highlight(code, { language: name, ignoreIllegals: true }).value, paint);
 }
 

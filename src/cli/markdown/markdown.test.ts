@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { growthCase, superlinearGrowth } from "../../../test/linear/growth.ts";
 import { ansiPaint, plainPaint } from "../paint.ts";
 import { styledWidth } from "../tui/styled-text.ts";
 import { highlightCode } from "./highlight.ts";
@@ -103,6 +104,48 @@ describe("a stream", () => {
     }
     countLines(renderMarkdown(finishMarkdown(stream), { width: 200, paint: plainPaint }));
     expect(count).toBe(3_000);
+  });
+});
+
+describe("hostile Markdown", () => {
+  const style = { width: 80, paint: ansiPaint, highlight: highlightCode };
+
+  it.each(["> ", "1. ", "+ ", "- > ", "**_"])(
+    "of 10,000 nested %s is shown as far as the limit, then as text",
+    (mark) => {
+      const lines = render(`before\n\n${mark.repeat(10_000)}end`);
+      expect(lines[0]).toBe("before");
+      expect(lines.join("")).toContain("end");
+    },
+  );
+
+  it.each<[string, (size: number) => string]>([
+    ...["__a", "!", "www.", "\t", "a*", "[", "é", "<!--"].map((unit): [string, (size: number) => string] => [
+      JSON.stringify(unit),
+      (size) => `x\n${unit.repeat(size / unit.length)}`,
+    ]),
+    ["code in one line", (size) => `\`\`\`js\n${"__a".repeat(size / 3)}\n`],
+    ["code below a long fence", (size) => `\`\`\`${"a".repeat(16_000)}\n${"b\n".repeat(size / 2)}`],
+  ])("of %s takes linear time", async (name, input) => {
+    const run = (source: string): unknown => renderMarkdown(parseMarkdown(source), style);
+    expect(await superlinearGrowth(growthCase(name, input, run), 32 * 1024)).toBeUndefined();
+  });
+
+  it("with more cells than characters is shown as its source", () => {
+    const table = `|${"a|".repeat(2_500)}\n|${"-|".repeat(2_500)}\n${"z\n".repeat(3_000)}`;
+    expect(render(table).filter((line) => line === "z")).toHaveLength(3_000);
+  });
+
+  it("of one long line is closed in parts while it arrives", () => {
+    let stream = EMPTY_MARKDOWN;
+    let length = 0;
+    for (let at = 0; at < 100; at += 1) {
+      const update = appendMarkdown(stream, "x".repeat(1_000));
+      stream = update.stream;
+      expect(stream.open.length).toBeLessThan(20_000);
+      length += update.closed.reduce((sum, { raw }) => sum + raw.length, 0);
+    }
+    expect(length + stream.open.length).toBe(100_000);
   });
 });
 

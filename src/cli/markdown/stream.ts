@@ -1,6 +1,7 @@
 /** Splits streaming Markdown into blocks. A closed block is final; only the last block can still change. */
-import { Lexer, type Token } from "marked";
+import type { Token } from "marked";
 import { stripHidden } from "../sanitize.ts";
+import { parseBlocks } from "./bounded-lexer.ts";
 
 export type MarkdownBlock = Token;
 
@@ -18,6 +19,8 @@ export const EMPTY_MARKDOWN: MarkdownStream = { open: "" };
 
 /** A longer open block is closed in the middle, so that each update takes a bounded time. */
 const MAX_OPEN_LENGTH = 16 * 1024;
+/** A longer fence is not repeated after a cut, because each part would consist mostly of it. */
+const MAX_FENCE_LENGTH = 200;
 
 const EMPTY_LINE = /\n[ \t]*\n/;
 /** The end of the earlier text in which an empty line may have started. */
@@ -26,10 +29,22 @@ const SEAM_LENGTH = 80;
 /** Removes control, bidi and zero-width characters from the text. */
 export function appendMarkdown({ open }: MarkdownStream, text: string): MarkdownUpdate {
   const clean = stripHidden(text);
-  const source = open + clean;
+  if (clean.length <= MAX_OPEN_LENGTH) return appendPiece(open, clean);
+  const closed: MarkdownBlock[] = [];
+  let stream: MarkdownStream = { open };
+  for (let at = 0; at < clean.length; at += MAX_OPEN_LENGTH) {
+    const update = appendPiece(stream.open, clean.slice(at, at + MAX_OPEN_LENGTH));
+    stream = update.stream;
+    for (const block of update.closed) closed.push(block);
+  }
+  return { stream, closed };
+}
+
+function appendPiece(open: string, piece: string): MarkdownUpdate {
+  const source = open + piece;
   if (source.length > MAX_OPEN_LENGTH) return splitLongBlock(source);
   // Most blocks end at an empty line. Others are closed with the next one, so that a delta costs no parsing.
-  const hasEmptyLine = EMPTY_LINE.test(open.slice(-SEAM_LENGTH) + clean);
+  const hasEmptyLine = EMPTY_LINE.test(open.slice(-SEAM_LENGTH) + piece);
   return hasEmptyLine ? closeBlocks(source) : { stream: { open: source }, closed: [] };
 }
 
@@ -44,7 +59,8 @@ export function openBlocks({ open }: MarkdownStream): readonly MarkdownBlock[] {
 }
 
 export function parseMarkdown(source: string): readonly MarkdownBlock[] {
-  return parseBlocks(stripHidden(source)).filter(isVisible);
+  const { stream, closed } = appendMarkdown(EMPTY_MARKDOWN, source);
+  return [...closed, ...finishMarkdown(stream)];
 }
 
 function closeBlocks(source: string): MarkdownUpdate {
@@ -55,19 +71,16 @@ function closeBlocks(source: string): MarkdownUpdate {
   return { stream: { open: source.slice(length) }, closed: closed.filter(isVisible) };
 }
 
-/** Cuts at the last line break. A code block continues with the same fence. */
+/** Cuts at the last line break, or a longer line at its end. A code block continues with the same fence. */
 function splitLongBlock(source: string): MarkdownUpdate {
   const { stream, closed } = closeBlocks(source);
   if (stream.open.length <= MAX_OPEN_LENGTH) return { stream, closed };
-  const cut = stream.open.lastIndexOf("\n") + 1;
-  const head = stream.open.slice(0, cut);
-  const fence = /^(?:`{3,}|~{3,})[^\n]*\n/.exec(stream.open)?.[0] ?? "";
-  const blocks = parseBlocks(head).filter(isVisible);
+  const [start = ""] = /^(?:`{3,}|~{3,})[^\n]*\n/.exec(stream.open) ?? [];
+  const lineEnd = stream.open.lastIndexOf("\n") + 1;
+  const cut = lineEnd > start.length ? lineEnd : stream.open.length;
+  const fence = start.length > MAX_FENCE_LENGTH ? "" : start;
+  const blocks = parseBlocks(stream.open.slice(0, cut)).filter(isVisible);
   return { stream: { open: fence + stream.open.slice(cut) }, closed: [...closed, ...blocks] };
-}
-
-function parseBlocks(source: string): Token[] {
-  return Lexer.lex(source);
 }
 
 function isVisible({ type }: Token): boolean {
