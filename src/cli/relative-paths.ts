@@ -1,5 +1,6 @@
 /** Shows paths inside the working directory of a session relative to it, as the built-in agent does. */
 import type { FileDiff } from "../domain/events.ts";
+import { trimEndOf } from "../stdx/trim.ts";
 
 /** What may stand before and after a path in a title or a command. */
 const BEFORE = "(?<![^\\s\"'`(\\[{<=:,;|&>])";
@@ -8,7 +9,7 @@ const AFTER = "[\\s\"'`)\\]}>,;|&:]";
 /** Replaces whole paths only: `/a/b` is not found in `/x/a/b/c` or in `/a/bc`. */
 export function shortenPaths(text: string, folder: string | undefined): string {
   if (folder === undefined || !/^\/./.test(folder) || !text.includes(folder)) return text;
-  const root = folder.replace(/\/+$/, "");
+  const root = trimEndOf(folder, "/");
   const pattern = new RegExp(`${BEFORE}${escapePattern(root)}(?:(/+)(?!${AFTER}|$)|/*(?=${AFTER}|$))`, "g");
   return text.replaceAll(pattern, (_, inside: string | undefined) => (inside === undefined ? "." : ""));
 }
@@ -32,7 +33,7 @@ export function relativeInput(input: unknown, folder: string | undefined): unkno
 
 /** Shortens a text that is a path and nothing else. The path may contain spaces. */
 function shortenWholePath(path: string, folder = ""): string {
-  const root = folder.replace(/\/+$/, "");
+  const root = trimEndOf(folder, "/");
   if (root === "") return path;
   if (path === root) return ".";
   return path.startsWith(`${root}/`) && !path.includes("\n") ? path.slice(root.length + 1) : path;

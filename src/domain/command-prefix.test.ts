@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { growthCase, superlinearGrowth } from "../../test/linear/growth.ts";
 import { findPrefixMismatch, isCommandGranted, normalizePrefix, suggestCommandPrefix } from "./command-prefix.ts";
 
 const CWD = "/project";
@@ -303,5 +304,18 @@ describe("the suggestion", () => {
     ],
   ])("does not exist for %j", (command) => {
     expect(suggestCommandPrefix({ kind: "execute", input: { command } })).toBeUndefined();
+  });
+});
+
+describe("a long request", () => {
+  it("is judged in linear time if its directory has many slashes", async () => {
+    const input = (size: number) => ({ command: "npm test", cwd: `${"/".repeat(size)}x` });
+    expect(await superlinearGrowth(growthCase("cwd", input, isGranted), 32 * 1024)).toBeUndefined();
+  });
+
+  it("with 20,000 arguments is never a simple command", () => {
+    const request = { kind: "execute", input: { command: "npx", args: Array<string>(20_000).fill("npx") } } as const;
+    expect(suggestCommandPrefix(request)).toBeUndefined();
+    expect(isGranted({ command: "npm", args: ["test", ...Array<string>(500).fill("ab")] })).toBe(false);
   });
 });

@@ -2,6 +2,7 @@
  * Permissions for commands that start with given words, such as `npm test`. A grant covers one simple command
  * (`parseSimpleCommand`) with any further arguments. It does not limit what the arguments of that command can do.
  */
+import { trimEndOf } from "../stdx/trim.ts";
 import { findCommandForm, isDestructive } from "./command-programs.ts";
 import { parseSimpleCommand, type CommandRequest } from "./shell-command.ts";
 
@@ -151,5 +152,5 @@ function startsWithWords(words: readonly string[], prefix: string): boolean {
 }
 
 function isSameDirectory(directory: string | undefined, cwd: string): boolean {
-  return directory === undefined || directory.replace(/\/+$/, "") === cwd.replace(/\/+$/, "");
+  return directory === undefined || trimEndOf(directory, "/") === trimEndOf(cwd, "/");
 }

@@ -37,8 +37,8 @@ export function parseSimpleCommand({ kind, input }: CommandRequest): SimpleComma
   if (kind !== "execute" || !isRecord(input)) return undefined;
   const known = Object.entries(input).every(([name, value]) => isKnownArgument(name, value));
   const command = known ? readCommandInput(input) : undefined;
-  const words = typeof command === "string" ? splitPlainLine(command) : command?.every(isPlainArgument) && command;
-  if (words === undefined || words === false || words.length === 0) return undefined;
+  const words = typeof command === "string" ? splitPlainLine(command) : command && checkPlainWords(command);
+  if (words === undefined || words.length === 0) return undefined;
   const directories = DIRECTORY_FIELDS.flatMap((name) => (input[name] == null ? [] : [input[name] as string]));
   return directories.length > 1 ? undefined : { words, directory: directories[0] };
 }
@@ -62,8 +62,9 @@ function splitPlainLine(line: string): string[] | undefined {
 }
 
 /** As strict as for a line without quotes, because some agents join the arguments and pass them to a shell. */
-function isPlainArgument(word: string): boolean {
-  return word.length <= MAX_COMMAND_LENGTH && PLAIN_ARGUMENT.test(word);
+function checkPlainWords(words: readonly string[]): readonly string[] | undefined {
+  const length = words.reduce((sum, word) => sum + word.length + 1, 0);
+  return length <= MAX_COMMAND_LENGTH && words.every((word) => PLAIN_ARGUMENT.test(word)) ? words : undefined;
 }
 
 /** Codex passes a line to a shell as three words. Other arrays are a program and its arguments. */
