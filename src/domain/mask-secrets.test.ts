@@ -19,6 +19,9 @@ it.each([
   ["curl -H sk-ant-0123456789abcdefghij", "curl -H …"],
   ["echo ghp_0123456789abcdefghij", "echo …"],
   ["npm run key", "npm run key"],
+  ["env NODE_ENV=test OUTER=API_KEY=abc ./run", "env NODE_ENV=test OUTER=API_KEY=… ./run"],
+  ['API_KEY=a;TOKEN="b c";X=1 ./run', "API_KEY=…;TOKEN=…;X=1 ./run"],
+  ["API_KEY= ./run", "API_KEY= ./run"],
 ])("masks secrets in the text %s", (text, masked) => {
   expect(maskText(text)).toBe(masked);
 });

@@ -8,8 +8,10 @@ const NOT_SECRET_KEY = /(_env|_path)$|^auth$/;
 /** Unmistakable keys of providers and code hosts, anywhere in a text. */
 const KNOWN_KEY =
   /\b(?:sk-[\w-]{16,}|AIza[\w-]{20,}|gsk_\w{16,}|xai-\w{16,}|hf_\w{16,}|gh[opsur]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|xox[abprs]-[\w-]{10,}|AKIA[A-Z0-9]{12,})/g;
-/** An assignment in a shell command, such as `API_KEY=abc`. A variable as the value stays. */
-const SECRET_ASSIGNMENT = /\b(\w*(?:KEY|TOKEN|SECRET|PASSW|CREDENTIAL)\w*)=(?!["']?\$)(?:"[^"]*"|'[^']*'|[^\s;&|]+)/gi;
+/** The start of an assignment in a shell command, such as `API_KEY=abc`. A variable as the value is no secret. */
+const ASSIGNMENT = /\b(\w+)=(?!["']?\$)/g;
+const ASSIGNED_VALUE = /"[^"]*"|'[^']*'|[^\s;&|]+/y;
+const SECRET_VARIABLE = /KEY|TOKEN|SECRET|PASSW|CREDENTIAL/i;
 
 /** Masks user info and the query, which often contain keys. */
 export function maskUrl(url: string): string {
@@ -17,7 +19,21 @@ export function maskUrl(url: string): string {
 }
 
 export function maskText(text: string): string {
-  return text.replaceAll(SECRET_ASSIGNMENT, `$1=${MASK}`).replaceAll(KNOWN_KEY, MASK);
+  return maskAssignments(text).replaceAll(KNOWN_KEY, MASK);
+}
+
+/** Takes linear time, also for a long word that looks like many names. */
+function maskAssignments(text: string): string {
+  let masked = "";
+  let end = 0;
+  for (const { 0: assignment, 1: name = "", index } of text.matchAll(ASSIGNMENT)) {
+    if (index < end || !SECRET_VARIABLE.test(name)) continue;
+    ASSIGNED_VALUE.lastIndex = index + assignment.length;
+    if (!ASSIGNED_VALUE.test(text)) continue;
+    masked += `${text.slice(end, index)}${name}=${MASK}`;
+    end = ASSIGNED_VALUE.lastIndex;
+  }
+  return masked + text.slice(end);
 }
 
 /** Masks words of a command. The first one is the program. */

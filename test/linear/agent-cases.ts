@@ -10,7 +10,11 @@ import { revertHunks } from "../../src/backends/codex/file-changes.ts";
 import { toCodexLimit } from "../../src/backends/codex/limits.ts";
 import { toClaudeLimit, mentionsLimit } from "../../src/backends/claude/limits.ts";
 import { findOfferedTool } from "../../src/backends/offered-tools.ts";
+import { formatDiff } from "../../src/cli/diff/format-diff.ts";
+import { plainPaint } from "../../src/cli/paint.ts";
+import { formatTail } from "../../src/cli/transcript/output-tail.ts";
 import type { SessionEvent, ToolContext } from "../../src/domain/index.ts";
+import { maskText } from "../../src/domain/mask-secrets.ts";
 import { expandVariables } from "../../src/mcp/config/variables.ts";
 import { readRecords, type RecordSink } from "../../src/programs/records.ts";
 import { sanitizeTerminalText } from "../../src/programs/stderr-tail.ts";
@@ -29,6 +33,23 @@ function fill(unit: string, size: number): string {
 }
 
 export const AGENT_CASES: readonly GrowthCase[] = [
+  ...["KEY", "KEY=", 'KEY="', "a=", "sk-"].map((unit) =>
+    growthCase(`configuration that has ${JSON.stringify(unit)}`, (size) => `${fill(unit, size)} x`, maskText),
+  ),
+  ...[" ", "\t", "\r", "a "].map((unit) =>
+    growthCase(
+      `a changed line of ${JSON.stringify(unit)} on a terminal`,
+      (size) => `${fill(unit, size)}x\n`,
+      (after) => formatDiff({ path: "a", before: "", after }, { paint: plainPaint }),
+    ),
+  ),
+  ...["\r", "\u001b[", "\u001b]", " "].map((unit) =>
+    growthCase(
+      `output of ${JSON.stringify(unit)}`,
+      (size) => `${fill(unit, size)}x`,
+      (tail) => formatTail(tail, 80),
+    ),
+  ),
   ...[
     " ",
     "<head>",

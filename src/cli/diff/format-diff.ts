@@ -1,6 +1,7 @@
 /** Formats file changes for a person: colored unified diffs with line numbers. Nothing of a line is cut. */
 import type { FileDiff } from "../../domain/events.ts";
 import { findChangedRange, toDiffHunks, type DiffHunk, type DiffLine } from "../../stdx/line-diff.ts";
+import { trimEndOf } from "../../stdx/trim.ts";
 import { displayWidth, wrapToWidth } from "../display-width.ts";
 import { formatCount } from "../format.ts";
 import type { Color, Paint } from "../paint.ts";
@@ -138,7 +139,7 @@ function formatHunkLines(
 /** Makes characters visible that a person would overlook; in changed lines also tabs and spaces at the end. */
 function renderText(line: string, isChanged: boolean): string {
   const visible = escapeInvisible(line);
-  const ended = isChanged ? visible.replace(/ +$/, (spaces) => "·".repeat(spaces.length)) : visible;
+  const ended = isChanged ? trimEndOf(visible, " ").padEnd(visible.length, "·") : visible;
   if (!ended.includes("\t")) return ended;
   let text = "";
   let width = 0;

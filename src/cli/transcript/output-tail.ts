@@ -1,4 +1,5 @@
 /** The end of a running tool's output, as a person sees it on a terminal. */
+import { trimEndOf } from "../../stdx/trim.ts";
 import { truncateToWidth } from "../display-width.ts";
 import { stripHidden } from "../sanitize.ts";
 
@@ -18,7 +19,7 @@ export function formatTail(tail: string, width: number, lines: number = TAIL_LIN
   if (lines <= 0) return [];
   return removeSequences(tail)
     .split("\n")
-    .map((line) => line.replace(/\r+$/, "").split("\r").at(-1) ?? "")
+    .map((line) => trimEndOf(line, "\r").split("\r").at(-1) ?? "")
     .map((line) => truncateToWidth(stripHidden(line.replaceAll("\t", TAB)).trimEnd(), width))
     .filter((line) => line !== "")
     .slice(-lines);
