@@ -131,6 +131,11 @@ describe("hostile Markdown", () => {
     expect(await superlinearGrowth(growthCase(name, input, run), 32 * 1024)).toBeUndefined();
   });
 
+  it.each(["`", "~"])("of one line of %s is split in linear time", async (unit) => {
+    const fence = growthCase(unit, (size) => unit.repeat(size), parseMarkdown);
+    expect(await superlinearGrowth(fence, 9 * 1024)).toBeUndefined();
+  });
+
   it("with more cells than characters is shown as its source", () => {
     const table = `|${"a|".repeat(2_500)}\n|${"-|".repeat(2_500)}\n${"z\n".repeat(3_000)}`;
     expect(render(table).filter((line) => line === "z")).toHaveLength(3_000);

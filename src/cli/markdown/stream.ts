@@ -75,7 +75,8 @@ function closeBlocks(source: string): MarkdownUpdate {
 function splitLongBlock(source: string): MarkdownUpdate {
   const { stream, closed } = closeBlocks(source);
   if (stream.open.length <= MAX_OPEN_LENGTH) return { stream, closed };
-  const [start = ""] = /^(?:`{3,}|~{3,})[^\n]*\n/.exec(stream.open) ?? [];
+  const firstLine = stream.open.slice(0, stream.open.indexOf("\n") + 1);
+  const start = /^(?:```|~~~)/.test(firstLine) ? firstLine : "";
   const lineEnd = stream.open.lastIndexOf("\n") + 1;
   const cut = lineEnd > start.length ? lineEnd : stream.open.length;
   const fence = start.length > MAX_FENCE_LENGTH ? "" : start;
