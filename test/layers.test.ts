@@ -59,6 +59,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   "@ai-sdk/openai-compatible": ["providers"],
   "@ai-sdk/provider": ["providers"],
   libsql: ["store"],
+  pg: ["store"],
   "@lydell/node-pty": ["programs"],
   "quickjs-emscripten-core": ["agent"],
   "@jitl/quickjs-wasmfile-release-sync": ["agent"],

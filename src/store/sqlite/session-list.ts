@@ -1,5 +1,6 @@
 /** Lists sessions with the filters of `ListQuery`. */
 import type { ListQuery, SessionSummary } from "../../domain/index.ts";
+import { endOfPrefix } from "../id-prefix.ts";
 import { clampLimit } from "../page.ts";
 import { decodeJson, textColumn } from "./columns.ts";
 import type { Database, Value } from "./database.ts";
@@ -63,8 +64,3 @@ const WITH_ID_PREFIX = `id in (
 /** A damaged summary passes, and is left out when it is decoded. */
 const STARTED_BY_PERSON = `case when json_valid(summary)
   then json_extract(summary, '$.task') is null and json_extract(summary, '$.depth') is null else 1 end`;
-
-/** Follows every id with this prefix: ids consist of ASCII characters. */
-export function endOfPrefix(prefix: string): string {
-  return `${prefix}\u{10ffff}`;
-}

@@ -1,12 +1,12 @@
 /** Reads one task, lists tasks and counts them. */
 import type { TaskPhase, TaskQuery, TaskState } from "../../domain/index.ts";
+import { endOfPrefix } from "../id-prefix.ts";
 import { clampLimit } from "../page.ts";
 import { ZERO_TASK_COUNTS } from "../task-facts.ts";
 import { decodeJson, decodeNumber, decodeText, textColumn } from "./columns.ts";
 import type { Database, Value } from "./database.ts";
 import type { ReadPiece } from "./pages.ts";
 import { isTaskState, readDecodableRows, decodeTaskState } from "./records.ts";
-import { endOfPrefix } from "./session-list.ts";
 
 /** Throws `log_corrupt` if the state is damaged. */
 export function readTask(db: Database, taskId: string): TaskState | undefined {

@@ -1,0 +1,180 @@
+/** Converts the accepted appends of a group to the parameters of the SQL function `append_group`. */
+import { createHash } from "node:crypto";
+import type { SessionSummary, TaskState } from "../../domain/index.ts";
+import type { JournalText } from "../admission.ts";
+import { BODY_SEPARATOR } from "../event-text.ts";
+import { hasOpenMerge, isClaimableTask, taskLane, taskNotBefore } from "../task-facts.ts";
+import type { GrownLog } from "./append-plan.ts";
+import { toStoredText } from "./stored-text.ts";
+
+/** In the order of `APPEND_PARAMETERS`. `taskNumbers` has the tasks that sessions join. */
+export function toAppendRows(grown: readonly GrownLog[], taskNumbers: ReadonlyMap<string, number>): unknown[] {
+  const sessions = grown.filter(({ before }) => before.kind === "session");
+  const tasks = grown.filter(({ before }) => before.kind === "task");
+  const numbers = new Map(taskNumbers);
+  for (const { before, no } of tasks) numbers.set(before.id, -no);
+  const owners = new Map(sessions.map((log) => [log, sessionTask(log, numbers)]));
+  const accepted = grown.flatMap((log) => log.accepted.map((prepared) => ({ log, prepared })));
+  const events = accepted.flatMap(({ log, prepared }) => prepared.events.map(({ seq }) => ({ no: log.no, seq })));
+  const journal = collectJournal(grown);
+  return [
+    toJson(sessions.map((log) => toSessionRow(log, owners.get(log) ?? null))),
+    toJson(tasks.map(toTaskRow)),
+    `{${events.map(({ no }) => no).join()}}`,
+    `{${events.map(({ seq }) => seq).join()}}`,
+    accepted.flatMap(({ prepared }) => prepared.bodies).join(BODY_SEPARATOR),
+    JSON.stringify(
+      accepted.map(({ log, prepared }) => ({
+        log: log.no,
+        id: toStoredText(prepared.append.id),
+        head: prepared.head,
+      })),
+    ),
+    toJson(journal.forgotten),
+    toJson(journal.written),
+    toJson(
+      accepted.flatMap(({ prepared }) => (prepared.request === undefined ? [] : [toRequestRow(prepared.request)])),
+    ),
+    toJson(toFeedRows(grown, owners)),
+  ];
+}
+
+/** Null if the session belongs to no task, or the task did not exist when the session was opened. */
+export function sessionTask({ before, after }: GrownLog, numbers: ReadonlyMap<string, number>): number | null {
+  const { task } = after as SessionSummary;
+  if (task === (before.state as SessionSummary | undefined)?.task) return before.task;
+  return task === undefined ? null : (numbers.get(task) ?? null);
+}
+
+/** The tasks that sessions of the group are opened for and that have to be looked up. */
+export function joinedTasks(grown: readonly GrownLog[]): string[] {
+  const joined = grown
+    .filter(({ before }) => before.kind === "session")
+    .filter(
+      ({ before, after }) => (after as SessionSummary).task !== (before.state as SessionSummary | undefined)?.task,
+    )
+    .flatMap(({ after }) => (after as SessionSummary).task ?? []);
+  return Array.from(new Set(joined));
+}
+
+export function toRequestRow({ key, digest, at, made }: NonNullable<GrownLog["accepted"][number]["request"]>): object {
+  const id = made === undefined ? null : toStoredText(made.id);
+  return {
+    key: toStoredText(key),
+    digest: toStoredText(digest),
+    at,
+    log: made?.log ?? null,
+    id,
+    seq: made?.seq ?? null,
+  };
+}
+
+/** Null for an empty list, so that the function skips its statements. */
+export function toJson(rows: readonly object[]): string | null {
+  return rows.length === 0 ? null : JSON.stringify(rows);
+}
+
+function toLogRow({ before, no, head, fence }: GrownLog): object {
+  const id = toStoredText(before.id);
+  return { no: Math.abs(no), id, created: before.state === undefined, expected: before.head, fence, head };
+}
+
+function toSessionRow(log: GrownLog, task: number | null): object {
+  const summary = log.after as SessionSummary;
+  const { agent, cwd, parent, status } = summary;
+  return {
+    ...toLogRow(log),
+    agent: toStoredText(agent),
+    cwd: toStoredText(cwd),
+    parent: parent === undefined ? null : toStoredText(parent),
+    status,
+    by_person: summary.task === undefined && summary.depth === undefined,
+    task,
+    summary: JSON.stringify(summary),
+    moved: log.before.state !== undefined && task !== log.before.task,
+    whose: feedWhose(log.no, task),
+  };
+}
+
+function toTaskRow(log: GrownLog): object {
+  const state = log.after as TaskState;
+  const { spec, phase, removed } = state;
+  return {
+    ...toLogRow(log),
+    phase,
+    not_before: taskNotBefore(state),
+    waiting: isClaimableTask(state),
+    merging: hasOpenMerge(state),
+    removed,
+    state: JSON.stringify(state),
+    ...(log.before.state === undefined && {
+      repository: toStoredText(spec.repository),
+      agent: toStoredText(spec.agent),
+      provider: toStoredText(spec.provider),
+      lane: createHash("sha256").update(taskLane(spec)).digest("base64"), // paths are too long for an index
+      priority: spec.priority,
+      limits: JSON.stringify(spec.limits),
+      needs: spec.needs.map(toStoredText),
+    }),
+  };
+}
+
+function feedWhose(no: number, task: number | null): number {
+  return task === null ? no : -task;
+}
+
+function toFeedRows(grown: readonly GrownLog[], owners: ReadonlyMap<GrownLog, number | null>): object[] {
+  let upto = 0;
+  return grown
+    .filter(({ before, head }) => head > before.head)
+    .map((log) => {
+      const { before, no, head } = log;
+      const events = head - before.head;
+      upto += events;
+      return { upto, log: no, whose: feedWhose(no, owners.get(log) ?? null), head, events };
+    });
+}
+
+interface JournalRow {
+  readonly log: number;
+  readonly turn: string;
+  readonly step: number;
+  readonly kind: string;
+  readonly id: string;
+  finished: boolean;
+  value: string | null;
+}
+
+/** Reduces the writes of a group to one per entry. Turns are forgotten before entries are written. */
+function collectJournal(grown: readonly GrownLog[]): { forgotten: object[]; written: JournalRow[] } {
+  const forgotten: { log: number; turn: string }[] = [];
+  const rows = new Map<string, JournalRow>();
+  for (const { no, accepted } of grown) {
+    for (const write of accepted.flatMap(({ journal }) => journal)) {
+      if (write.op === "forget") {
+        const turn = toStoredText(write.turnId);
+        forgotten.push({ log: no, turn });
+        for (const [key, row] of rows) if (row.log === no && row.turn === turn) rows.delete(key);
+      } else {
+        addJournalRow(rows, no, write);
+      }
+    }
+  }
+  return { forgotten, written: [...rows.values()] };
+}
+
+function addJournalRow(
+  rows: Map<string, JournalRow>,
+  log: number,
+  write: Exclude<JournalText, { op: "forget" }>,
+): void {
+  const { turnId, step, kind, id } = write.key;
+  const key = JSON.stringify([log, turnId, step, kind, id]);
+  const started = { log, turn: toStoredText(turnId), step, kind, id: toStoredText(id), finished: false, value: null };
+  const row: JournalRow = rows.get(key) ?? started;
+  if (write.op === "finish") {
+    row.finished = true;
+    row.value = write.value ?? null;
+  }
+  rows.set(key, row);
+}

@@ -1,0 +1,89 @@
+/** Connects the driver `pg`, with everything set that it would otherwise read from the environment of the process. */
+import { setTimeout as delay } from "node:timers/promises";
+import type { Client, ClientConfig } from "pg";
+import type { PostgresLocation } from "./location.ts";
+
+export interface ClientOptions {
+  readonly location: PostgresLocation;
+  /** How long a statement waits for a lock, in milliseconds. */
+  readonly timeout: number;
+  /** After this time, the server ends a transaction of this client that does nothing. In milliseconds. */
+  readonly idleTimeout: number;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const END_TIMEOUT_MS = 1_000;
+
+/** Rejects with the error of the driver. */
+export async function connectClient(options: ClientOptions, useTls: boolean): Promise<Client> {
+  const { default: pg } = await import("pg"); // only those who use PostgreSQL load it
+  const client = new pg.Client(toClientConfig(options, useTls));
+  client.on("error", () => undefined); // queries report it; without a listener, it would end the process
+  try {
+    await client.connect();
+  } catch (error) {
+    await endClient(client);
+    throw error;
+  }
+  return client;
+}
+
+function toClientConfig({ location, timeout, idleTimeout }: ClientOptions, useTls: boolean): ClientConfig {
+  const { host, port, user, database, password } = location;
+  const settings = {
+    default_transaction_isolation: "read\\ committed",
+    synchronous_commit: "on", // an event is shown only when it is durable
+    statement_timeout: 0, // the client has a timeout for each query
+    lock_timeout: timeout,
+    idle_in_transaction_session_timeout: idleTimeout,
+    client_min_messages: "warning",
+    jit: "off",
+  };
+  const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
+  return {
+    ...{ host, port, user, database },
+    password: () => password ?? "", // a function, because `pg` ignores an empty password and looks for others
+    ssl: useTls && !host.startsWith("/") ? toTlsOptions(location) : false,
+    options: options.join(" "),
+    application_name: "rookery",
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    types: { getTypeParser: (oid: number) => PARSERS[oid] ?? String },
+    pipeline: true,
+  };
+}
+
+function toTlsOptions({ tls, host }: PostgresLocation): ClientConfig["ssl"] {
+  const { mode, ca, cert, key } = tls;
+  const files = {
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
+  };
+  const verifies = mode === "verify-ca" || mode === "verify-full";
+  return {
+    ...files,
+    host, // the name that the certificate is checked against
+    rejectUnauthorized: verifies,
+    ...(mode === "verify-ca" && { checkServerIdentity: () => undefined }),
+  };
+}
+
+/** By the object id of the type. The text of other types is returned as it is. */
+const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
+  16: (text) => text === "t", // boolean
+  17: (text) => Buffer.from(text.slice(2), "hex"), // bytea, because pg 8.23.1 reads only text
+  20: Number, // bigint
+  23: Number, // integer
+  701: Number, // double precision
+};
+
+/** Does not wait for a server that does not answer. */
+export async function endClient(client: Client): Promise<void> {
+  const stop = new AbortController();
+  const ended = client.end().catch(() => undefined);
+  await Promise.race([ended, delay(END_TIMEOUT_MS, undefined, { signal: stop.signal }).catch(() => undefined)]);
+  stop.abort();
+  const { connection } = client as unknown as { connection: { stream: { destroy(): void } } };
+  connection.stream.destroy();
+}

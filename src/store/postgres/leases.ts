@@ -1,0 +1,77 @@
+/** Grants, renews and ends leases. The rules are in `store/lease.ts`; the database compares and sets. */
+import { setTimeout as delay } from "node:timers/promises";
+import { RookeryError } from "../../domain/index.ts";
+import type { StoredLease } from "../lease.ts";
+import type { PostgresConnection } from "./connection.ts";
+import { isStaleWrite, toPostgresError } from "./errors.ts";
+import { fromStoredText, toStoredText } from "./stored-text.ts";
+
+const LEASE_SQL = "select owner, generation, until, released from @lease where session_id = $1";
+
+export async function selectLease(connection: PostgresConnection, sessionId: string): Promise<StoredLease | undefined> {
+  const [row] = await connection.query(LEASE_SQL, [toStoredText(sessionId)]);
+  return row && toStoredLease(sessionId, row);
+}
+
+/** The columns `owner`, `generation`, `until` and `released`. */
+export function toStoredLease(sessionId: string, row: readonly unknown[]): StoredLease {
+  const [owner, generation, until, released] = row as [string, number, number, boolean];
+  return { sessionId, owner: fromStoredText(owner), generation, until, released };
+}
+
+/**
+ * Writes the lease that `decide` returns for the current one, or none if it returns undefined. Calls `decide` again if
+ * another process changes the lease meanwhile.
+ */
+export async function updateLease(
+  connection: PostgresConnection,
+  sessionId: string,
+  decide: (current: StoredLease | undefined) => StoredLease | undefined,
+): Promise<StoredLease | undefined> {
+  return repeatWhileStale(connection.where, async () => {
+    const current = await selectLease(connection, sessionId);
+    const next = decide(current);
+    if (next === undefined) return { done: undefined };
+    const values = [
+      toStoredText(sessionId),
+      ...knownLeaseValues(current),
+      toStoredText(next.owner),
+      next.generation,
+      next.until,
+      next.released,
+    ];
+    const [row] = await connection.query(WRITE_SQL, values);
+    return row?.[0] === true ? { done: next } : undefined;
+  });
+}
+
+/** The parameters with which functions check that the lease has not changed. */
+export function knownLeaseValues(lease: StoredLease | undefined): readonly unknown[] {
+  return [lease?.generation ?? null, lease?.until ?? null, lease?.released ?? null];
+}
+
+const WRITE_SQL = `
+  select @write_lease(
+    $1, $2::bigint, $3::double precision, $4::boolean, $5, $6::bigint, $7::double precision, $8::boolean
+  )`;
+
+/** Each failed attempt is the success of another process, so this many in a row mean that something is wrong. */
+const MAX_ATTEMPTS = 200;
+
+/** Repeats an attempt that returns undefined or fails because another process was faster. */
+export async function repeatWhileStale<T>(
+  where: string,
+  attempt: () => Promise<{ readonly done: T } | undefined>,
+): Promise<T> {
+  for (let attempts = 1; attempts <= MAX_ATTEMPTS; attempts += 1) {
+    try {
+      const result = await attempt();
+      if (result !== undefined) return result.done;
+    } catch (error) {
+      const cause = error instanceof RookeryError ? error.cause : error;
+      if (!isStaleWrite(cause)) throw toPostgresError(error, where);
+    }
+    if (attempts > 3) await delay(Math.random() * 10); // so that processes do not collide in step
+  }
+  throw new RookeryError("store_locked", `other processes changed ${where} ${MAX_ATTEMPTS} times meanwhile: try again`);
+}

@@ -1,0 +1,111 @@
+/** Checks the database and brings its schema up to date. */
+import { RookeryError } from "../../domain/index.ts";
+import type { PostgresConnection } from "./connection.ts";
+import { toPostgresError } from "./errors.ts";
+import { POSTGRES_MIGRATIONS, type PostgresMigration } from "./schema.ts";
+
+export interface PostgresSchemaState {
+  /** Of the server, such as "18.4". */
+  readonly serverVersion: string;
+  /** Of the schema before the migration. 0 if there was none. */
+  readonly from: number;
+  readonly version: number;
+}
+
+export interface MigrationOptions {
+  /** Default: false. */
+  readonly all?: boolean | undefined;
+  readonly migrations?: readonly PostgresMigration[] | undefined;
+}
+
+const MIN_SERVER = 15;
+
+const STATE_SQL = `
+  select current_setting('server_version'), current_setting('server_version_num')::integer,
+    current_setting('server_encoding'), current_setting('transaction_read_only') = 'on',
+    to_regclass('@schema_version') is not null,
+    exists (select 1 from pg_class c where c.relnamespace = to_regnamespace($1::text) and c.relkind in ('r', 'p', 'v'))`;
+
+/**
+ * Applies the missing migrations: each in its own transaction, and one process at a time. Applies only additive ones
+ * unless `all` is set. Rejects with `store_newer` or another `store_*` error.
+ */
+export async function migratePostgres(
+  connection: PostgresConnection,
+  schema: string,
+  { all = false, migrations = POSTGRES_MIGRATIONS }: MigrationOptions = {},
+): Promise<PostgresSchemaState> {
+  const { where } = connection;
+  try {
+    const [state] = await connection.tryQuery(STATE_SQL, [`"${schema}"`]);
+    const [serverVersion, number, encoding, isReadOnly, hasVersion, hasTables] = state ?? [];
+    refuseServer(where, { number: Number(number), encoding: String(encoding) });
+    const from = hasVersion === true ? await readSchemaVersion(connection) : 0;
+    const known = migrations.length;
+    if (from > known) throw newerSchema(where, from, known);
+    if (isReadOnly === true) {
+      const advice = "connect to the primary server, or end the read-only mode";
+      throw new RookeryError("store_readonly", `${where} is read-only: ${advice}`);
+    }
+    if (from === 0 && hasVersion !== true && hasTables === true) {
+      throw new RookeryError("store_corrupt", `${where} has tables of another program: choose another schema`);
+    }
+    const pending = migrations.slice(from);
+    if (!all && from > 0 && pending.some(({ additive }) => !additive)) {
+      const advice = "stop all older processes, then run rookery migrate";
+      throw new RookeryError("store_unavailable", `${where} has the older schema version ${from}: ${advice}`);
+    }
+    for (const [index, { sql }] of pending.entries()) await applyMigration(connection, schema, from + index + 1, sql);
+    return { serverVersion: String(serverVersion), from, version: known };
+  } catch (error) {
+    throw toPostgresError(error, where);
+  }
+}
+
+export async function readSchemaVersion(connection: PostgresConnection): Promise<number> {
+  const [row] = await connection.tryQuery("select coalesce(max(version), 0) from @schema_version");
+  return Number(row?.[0] ?? 0);
+}
+
+/** Does nothing if another process applied the migration meanwhile. The block is one transaction. */
+async function applyMigration(
+  connection: PostgresConnection,
+  schema: string,
+  version: number,
+  sql: string,
+): Promise<void> {
+  const isNewSchema = version === 1;
+  await connection.run(`
+    begin;
+    select pg_advisory_xact_lock(7000, hashtext('${schema}'));
+    ${isNewSchema ? `create schema if not exists "${schema}";` : ""}
+    create table if not exists @schema_version (version bigint primary key, applied_at timestamptz not null default now());
+    do $migration$ begin
+      if not exists (select 1 from @schema_version where version >= ${version}) then
+        execute $statements$${sql}$statements$;
+        insert into @schema_version (version) values (${version});
+      end if;
+    end $migration$;
+    commit;`);
+}
+
+function refuseServer(where: string, { number, encoding }: { number: number; encoding: string }): void {
+  if (number < MIN_SERVER * 10_000) {
+    const version = Math.floor(number / 10_000);
+    throw new RookeryError(
+      "store_unavailable",
+      `${where} is on PostgreSQL ${version}: use PostgreSQL ${MIN_SERVER} or newer`,
+    );
+  }
+  if (encoding !== "UTF8") {
+    const advice = "create a database with the encoding UTF8";
+    throw new RookeryError("store_unavailable", `${where} has the encoding ${encoding}: ${advice}`);
+  }
+}
+
+function newerSchema(where: string, version: number, known: number): RookeryError {
+  return new RookeryError(
+    "store_newer",
+    `${where} has schema version ${version} and this program supports up to ${known}: update rookery`,
+  );
+}

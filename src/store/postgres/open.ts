@@ -1,0 +1,104 @@
+/** Opens the PostgreSQL store: checks the server, migrates the schema, and connects. */
+import {
+  checkArgument,
+  limitArgument,
+  objectArgument,
+  optionalArgument,
+  RookeryError,
+  textArgument,
+  type Store,
+} from "../../domain/index.ts";
+import { withCheckedArguments } from "../parameters.ts";
+import { PostgresConnection, type PostgresConnectionOptions } from "./connection.ts";
+import { parsePostgresUrl } from "./location.ts";
+import { migratePostgres, type PostgresSchemaState } from "./migrate.ts";
+import type { PostgresMigration } from "./schema.ts";
+import { PostgresStore } from "./store.ts";
+import { PostgresWatcher } from "./watcher.ts";
+
+export interface PostgresStoreOptions {
+  /** `postgres://user:password@host:port/database?sslmode=verify-full`. */
+  readonly url: string;
+  /** The schema of this installation, which is created if missing. Lower-case letters, digits and `_`. Default: `rookery`. */
+  readonly schema?: string | undefined;
+  /** Used if the URL has none. */
+  readonly password?: string | undefined;
+  /** How long a query may take and how long a lost connection is retried, in milliseconds. Default: 10 s. */
+  readonly timeout?: number | undefined;
+}
+
+/** Settings that only tests change. */
+export interface PostgresInternals {
+  readonly migrations?: readonly PostgresMigration[] | undefined;
+  /** In milliseconds. Default: 5 s. */
+  readonly idleTimeout?: number | undefined;
+}
+
+export const DEFAULT_POSTGRES_SCHEMA = "rookery";
+const TIMEOUT_MS = 10_000;
+const IDLE_TIMEOUT_MS = 5_000;
+
+const STORE_OPTIONS = objectArgument({
+  url: textArgument,
+  schema: optionalArgument(textArgument),
+  password: optionalArgument(textArgument),
+  timeout: optionalArgument(limitArgument),
+});
+
+/**
+ * Rejects with `input_invalid`, `config_invalid` for a wrong URL or schema, or a `store_*` error if the server cannot be
+ * reached, refuses the user, is read-only, or has a newer schema.
+ */
+export async function openPostgresStore(
+  options: PostgresStoreOptions,
+  internals: PostgresInternals = {},
+): Promise<Store> {
+  const settings = toConnectionOptions(options, internals);
+  const { schema, timeout } = settings;
+  const reader = new PostgresConnection(settings);
+  try {
+    await migratePostgres(reader, schema, internals);
+  } catch (error) {
+    await reader.close();
+    throw error;
+  }
+  const watcher = new PostgresWatcher({
+    reader,
+    schema,
+    openListener: (events) => new PostgresConnection({ ...settings, ...events }),
+  });
+  const [writer, worker] = [new PostgresConnection(settings), new PostgresConnection(settings)];
+  return withCheckedArguments(new PostgresStore({ reader, writer, worker, watcher, timeout }));
+}
+
+export interface PostgresReport extends PostgresSchemaState {
+  /** The server, database and schema, without user and password. */
+  readonly where: string;
+  /** The duration of a query in milliseconds. */
+  readonly latency: number;
+}
+
+/** Applies all migrations, also those that older programs cannot work with. Rejects like `openPostgresStore`. */
+export async function migratePostgresStore(options: PostgresStoreOptions): Promise<PostgresReport> {
+  const settings = toConnectionOptions(options, {});
+  const connection = new PostgresConnection(settings);
+  try {
+    const state = await migratePostgres(connection, settings.schema, { all: true });
+    const started = performance.now();
+    await connection.query("select 1");
+    return { ...state, where: connection.where, latency: performance.now() - started };
+  } finally {
+    await connection.close();
+  }
+}
+
+function toConnectionOptions(options: PostgresStoreOptions, internals: PostgresInternals): PostgresConnectionOptions {
+  checkArgument(options, STORE_OPTIONS, "the options of the store");
+  const { url, schema = DEFAULT_POSTGRES_SCHEMA, password, timeout = TIMEOUT_MS } = options;
+  if (!/^[a-z_][a-z0-9_]{0,50}$/.test(schema) || schema.startsWith("pg_")) {
+    const rule = "use at most 51 lower-case letters, digits and underscores, not beginning with a digit or pg_";
+    throw new RookeryError("config_invalid", `"${schema}" cannot be the schema of the store: ${rule}`);
+  }
+  const location = parsePostgresUrl(url, password);
+  return { location, schema, timeout, idleTimeout: internals.idleTimeout ?? IDLE_TIMEOUT_MS };
+}

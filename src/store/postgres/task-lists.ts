@@ -1,0 +1,43 @@
+/** Reads and lists tasks. */
+import type { TaskPhase, TaskQuery, TaskState } from "../../domain/index.ts";
+import { mapInLoopSlices } from "../../stdx/index.ts";
+import { endOfPrefix } from "../id-prefix.ts";
+import { clampLimit } from "../page.ts";
+import { ZERO_TASK_COUNTS } from "../task-facts.ts";
+import { Conditions } from "./conditions.ts";
+import type { PostgresConnection } from "./connection.ts";
+import { parseStored } from "./log-facts.ts";
+import { toStoredText } from "./stored-text.ts";
+
+export async function selectTask(connection: PostgresConnection, taskId: string): Promise<TaskState | undefined> {
+  const [row] = await connection.query("select state from @task where id = $1", [toStoredText(taskId)]);
+  return row && parseStored(row[0] as string, `the state of task ${taskId}`);
+}
+
+export async function selectTasks(connection: PostgresConnection, query: TaskQuery): Promise<TaskState[]> {
+  const { phases, repository, agent, idPrefix, merging, removed = false, before } = query;
+  const where = new Conditions();
+  if (!removed) where.add(() => "not removed");
+  if (phases !== undefined) where.add((value) => `phase = any(${value(phases)}::text[])`);
+  if (repository !== undefined) where.add((value) => `repository = ${value(toStoredText(repository))}`);
+  if (agent !== undefined) where.add((value) => `agent = ${value(toStoredText(agent))}`);
+  if (idPrefix !== undefined) {
+    where.add((value) => `id >= ${value(idPrefix)} and id < ${value(endOfPrefix(idPrefix))}`);
+  }
+  if (merging !== undefined) where.add(() => (merging ? "merging" : "not merging"));
+  if (before !== undefined) {
+    where.add((value) => `no < (select no from @task where id = ${value(toStoredText(before))})`);
+  }
+  const limit = where.value(clampLimit(query.limit));
+  const sql = `select state from @task where ${where.sql} order by no desc limit ${limit}::integer`;
+  const rows = await connection.query(sql, where.values);
+  return mapInLoopSlices(rows, ([state]) => parseStored<TaskState>(state as string, "the state of a task"));
+}
+
+export async function selectTaskCounts(connection: PostgresConnection): Promise<Record<TaskPhase, number>> {
+  const rows = await connection.query("select phase, count(*) from @task where not removed group by phase");
+  return {
+    ...ZERO_TASK_COUNTS,
+    ...(Object.fromEntries(rows as [string, number][]) as Partial<typeof ZERO_TASK_COUNTS>),
+  };
+}
