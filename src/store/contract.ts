@@ -12,10 +12,12 @@ import { listCases } from "./contract/listing.ts";
 import { readCases } from "./contract/reads.ts";
 import { requestCases } from "./contract/requests.ts";
 import type { StoreContractCase } from "./contract/scene.ts";
+import { sharingCases, type SharedStoreContractCase } from "./contract/sharing.ts";
 import { taskCases } from "./contract/tasks.ts";
 import { textCases } from "./contract/texts.ts";
 
 export type { StoreContractCase } from "./contract/scene.ts";
+export type { SharedStoreContractCase } from "./contract/sharing.ts";
 
 export const storeContract: readonly StoreContractCase[] = [
   ...appendCases,
@@ -33,3 +35,6 @@ export const storeContract: readonly StoreContractCase[] = [
   ...feedCases,
   ...closingCases,
 ];
+
+/** More cases, for stores that several processes can open at once. */
+export const sharedStoreContract: readonly SharedStoreContractCase[] = sharingCases;

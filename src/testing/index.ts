@@ -7,4 +7,4 @@ export * from "./model-server/index.ts";
 export { temporaryFolder, temporaryRepository } from "./repository.ts";
 export type { TemporaryFolder, TemporaryRepository, TemporaryRepositoryOptions } from "./repository.ts";
 export { collectEvents as collect, transcript } from "./transcript.ts";
-export { storeContract } from "../store/contract.ts";
+export { sharedStoreContract, storeContract } from "../store/contract.ts";

@@ -1,5 +1,5 @@
 import { describe, it } from "vitest";
-import { storeContract } from "../contract.ts";
+import { sharedStoreContract, storeContract } from "../contract.ts";
 import { hasTestPostgres, testSchemas } from "./fixtures/schemas.ts";
 import { openPostgresStore } from "./open.ts";
 
@@ -7,4 +7,11 @@ const schemas = testSchemas();
 
 describe.skipIf(!hasTestPostgres)("the PostgreSQL store", () => {
   it.each(storeContract)("$name", async ({ run }) => run(async () => openPostgresStore(await schemas.emptied())));
+
+  it.each(sharedStoreContract)("$name", async ({ run }) =>
+    run(async () => {
+      const options = await schemas.emptied();
+      return () => openPostgresStore(options);
+    }),
+  );
 });

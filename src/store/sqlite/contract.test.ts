@@ -1,5 +1,5 @@
 import { describe, it } from "vitest";
-import { storeContract } from "../contract.ts";
+import { sharedStoreContract, storeContract } from "../contract.ts";
 import { databasePaths } from "./fixtures/folder.ts";
 import { openSqliteStore } from "./open.ts";
 
@@ -7,4 +7,11 @@ const newPath = databasePaths();
 
 describe("the SQLite store", () => {
   it.each(storeContract)("$name", async ({ run }) => run(() => openSqliteStore({ path: newPath() })));
+
+  it.each(sharedStoreContract)("$name", async ({ run }) =>
+    run(async () => {
+      const path = newPath();
+      return () => openSqliteStore({ path });
+    }),
+  );
 });
