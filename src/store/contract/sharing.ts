@@ -1,6 +1,6 @@
 /** Contract of stores that several processes open at once: each sees at once what another commits. */
 import assert from "node:assert/strict";
-import type { Candidate, FeedText, LogEvent, SessionEvent, Store } from "../../domain/index.ts";
+import type { Candidate, LogEvent, SessionEvent, Store } from "../../domain/index.ts";
 import {
   assertRejectsWith,
   createTask,
@@ -61,7 +61,7 @@ export const sharingCases: readonly SharedStoreContractCase[] = [
       seen.push(...(await takeNextEvents(events, 1)).map(toTextOrType));
       const page = await pages.next();
       assert.equal(page.done, false);
-      positions.push(...(page.value as readonly FeedText[]).map(({ position }) => position));
+      positions.push(...page.value.map(({ position }) => position));
     }
     assert.deepEqual(seen, ["session.opened", ...numbers(2, 40).map(String)]);
     assert.deepEqual(positions, numbers(1, 40));

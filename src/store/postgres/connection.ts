@@ -24,6 +24,8 @@ export interface QueryOptions {
 
 /** A query of many bytes may take a second longer for each megabyte. */
 const BYTES_PER_MS = 1_000;
+/** Lets the server report that a lock was not free before the client gives up. */
+const GRACE_MS = 1_000;
 const FIRST_RETRY_MS = 20;
 const MAX_RETRY_MS = 500;
 
@@ -49,7 +51,7 @@ export class PostgresConnection {
     { bytes = 0 }: QueryOptions = {},
   ): Promise<PostgresRow[]> {
     const client = await this.#connected();
-    const query_timeout = this.#options.timeout + bytes / BYTES_PER_MS;
+    const query_timeout = this.#options.timeout + GRACE_MS + bytes / BYTES_PER_MS;
     const query = { ...this.#prepared(sql), values: [...values], rowMode: "array", query_timeout };
     const { rows } = await client.query(query as { text: string; rowMode: "array" });
     return rows;

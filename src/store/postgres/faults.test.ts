@@ -1,0 +1,195 @@
+import { createConnection, createServer, type Socket } from "node:net";
+import { once } from "node:events";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Store } from "../../domain/index.ts";
+import { startPostgresCluster, type PostgresCluster } from "../../../scripts/postgres-cluster.mjs";
+import { newAppend, numbers, outputText, SESSION, toTextOrType, writeTestSession } from "../contract/scene.ts";
+import { hasTestPostgres, testSchemas } from "./fixtures/schemas.ts";
+import { connectClient, endClient } from "./client.ts";
+import { parsePostgresUrl } from "./location.ts";
+import { openPostgresStore } from "./open.ts";
+
+const schemas = testSchemas();
+
+async function readTexts(store: Store): Promise<string[]> {
+  return (await store.read({ sessionId: SESSION })).events.slice(1).map(toTextOrType);
+}
+
+function texts(first: number, last: number): string[] {
+  return numbers(first, last).map(String);
+}
+
+/** Appends the numbers from `first` to `last`, each when the one before is durable. */
+async function appendNumbers(store: Store, first: number, last: number): Promise<void> {
+  for (const number of numbers(first, last)) await store.append(newAppend(number - 1, [outputText(String(number))]));
+}
+
+describe.skipIf(!hasTestPostgres)("faults of PostgreSQL", () => {
+  it("continues appends and followers when the server ends their connections", async () => {
+    const options = await schemas.next();
+    await using store = await openPostgresStore(options);
+    await writeTestSession(store);
+    const followed: string[] = [];
+    const following = (async () => {
+      for await (const event of store.follow({ sessionId: SESSION, after: 1 })) {
+        if (followed.push(toTextOrType(event)) === 60) return;
+      }
+    })();
+    const endConnections = () =>
+      schemas.query(
+        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'rookery' and query like $1",
+        [`%${options.schema}%`],
+      );
+    for (const first of [2, 22, 42]) {
+      await Promise.all([appendNumbers(store, first, first + 19), endConnections()]);
+    }
+    await following;
+    expect(followed).toEqual(texts(2, 61));
+    expect(await readTexts(store)).toEqual(texts(2, 61));
+  });
+
+  it("treats a retried append as repeated if the connection was cut after the commit", async () => {
+    const options = await schemas.next();
+    await using proxy = await openCuttingProxy(options.url);
+    await using store = await openPostgresStore({ ...options, url: proxy.url });
+    await writeTestSession(store);
+    proxy.cutAfterAnswer();
+    expect(await store.append(newAppend(1, [outputText("2")]))).toEqual({ head: 2, repeated: true });
+    expect(proxy.cuts()).toBe(1);
+    expect(await store.append(newAppend(2, [outputText("3")]))).toEqual({ head: 3, repeated: false });
+    expect(await readTexts(store)).toEqual(texts(2, 3));
+  });
+
+  it("continues after the server has ended a client that holds a lock and does nothing", async () => {
+    const options = await schemas.next();
+    await using store = await openPostgresStore(options);
+    await writeTestSession(store);
+    const location = parsePostgresUrl(options.url);
+    const frozen = await connectClient({ location, timeout: 10_000, idleTimeout: 300 }, false);
+    const gone = new Promise((resolve) => frozen.once("end", resolve));
+    await frozen.query("begin");
+    await frozen.query(`select 1 from "${options.schema}".session for update`);
+    expect(await store.append(newAppend(1, [outputText("2")]))).toEqual({ head: 2, repeated: false });
+    await gone;
+    await endClient(frozen);
+  });
+
+  it("rejects with store_locked if a lock is held for longer than the timeout", async () => {
+    const options = await schemas.next();
+    await using store = await openPostgresStore({ ...options, timeout: 300 });
+    await writeTestSession(store);
+    const location = parsePostgresUrl(options.url);
+    const holder = await connectClient({ location, timeout: 10_000, idleTimeout: 60_000 }, false);
+    await holder.query("begin");
+    await holder.query(`select 1 from "${options.schema}".session for update`);
+    await expect(store.append(newAppend(1, [outputText("2")]))).rejects.toMatchObject({ code: "store_locked" });
+    await holder.query("rollback");
+    await endClient(holder);
+    expect((await store.append(newAppend(1, [outputText("2")]))).head).toBe(2);
+  });
+});
+
+describe.skipIf(!hasTestPostgres)("a restarted server", () => {
+  let cluster: PostgresCluster;
+  beforeAll(async () => {
+    cluster = await startPostgresCluster();
+  });
+  afterAll(() => cluster.stop());
+
+  it("leaves no gap and no duplicate in the log, the feed and their followers", async () => {
+    const options = { url: cluster.url, schema: "restarted", timeout: 30_000 };
+    await using writer = await openPostgresStore(options);
+    await using reader = await openPostgresStore(options);
+    await writeTestSession(writer);
+    const events: string[] = [];
+    const positions: number[] = [];
+    const following = Promise.all([
+      (async () => {
+        for await (const event of reader.follow({ sessionId: SESSION, after: 1 })) {
+          if (events.push(toTextOrType(event)) === 40) return;
+        }
+      })(),
+      (async () => {
+        for await (const page of reader.followFeed({ after: 1 })) {
+          positions.push(...page.map(({ position }) => position));
+          if (positions.length === 40) return;
+        }
+      })(),
+    ]);
+    await appendNumbers(writer, 2, 21);
+    await cluster.crash();
+    const appending = appendNumbers(writer, 22, 41);
+    await cluster.start();
+    await appending;
+    await following;
+    expect(events).toEqual(texts(2, 41));
+    expect(positions).toEqual(numbers(2, 41));
+    expect(await readTexts(reader)).toEqual(texts(2, 41));
+  });
+
+  it("rejects with store_unavailable while the server is down, and works again afterwards", async () => {
+    await using store = await openPostgresStore({ url: cluster.url, schema: "down", timeout: 200 });
+    await writeTestSession(store);
+    await cluster.crash();
+    const append = newAppend(1, [outputText("2")]);
+    await expect(store.append(append)).rejects.toMatchObject({ code: "store_unavailable" });
+    await expect(store.summary(SESSION)).rejects.toMatchObject({ code: "store_unavailable" });
+    await cluster.start();
+    expect(await store.append(append)).toEqual({ head: 2, repeated: false });
+  });
+});
+
+interface CuttingProxy extends AsyncDisposable {
+  readonly url: string;
+  /** Cuts the connection that next calls `append_group` when the server has answered, and drops the answer. */
+  cutAfterAnswer(): void;
+  cuts(): number;
+}
+
+/** A TCP server in front of the server's socket. The driver asks it for TLS first, which the server refuses. */
+async function openCuttingProxy(url: string): Promise<CuttingProxy> {
+  const { host, port } = parsePostgresUrl(url);
+  const sockets = new Set<Socket>();
+  let isArmed = false;
+  let cuts = 0;
+  const server = createServer((client) => {
+    const upstream = host.startsWith("/") ? createConnection(`${host}/.s.PGSQL.${port}`) : createConnection(port, host);
+    let isCut = false;
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on("error", () => undefined);
+      socket.on("close", () => {
+        client.destroy();
+        upstream.destroy();
+      });
+    }
+    client.on("data", (data) => {
+      // The statement was prepared by an earlier append, so its name is not in the message, but the body of the event is.
+      if (isArmed && data.includes("output.text")) {
+        isArmed = false;
+        isCut = true;
+      }
+      upstream.write(data);
+    });
+    upstream.on("data", (data) => {
+      if (!isCut) return void client.write(data);
+      cuts += 1;
+      client.destroy();
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address() as { port: number };
+  return {
+    url: `postgres://postgres@127.0.0.1:${address.port}/postgres`,
+    cutAfterAnswer: () => {
+      isArmed = true;
+    },
+    cuts: () => cuts,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
