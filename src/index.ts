@@ -22,7 +22,7 @@ export {
   type SearchResult,
   type Turn,
 } from "./session/index.ts";
-export { openMemoryStore, openSqliteStore } from "./store/index.ts";
+export { openMemoryStore, openPostgresStore, openSqliteStore } from "./store/index.ts";
 export type {
   BeforeCall,
   HookedCall,

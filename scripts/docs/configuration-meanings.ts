@@ -40,6 +40,11 @@ export const CONFIGURATION_TABLES: readonly ConfigurationSection[] = [
   },
   { prefix: "merge", title: "[merge]", text: "Defaults for `rookery task merge`." },
   { prefix: "limits", title: "[limits]", text: "How many tasks run at once, beside `defaults.max_running`." },
+  {
+    prefix: "store",
+    title: "[store]",
+    text: "Where the log is. Only the user's own file can set it. See [Operations](../operations.md).",
+  },
 ];
 
 export const CONFIGURATION_KEYS: Readonly<Record<string, KeyMeaning>> = {
@@ -50,6 +55,21 @@ export const CONFIGURATION_KEYS: Readonly<Record<string, KeyMeaning>> = {
   "defaults.max_running": {
     meaning: "How many tasks run at once, in all repositories. Only the user's own file can set it.",
     fallback: "4",
+  },
+  "store.url": {
+    meaning:
+      "A PostgreSQL database for the log: `postgres://USER@HOST:PORT/DATABASE?sslmode=verify-full`. The environment variable `ROOKERY_STORE_URL` overrides it.",
+    fallback: "the file `rookery.db` in the home",
+  },
+  "store.schema": {
+    meaning:
+      "The schema in the database, which is created if missing. Installations with different schemas do not see each other.",
+    fallback: '`"rookery"`',
+  },
+  "store.password_file": {
+    meaning:
+      "A file with the password, relative to the configuration file. A password in the URL and the variables `ROOKERY_STORE_PASSWORD` and `PGPASSWORD` win.",
+    fallback: "none",
   },
   "agents.NAME.backend": { meaning: "How the agent is driven.", fallback: '`"api"`' },
   "agents.NAME.model": {

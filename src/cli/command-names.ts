@@ -18,6 +18,7 @@ export const COMMAND_NAMES = [
   "config",
   "trust",
   "doctor",
+  "migrate",
   "demo",
   "completion",
   "complete",

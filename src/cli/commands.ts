@@ -299,6 +299,17 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
     load: async () => (await import("./doctor/doctor.ts")).doctorCommand,
   },
   {
+    name: "migrate",
+    group: "Set up",
+    summary: "bring the schema of the log up to date",
+    options: [JSON_OPTION],
+    examples: ["rookery migrate"],
+    notes:
+      "Only needed for a database that several versions of Rookery share: commands apply migrations that older programs\n" +
+      "can work with by themselves. Stop the older processes first.",
+    load: async () => (await import("./migrate.ts")).migrateCommand,
+  },
+  {
     name: "demo",
     group: "Set up",
     summary: "run one real turn with a scripted model, without a key",

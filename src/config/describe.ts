@@ -59,7 +59,7 @@ function describeValues(files: readonly DescribedFile[], isUntrusted: boolean): 
   const values = files.flatMap(({ file, scope, table }) =>
     listValues(table).map(({ path, value }): DescribedValue => {
       const key = path.map(quoteSegment).join(".");
-      const isUsed = (scope === "user" || !isUntrusted) && !(scope !== "user" && USER_ONLY.includes(key));
+      const isUsed = (scope === "user" || !isUntrusted) && !(scope !== "user" && isUserOnly(key));
       const applies = isUsed && !overridden.has(key);
       if (isUsed) overridden.add(key);
       return { key, value: maskValue(path.at(-1) ?? "", value), file, scope, applies };
@@ -68,8 +68,10 @@ function describeValues(files: readonly DescribedFile[], isUntrusted: boolean): 
   return values.sort((one, other) => (one.key === other.key ? 0 : one.key < other.key ? -1 : 1));
 }
 
-/** The limit of all repositories together, which none of them may change. */
-const USER_ONLY: readonly string[] = ["defaults.max_running"];
+/** The limit of all repositories together and the store of the log, which none of them may change. */
+function isUserOnly(key: string): boolean {
+  return key === "defaults.max_running" || key.startsWith("store.");
+}
 
 /** How deep the files are merged. Deeper tables override each other as a whole: see `load.ts`, `agent.ts`, `servers.ts`. */
 function mergeDepth([section, , key]: readonly string[]): number {

@@ -16,5 +16,6 @@ export {
 export { readInstructions, type Instructions } from "./instructions.ts";
 export { didYouMean, nearest } from "./nearest.ts";
 export { repositoryRoot } from "./root.ts";
+export { readStoreConfig, type StoreConfig } from "./store-config.ts";
 export type { StageTable, ConfiguredToolPattern } from "./schema.ts";
 export { requireTrust, trust, trustState, type TrustState } from "./trust.ts";

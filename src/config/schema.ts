@@ -289,6 +289,17 @@ export const ConfigTable = z.strictObject({
       providers: z.record(name, z.int().positive()).optional(),
     })
     .optional(),
+  /** Only in the user's file. */
+  store: z
+    .strictObject({
+      /** `postgres://user@host:port/database?sslmode=verify-full`. */
+      url: name.optional(),
+      /** The schema of this installation. Default: `rookery`. */
+      schema: name.optional(),
+      /** A file with the password, relative to the configuration file. */
+      password_file: name.optional(),
+    })
+    .optional(),
   prices: z.record(name, PriceTable).optional(),
   providers: z.record(z.string().regex(/^[\w.-]+$/), ProviderTable).optional(),
 });

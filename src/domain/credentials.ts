@@ -1,12 +1,14 @@
 /** Decides by name and value whether an environment variable contains a credential, and whose. Pure; no I/O. */
 
 /**
- * Rookery's own secrets: the token of a server, and the variables that it sets for one driven program.
+ * Rookery's own secrets: the token of a server, the database of the log, and the variables that it sets for one driven program.
  * `ROOKERY_MCP_BRIDGE` and `ROOKERY_MCP_n_TOKEN` are set for one child on purpose, and must not be inherited by
  * another. In addition, every variable with this prefix whose name suggests a credential.
  */
 const ROOKERY_PREFIX = "ROOKERY";
 const ROOKERY_BRIDGE = "ROOKERY_MCP_BRIDGE";
+/** May contain a password. */
+const ROOKERY_STORE_URL = "ROOKERY_STORE_URL";
 
 /**
  * A part of a name that marks a credential anywhere in the name, such as `KEY` in `OPENAI_API_KEY`. `APIKEY` and
@@ -68,7 +70,7 @@ const PRIVATE_KEY_WITHIN = /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----/;
 export function isRookerySecret(name: string): boolean {
   const parts = splitName(name);
   if (parts[0] !== ROOKERY_PREFIX) return false;
-  return parts.join("_") === ROOKERY_BRIDGE || namesCredential(parts);
+  return [ROOKERY_BRIDGE, ROOKERY_STORE_URL].includes(parts.join("_")) || namesCredential(parts);
 }
 
 /** True if a child gets the variable only if it needs it. False for credentials of builds. */

@@ -4,7 +4,7 @@ import { splitAssignment } from "../stdx/split-assignment.ts";
 const MASK = "…";
 const SECRET_NAME = /key|token|secret|passw|auth|credential|bearer/i;
 /** Keys that match, but hold the name of a variable, a file or a method. */
-const NOT_SECRET_KEY = /(_env|_path)$|^auth$/;
+const NOT_SECRET_KEY = /(_env|_file|_path)$|^auth$/;
 /** Unmistakable keys of providers and code hosts, anywhere in a text. */
 const KNOWN_KEY =
   /\b(?:sk-[\w-]{16,}|AIza[\w-]{20,}|gsk_\w{16,}|xai-\w{16,}|hf_\w{16,}|gh[opsur]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|xox[abprs]-[\w-]{10,}|AKIA[A-Z0-9]{12,})/g;

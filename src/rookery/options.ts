@@ -9,7 +9,10 @@ import type { Clock } from "../stdx/index.ts";
 export interface RookeryOptions {
   /** Environment variables for keys, URLs and folders. Default: `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Folder of the log. Default: `$ROOKERY_HOME`, or else `rookery` in the XDG state folder. */
+  /**
+   * Folder of the log. Default: `$ROOKERY_HOME`, or else `rookery` in the XDG state folder. If it is set, the log is in
+   * this folder even if the configuration names a database.
+   */
   readonly home?: string;
   /** Working directory of sessions that are opened without one. Default: `process.cwd()`. */
   readonly cwd?: string;

@@ -6,7 +6,7 @@ import { RookeryError, type Store } from "../domain/index.ts";
 import type { SharedServices } from "../opening/index.ts";
 import { DEFAULT_LEASE_TIMING, type LeaseTiming } from "../session/index.ts";
 import { DisposeStack, openOwner, sweepDeadOwners, systemClock, type Clock } from "../stdx/index.ts";
-import { openSqliteStore } from "../store/index.ts";
+import { openConfiguredStore } from "./configured-store.ts";
 import type { RookeryOptions } from "./options.ts";
 
 export interface ProcessContext {
@@ -34,7 +34,7 @@ export async function openProcessContext(options: RookeryOptions): Promise<Proce
   const home = options.home ?? homeFolder(env);
   const owners = join(home, "owners");
   await using opening = new DisposeStack();
-  const store = options.store ?? opening.use(await openSqliteStore({ path: join(home, "rookery.db") }));
+  const store = options.store ?? opening.use(await openConfiguredStore(options, home));
   const sweep = async (): Promise<void> => {
     await sweepDeadOwners(owners);
   };

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { shortId } from "../../domain/ids.ts";
 import { homeFolder } from "../../config/home.ts";
+import { readStoreConfig } from "../../config/store-config.ts";
 import type { SessionSummary } from "../../domain/summary.ts";
 import type { Store } from "../../domain/task/store.ts";
 import type { Io } from "../io.ts";
@@ -14,11 +15,8 @@ export async function loggedCandidates(
   kind: "sessions" | "tasks" | "conversations" | "waiting" | "requests",
   named: string | undefined,
 ): Promise<readonly CompletionCandidate[]> {
-  const path = join(homeFolder(io.env), "rookery.db");
-  if (!existsSync(path)) return [];
-  const { openSqliteStore } = await import("../../store/sqlite/open.ts");
-  // Opens the store directly: unlike `Rookery.open`, this ends no orphans and makes no owner.
-  await using store = await openSqliteStore({ path, lockTimeout: 100 });
+  await using store = await openForReading(io);
+  if (store === undefined) return [];
   switch (kind) {
     case "sessions":
       return [...(await lastSession(store, io)), ...(await listSessions(store))];
@@ -31,6 +29,21 @@ export async function loggedCandidates(
     case "requests":
       return await listRequests(store, named, io);
   }
+}
+
+const DATABASE_TIMEOUT_MS = 1_000;
+
+/** Opens the store directly: unlike `Rookery.open`, this ends no orphans and makes no owner. Undefined if it is empty. */
+async function openForReading(io: Io): Promise<Store | undefined> {
+  const configured = await readStoreConfig(io.env);
+  if (configured !== undefined) {
+    const { openPostgresStore } = await import("../../store/postgres/open.ts");
+    return openPostgresStore({ ...configured, timeout: DATABASE_TIMEOUT_MS });
+  }
+  const path = join(homeFolder(io.env), "rookery.db");
+  if (!existsSync(path)) return undefined;
+  const { openSqliteStore } = await import("../../store/sqlite/open.ts");
+  return openSqliteStore({ path, lockTimeout: 100 });
 }
 
 async function lastSession(store: Store, io: Io): Promise<CompletionCandidate[]> {

@@ -17,6 +17,7 @@ import { openSqliteStore } from "../../store/sqlite/open.ts";
 import { MIGRATIONS } from "../../store/sqlite/schema.ts";
 import { formatBytes } from "../format.ts";
 import { printNotice, type Io } from "../io.ts";
+import { checkDatabase } from "./database.ts";
 import { diskFinding, readDiskSpace } from "./disk.ts";
 import type { Finding } from "./finding.ts";
 import { readyAgents, withReadyDefault } from "../../backends/readiness.ts";
@@ -108,6 +109,8 @@ async function checkLeftovers({ env }: Io): Promise<Finding[]> {
 }
 
 async function checkLog(io: Io): Promise<Finding[]> {
+  const database = await checkDatabase(io);
+  if (database !== undefined) return [database];
   const path = logPath(io);
   const size = await totalSize(path, `${path}-wal`);
   if (size === undefined) return [{ subject: "log", status: "ok", detail: "empty" }];

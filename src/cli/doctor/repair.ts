@@ -1,4 +1,6 @@
 /** `rookery doctor --repair`: saves the readable part of a damaged log and prints what was saved and lost. */
+import { readStoreConfig } from "../../config/store-config.ts";
+import { RookeryError } from "../../domain/errors.ts";
 import { repairSqliteStore } from "../../store/sqlite/repair.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { print, printJson, printNotice, type Io } from "../io.ts";
@@ -6,6 +8,12 @@ import { toSingleLine } from "../sanitize.ts";
 import { logPath, MAX_DAMAGES } from "./checks.ts";
 
 export async function repairLog(io: Io, { json }: { readonly json: boolean }): Promise<ExitCode> {
+  if ((await readStoreConfig(io.env)) !== undefined) {
+    throw new RookeryError(
+      "usage",
+      "--repair is for the file rookery.db, and the log is in PostgreSQL: restore a backup",
+    );
+  }
   const path = logPath(io);
   if (!json) printNotice(io, `reading ${path}; this takes a while if it is large…`);
   const { damages, saved, lost, damagedFile } = await repairSqliteStore(path);

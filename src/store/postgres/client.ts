@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Client, ClientConfig } from "pg";
 import type { PostgresLocation } from "./location.ts";
 
-export interface ClientOptions {
+export interface PostgresClientOptions {
   readonly location: PostgresLocation;
   /** How long a statement waits for a lock, in milliseconds. */
   readonly timeout: number;
@@ -15,20 +15,20 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const END_TIMEOUT_MS = 1_000;
 
 /** Rejects with the error of the driver. */
-export async function connectClient(options: ClientOptions, useTls: boolean): Promise<Client> {
+export async function connectPostgresClient(options: PostgresClientOptions, useTls: boolean): Promise<Client> {
   const { default: pg } = await import("pg"); // only those who use PostgreSQL load it
   const client = new pg.Client(toClientConfig(options, useTls));
   client.on("error", () => undefined); // queries report it; without a listener, it would end the process
   try {
     await client.connect();
   } catch (error) {
-    await endClient(client);
+    await endPostgresClient(client);
     throw error;
   }
   return client;
 }
 
-function toClientConfig({ location, timeout, idleTimeout }: ClientOptions, useTls: boolean): ClientConfig {
+function toClientConfig({ location, timeout, idleTimeout }: PostgresClientOptions, useTls: boolean): ClientConfig {
   const { host, port, user, database, password } = location;
   const settings = {
     default_transaction_isolation: "read\\ committed",
@@ -79,7 +79,7 @@ const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
 };
 
 /** Does not wait for a server that does not answer. */
-export async function endClient(client: Client): Promise<void> {
+export async function endPostgresClient(client: Client): Promise<void> {
   const stop = new AbortController();
   const ended = client.end().catch(() => undefined);
   await Promise.race([ended, delay(END_TIMEOUT_MS, undefined, { signal: stop.signal }).catch(() => undefined)]);

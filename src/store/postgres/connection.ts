@@ -2,14 +2,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "pg";
 import { RookeryError } from "../../domain/index.ts";
-import { connectClient, endClient, type ClientOptions } from "./client.ts";
+import { connectPostgresClient, endPostgresClient, type PostgresClientOptions } from "./client.ts";
 import { isConnectionLost, isTlsUnsupported, toPostgresError } from "./errors.ts";
 import { describeLocation } from "./location.ts";
 
 export type PostgresRow = readonly unknown[];
 
 /** The timeout is also how long a query may take, and how long lost connections are retried. */
-export interface PostgresConnectionOptions extends ClientOptions {
+export interface PostgresConnectionOptions extends PostgresClientOptions {
   /** The tables of the store are in this schema. SQL names them as `@table`. */
   readonly schema: string;
   readonly onNotification?: () => void;
@@ -88,7 +88,7 @@ export class PostgresConnection {
   async close(): Promise<void> {
     this.#closed = true;
     const client = await this.#client?.catch(() => undefined);
-    if (client !== undefined) await endClient(client);
+    if (client !== undefined) await endPostgresClient(client);
   }
 
   #connected(): Promise<Client> {
@@ -106,8 +106,8 @@ export class PostgresConnection {
   async #connect(): Promise<Client> {
     const { location, onNotification } = this.#options;
     const { tls } = location;
-    const client = await connectClient(this.#options, tls.mode !== "disable").catch((error: unknown) => {
-      if (tls.mode === "prefer" && isTlsUnsupported(error)) return connectClient(this.#options, false);
+    const client = await connectPostgresClient(this.#options, tls.mode !== "disable").catch((error: unknown) => {
+      if (tls.mode === "prefer" && isTlsUnsupported(error)) return connectPostgresClient(this.#options, false);
       throw error;
     });
     const lost = this.#client;

@@ -30,10 +30,6 @@ export function isTlsUnsupported(error: unknown): boolean {
   return messageOf(error) === "The server does not support SSL connections";
 }
 
-export function isMissingTable(error: unknown): boolean {
-  return /^(42P01|3F000|42883)$/.test(readSqlState(error));
-}
-
 const LOST_CODES =
   /^(08...|57P0[1-5]|25P03|53300|ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT)$/;
 /** Errors of `pg` 8.23.1 that have no code. */

@@ -5,7 +5,7 @@ import type { Store } from "../../domain/index.ts";
 import { startPostgresCluster, type PostgresCluster } from "../../../scripts/postgres-cluster.mjs";
 import { newAppend, numbers, outputText, SESSION, toTextOrType, writeTestSession } from "../contract/scene.ts";
 import { hasTestPostgres, testSchemas } from "./fixtures/schemas.ts";
-import { connectClient, endClient } from "./client.ts";
+import { connectPostgresClient, endPostgresClient } from "./client.ts";
 import { parsePostgresUrl } from "./location.ts";
 import { openPostgresStore } from "./open.ts";
 
@@ -65,13 +65,13 @@ describe.skipIf(!hasTestPostgres)("faults of PostgreSQL", () => {
     await using store = await openPostgresStore(options);
     await writeTestSession(store);
     const location = parsePostgresUrl(options.url);
-    const frozen = await connectClient({ location, timeout: 10_000, idleTimeout: 300 }, false);
+    const frozen = await connectPostgresClient({ location, timeout: 10_000, idleTimeout: 300 }, false);
     const gone = new Promise((resolve) => frozen.once("end", resolve));
     await frozen.query("begin");
     await frozen.query(`select 1 from "${options.schema}".session for update`);
     expect(await store.append(newAppend(1, [outputText("2")]))).toEqual({ head: 2, repeated: false });
     await gone;
-    await endClient(frozen);
+    await endPostgresClient(frozen);
   });
 
   it("rejects with store_locked if a lock is held for longer than the timeout", async () => {
@@ -79,12 +79,12 @@ describe.skipIf(!hasTestPostgres)("faults of PostgreSQL", () => {
     await using store = await openPostgresStore({ ...options, timeout: 300 });
     await writeTestSession(store);
     const location = parsePostgresUrl(options.url);
-    const holder = await connectClient({ location, timeout: 10_000, idleTimeout: 60_000 }, false);
+    const holder = await connectPostgresClient({ location, timeout: 10_000, idleTimeout: 60_000 }, false);
     await holder.query("begin");
     await holder.query(`select 1 from "${options.schema}".session for update`);
     await expect(store.append(newAppend(1, [outputText("2")]))).rejects.toMatchObject({ code: "store_locked" });
     await holder.query("rollback");
-    await endClient(holder);
+    await endPostgresClient(holder);
     expect((await store.append(newAppend(1, [outputText("2")]))).head).toBe(2);
   });
 });

@@ -37,32 +37,46 @@ export async function migratePostgres(
 ): Promise<PostgresSchemaState> {
   const { where } = connection;
   try {
-    const [state] = await connection.tryQuery(STATE_SQL, [`"${schema}"`]);
-    const [serverVersion, number, encoding, isReadOnly, hasVersion, hasTables] = state ?? [];
-    refuseServer(where, { number: Number(number), encoding: String(encoding) });
-    const from = hasVersion === true ? await readSchemaVersion(connection) : 0;
-    const known = migrations.length;
-    if (from > known) throw newerSchema(where, from, known);
-    if (isReadOnly === true) {
-      const advice = "connect to the primary server, or end the read-only mode";
-      throw new RookeryError("store_readonly", `${where} is read-only: ${advice}`);
-    }
-    if (from === 0 && hasVersion !== true && hasTables === true) {
-      throw new RookeryError("store_corrupt", `${where} has tables of another program: choose another schema`);
-    }
+    const { serverVersion, version: from } = await inspectSchema(connection, schema, migrations.length);
     const pending = migrations.slice(from);
     if (!all && from > 0 && pending.some(({ additive }) => !additive)) {
       const advice = "stop all older processes, then run rookery migrate";
       throw new RookeryError("store_unavailable", `${where} has the older schema version ${from}: ${advice}`);
     }
     for (const [index, { sql }] of pending.entries()) await applyMigration(connection, schema, from + index + 1, sql);
-    return { serverVersion: String(serverVersion), from, version: known };
+    return { serverVersion, from, version: migrations.length };
   } catch (error) {
     throw toPostgresError(error, where);
   }
 }
 
-export async function readSchemaVersion(connection: PostgresConnection): Promise<number> {
+/** Reads the versions and refuses a database that this program cannot use. Changes nothing. */
+export async function inspectSchema(
+  connection: PostgresConnection,
+  schema: string,
+  known = POSTGRES_MIGRATIONS.length,
+): Promise<Omit<PostgresSchemaState, "from">> {
+  const { where } = connection;
+  try {
+    const [state] = await connection.tryQuery(STATE_SQL, [`"${schema}"`]);
+    const [serverVersion, number, encoding, isReadOnly, hasVersion, hasTables] = state ?? [];
+    refuseServer(where, { number: Number(number), encoding: String(encoding) });
+    const version = hasVersion === true ? await readSchemaVersion(connection) : 0;
+    if (version > known) throw newerSchema(where, version, known);
+    if (isReadOnly === true) {
+      const advice = "connect to the primary server, or end the read-only mode";
+      throw new RookeryError("store_readonly", `${where} is read-only: ${advice}`);
+    }
+    if (hasVersion !== true && hasTables === true) {
+      throw new RookeryError("store_corrupt", `${where} has tables of another program: choose another schema`);
+    }
+    return { serverVersion: String(serverVersion), version };
+  } catch (error) {
+    throw toPostgresError(error, where);
+  }
+}
+
+async function readSchemaVersion(connection: PostgresConnection): Promise<number> {
   const [row] = await connection.tryQuery("select coalesce(max(version), 0) from @schema_version");
   return Number(row?.[0] ?? 0);
 }

@@ -11,7 +11,7 @@ import {
 import { withCheckedArguments } from "../parameters.ts";
 import { PostgresConnection, type PostgresConnectionOptions } from "./connection.ts";
 import { parsePostgresUrl } from "./location.ts";
-import { migratePostgres, type PostgresSchemaState } from "./migrate.ts";
+import { inspectSchema, migratePostgres, type PostgresSchemaState } from "./migrate.ts";
 import type { PostgresMigration } from "./schema.ts";
 import { PostgresStore } from "./store.ts";
 import { PostgresWatcher } from "./watcher.ts";
@@ -71,22 +71,40 @@ export async function openPostgresStore(
   return withCheckedArguments(new PostgresStore({ reader, writer, worker, watcher, timeout }));
 }
 
-export interface PostgresReport extends PostgresSchemaState {
+export interface PostgresReport extends Omit<PostgresSchemaState, "from"> {
   /** The server, database and schema, without user and password. */
   readonly where: string;
   /** The duration of a query in milliseconds. */
   readonly latency: number;
 }
 
-/** Applies all migrations, also those that older programs cannot work with. Rejects like `openPostgresStore`. */
-export async function migratePostgresStore(options: PostgresStoreOptions): Promise<PostgresReport> {
-  const settings = toConnectionOptions(options, {});
-  const connection = new PostgresConnection(settings);
-  try {
-    const state = await migratePostgres(connection, settings.schema, { all: true });
+/** Describes the database and changes nothing. Rejects like `openPostgresStore`. */
+export async function inspectPostgresStore(options: PostgresStoreOptions): Promise<PostgresReport> {
+  return useOnce(options, async (connection, schema) => {
+    const state = await inspectSchema(connection, schema);
     const started = performance.now();
     await connection.query("select 1");
     return { ...state, where: connection.where, latency: performance.now() - started };
+  });
+}
+
+/** Applies all migrations, also those that older programs cannot work with. Rejects like `openPostgresStore`. */
+export async function migratePostgresStore(
+  options: PostgresStoreOptions,
+): Promise<PostgresSchemaState & { readonly where: string }> {
+  return useOnce(options, async (connection, schema) => {
+    return { ...(await migratePostgres(connection, schema, { all: true })), where: connection.where };
+  });
+}
+
+async function useOnce<T>(
+  options: PostgresStoreOptions,
+  work: (connection: PostgresConnection, schema: string) => Promise<T>,
+): Promise<T> {
+  const settings = toConnectionOptions(options, {});
+  const connection = new PostgresConnection(settings);
+  try {
+    return await work(connection, settings.schema);
   } finally {
     await connection.close();
   }

@@ -1,0 +1,55 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { childEnvironment, withoutRookerySecrets } from "../domain/child-environment.ts";
+import { temporaryFolder, temporaryRepository } from "../testing/index.ts";
+import { describeConfig } from "./describe.ts";
+import { readStoreConfig } from "./store-config.ts";
+
+const URL = "postgres://me:hidden@db.example/log";
+
+/** An environment whose user has this configuration file. */
+async function userWith(folder: string, text: string): Promise<Record<string, string>> {
+  await mkdir(join(folder, "rookery"), { recursive: true });
+  await writeFile(join(folder, "rookery", "rookery.toml"), text);
+  return { HOME: folder, XDG_CONFIG_HOME: folder };
+}
+
+it("uses the file in the home unless something names a database", async () => {
+  await using folder = await temporaryFolder();
+  expect(await readStoreConfig({ HOME: folder.path })).toBeUndefined();
+  const env = await userWith(folder.path, '[agents.store]\nmodel = "openai/gpt-6"\n');
+  expect(await readStoreConfig({ ...env, ROOKERY_STORE_URL: "" })).toBeUndefined();
+});
+
+it("reads the database from the user's file, and from the environment first", async () => {
+  await using folder = await temporaryFolder();
+  const env = await userWith(folder.path, `[store]\nurl = "${URL}"\nschema = "team"\n`);
+  expect(await readStoreConfig(env)).toEqual({ url: URL, schema: "team", password: undefined });
+  const other = { ...env, ROOKERY_STORE_URL: "postgres://me@other/log", ROOKERY_STORE_SCHEMA: "mine", PGPASSWORD: "p" };
+  expect(await readStoreConfig(other)).toEqual({ url: "postgres://me@other/log", schema: "mine", password: "p" });
+});
+
+it("reads the password from a file beside the configuration, without its line end", async () => {
+  await using folder = await temporaryFolder();
+  const env = await userWith(folder.path, `[store]\nurl = "postgres://me@db/log"\npassword_file = "password"\n`);
+  await expect(readStoreConfig(env)).rejects.toThrow(/store\.password_file.* does not exist/);
+  await writeFile(join(folder.path, "rookery", "password"), " hidden \n");
+  expect(await readStoreConfig(env)).toMatchObject({ password: " hidden " });
+  expect(await readStoreConfig({ ...env, ROOKERY_STORE_PASSWORD: "first" })).toMatchObject({ password: "first" });
+});
+
+it("ignores the table in a repository, and shows no password", async () => {
+  await using repository = await temporaryRepository({ "rookery.toml": `[store]\nurl = "${URL}"\n` });
+  await using folder = await temporaryFolder();
+  const env = await userWith(folder.path, "");
+  expect(await readStoreConfig(env)).toBeUndefined();
+  const { values } = await describeConfig(repository.path, env);
+  expect(values).toMatchObject([{ key: "store.url", value: "postgres://…@db.example/log", applies: false }]);
+});
+
+it("gives no child the URL and the password", () => {
+  const env = { ROOKERY_STORE_URL: URL, ROOKERY_STORE_PASSWORD: "hidden", ROOKERY_STORE_SCHEMA: "team" };
+  expect(childEnvironment(env, { pass: Object.keys(env) })).toEqual({ ROOKERY_STORE_SCHEMA: "team" });
+  expect(withoutRookerySecrets(env)).toEqual({ ROOKERY_STORE_SCHEMA: "team" });
+});
