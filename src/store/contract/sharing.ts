@@ -129,12 +129,16 @@ export const sharingCases: readonly SharedStoreContractCase[] = [
   }),
 
   sharedCase("lets two openers that claim at once start no more tasks than `choose` allows", async (first, second) => {
-    for (const number of numbers(1, 6)) await createTask(first, `t${number}`, { repository: `/${number}` });
-    const choose = (candidates: readonly Candidate[], busy: readonly unknown[]) =>
-      busy.length < 3 ? candidates[0]?.id : undefined;
-    const claims = numbers(1, 12).map((number) =>
-      (number % 2 === 0 ? first : second).claimTask({ owner: `o${number}`, now: 0, until: 10, choose }),
-    );
+    for (const number of numbers(1, 12)) await createTask(first, `t${number}`, { repository: `/${number}` });
+    const claimNothing = { owner: "o0", now: 0, until: 10, choose: () => undefined };
+    await Promise.all([first.claimTask(claimNothing), second.claimTask(claimNothing)]); // both are connected now
+    // The openers choose different tasks, so that only the number of running tasks can stop them.
+    const claims = numbers(1, 12).map((number) => {
+      const [store, index] = number % 2 === 0 ? [first, 0] : [second, -1];
+      const choose = (candidates: readonly Candidate[], busy: readonly unknown[]) =>
+        busy.length < 3 ? candidates.at(index)?.id : undefined;
+      return store.claimTask({ owner: `o${number}`, now: 0, until: 10, choose });
+    });
     const ids = (await Promise.all(claims)).flatMap((claimed) => claimed?.state.id ?? []);
     assert.equal(ids.length, 3);
     assert.equal(new Set(ids).size, 3);
