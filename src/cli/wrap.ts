@@ -58,7 +58,7 @@ const QUOTED_CODE = /`[^`]*`/g;
 function wrapLine(line: string, width: number, indent?: string): string[] {
   if (styledWidth(line) <= width) return [line];
   const [, start = "", rest = ""] = /^( *)(.*)$/s.exec(line) ?? [];
-  const fixed = rest.replaceAll(QUOTED_CODE, fixSpaces).replaceAll(COMMAND, fixSpaces);
+  const fixed = rest.trimEnd().replaceAll(QUOTED_CODE, fixSpaces).replaceAll(COMMAND, fixSpaces);
   const hanging = indent ?? `${start}  `;
   const lines: string[] = [];
   let current = start;

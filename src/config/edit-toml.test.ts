@@ -64,3 +64,8 @@ it.each<[string, unknown]>([
   expect(parseTomlValue(text)).toEqual(value);
   expect(parseTomlValue(formatTomlValue(value as string))).toEqual(value);
 });
+
+it("sets a value in a file with spaces around dots and a long line of dots", () => {
+  const text = `[a . b]\nc . d = 1\nnote = """\n${"line\n".repeat(1_100)}${".".repeat(40)}\n"""\n`;
+  expect(setTomlValue(text, ["a", "b", "c", "d"], 2)).toContain("[a . b]\nc . d = 2\n");
+});

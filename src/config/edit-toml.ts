@@ -72,19 +72,28 @@ interface Statement {
   readonly to: number;
 }
 
+/** Each part of the key ends at a dot that can be no part of it, so a line without a match takes linear time. */
+const ASSIGNED_KEY = /^((?:"(?:[^"\\]|\\.)*"|[\w-]+)(?:\s*\.\s*(?:"(?:[^"\\]|\\.)*"|[\w-]+))*)\s*=/;
+
+/** Removes the spaces around the dots of a key. */
+function removeSpaces(key: string): string {
+  const parts = key.split(".").map((part) => part.trim());
+  return parts.join(".");
+}
+
 function listStatements(lines: readonly string[]): Statement[] {
   const statements: Statement[] = [];
   let table: readonly string[] = [];
   for (let at = 0; at < lines.length;) {
     const line = (lines[at] ?? "").trim();
     const header = /^\[([^[\]]+)\]\s*(?:#.*)?$/.exec(line)?.[1];
-    const name = /^((?:"(?:[^"\\]|\\.)*"|[\w.-]|\s*\.\s*)+?)\s*=/.exec(line)?.[1];
+    const name = ASSIGNED_KEY.exec(line)?.[1];
     if (header !== undefined) {
-      table = parseKeyPath(header.replaceAll(/\s*\.\s*/g, ".").trim());
+      table = parseKeyPath(removeSpaces(header));
       statements.push({ table, key: undefined, from: at, to: at + 1 });
     } else if (name !== undefined) {
       const to = endOfValue(lines, at);
-      const key = [...table, ...parseKeyPath(name.replaceAll(/\s*\.\s*/g, "."))];
+      const key = [...table, ...parseKeyPath(removeSpaces(name))];
       statements.push({ table, key, from: at, to });
       at = to;
       continue;
@@ -105,7 +114,7 @@ function endOfValue(lines: readonly string[], from: number): number {
 /** Keeps the indentation, the key as written, and a comment at the end of the line. */
 function replaceValue(lines: readonly string[], { from, to }: Statement, value: TomlValue): string[] {
   const line = lines[from] ?? "";
-  const start = /^\s*(?:"(?:[^"\\]|\\.)*"|[^"=])+=\s*/.exec(line)?.[0] ?? "";
+  const start = /^(?:"(?:[^"\\]|\\.)*"|[^"=])+=\s*/.exec(line)?.[0] ?? "";
   const comment = to === from + 1 ? findComment(line) : "";
   return [...lines.slice(0, from), `${start}${formatTomlValue(value)}${comment}`, ...lines.slice(to)];
 }

@@ -72,7 +72,7 @@ function maskList(key: string, list: readonly unknown[]): unknown[] {
 /** `${TOKEN}` and `Bearer ${TOKEN}` stay. */
 function maskExceptVariables(text: string): string {
   const rest = text.replaceAll(/\$\{\w+\}|\$\w+/g, "");
-  return rest !== text && /^\s*(?:bearer|basic|token)?\s*$/i.test(rest) ? text : MASK;
+  return rest !== text && /^(?:bearer|basic|token)?$/i.test(rest.trim()) ? text : MASK;
 }
 
 /** True for `--api-key=…`, the word after `--api-key`, and `API_KEY=…`. */
