@@ -90,6 +90,16 @@ describe("renderEvent", () => {
       [tool(), permission("bash: npm test"), interrupted, toolEnded("cancelled")],
       "⊘ bash: npm test — interrupted\n",
     ],
+    [
+      "prints it once if the agent ends the tool before the question is withdrawn",
+      [tool(), permission("bash: npm test"), toolEnded("cancelled"), interrupted],
+      "⊘ bash: npm test — interrupted\n",
+    ],
+    [
+      "prints the failure alone if the agent gives up the tool before the question is withdrawn",
+      [tool(), permission("bash: npm test"), toolEnded("failed", "aborted"), interrupted],
+      "✗ bash: npm test — failed: aborted · 2.0s\n",
+    ],
     ["prints a tool that timed out", [tool(), toolEnded("timed_out")], "✗ bash: npm test — timed out · 1.0s\n"],
     [
       "prints a tool with an unknown outcome",

@@ -25,7 +25,7 @@ export interface TurnView {
   readonly last: ShownPart | undefined;
   /** Running tools by id, the one that printed last at the end. */
   readonly tools: ReadonlyMap<string, TurnTool>;
-  /** The calls that permission requests are about, by request id. */
+  /** The calls that open permission requests are about, by request id. */
   readonly requests: ReadonlyMap<string, RequestedCall>;
   /** Open questions by request id. */
   readonly questions: ReadonlyMap<string, string>;
@@ -270,12 +270,14 @@ function renderToolEnd(
   const refused = event.outcome === "denied" ? [...view.refused, title] : view.refused;
   const reason = view.reasons.get(event.toolId);
   const allowed = repeatsDecisions ? view.allowed.get(event.toolId) : undefined; // who just allowed it has seen it
-  const isInterrupted = view.interrupted.has(event.toolId);
+  const requests = new Map([...view.requests].filter(([, { toolId }]) => toolId !== event.toolId));
+  // Claude Code 2.1 and opencode 1.18 end an interrupted call before its question is withdrawn.
+  const isInterrupted = view.interrupted.has(event.toolId) || requests.size < view.requests.size;
   const text = formatToolLine({ title, tool, event, reason, allowed, isInterrupted }, paint);
   const isShown = repeatsDecisions || !view.previewed.has(event.toolId);
   const diffs = isShown ? relativeDiffs(event.diffs ?? [], folder) : [];
   const diff = foldLines(formatDiffs(diffs, { paint, columns }));
-  return renderLine(view, [text, ...diff].join("\n"), { tools, refused });
+  return renderLine(view, [text, ...diff].join("\n"), { tools, refused, requests });
 }
 
 function renderDecided(
@@ -286,8 +288,10 @@ function renderDecided(
   const call = view.requests.get(event.requestId);
   if (call === undefined) return [view, ""];
   const { toolId, title } = call;
+  const requests = new Map(view.requests);
+  requests.delete(event.requestId);
   const isStarted = view.tools.has(toolId);
-  const next = isStarted ? setTool(view, toolId, { startedAt: event.at }) : view;
+  const next = { ...(isStarted ? setTool(view, toolId, { startedAt: event.at }) : view), requests };
   if (event.decision === "cancelled" && event.message === undefined) {
     if (isStarted) return [{ ...next, interrupted: new Set(next.interrupted).add(toolId) }, ""]; // its end follows
     return renderLine(next, formatInterruptedCall(title, paint));
