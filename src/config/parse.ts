@@ -2,7 +2,7 @@
 import { parse, TomlError } from "smol-toml";
 import { z } from "zod";
 import { messageOf, RookeryError } from "../domain/errors.ts";
-import { didYouMean } from "./nearest.ts";
+import { didYouMean, nearest } from "./nearest.ts";
 import { ConfigTable } from "./schema.ts";
 
 /** Throws `config_invalid` with the file and the location in it. */
@@ -105,6 +105,25 @@ function describeUnknownKey(path: readonly PropertyKey[], key: string): string {
   const known = listKnownKeys(ConfigTable, path);
   const guess = didYouMean(key, known);
   return `unknown key ${formatPath([...path, key])}${guess || `; known here: ${known.join(", ")}`}`;
+}
+
+/** Says which key was probably meant by one without a table. Everything at the top of the file is a table. */
+export function describeBareKey(key: string): string {
+  const tables = listKnownKeys(ConfigTable, []);
+  const keys = tables.flatMap((table) => {
+    const own = listKnownKeys(ConfigTable, [table]).map((inner) => [inner, `${table}.${inner}`] as const);
+    const named = listKnownKeys(ConfigTable, [table, "NAME"]).map(
+      (inner) => [inner, `${table}.NAME.${inner}`] as const,
+    );
+    return own.length > 0 ? own : named;
+  });
+  if (tables.includes(key)) {
+    const example = keys.find(([, path]) => path.startsWith(`${key}.`))?.[1] ?? `${key}.KEY`;
+    return `${key} is a table; name a key in it, such as ${example}`;
+  }
+  const meant = nearest(key, [...keys.map(([inner]) => inner), ...tables]);
+  const path = keys.find(([inner]) => inner === meant)?.[1] ?? meant;
+  return `unknown key ${formatPath([key])}${path === undefined ? `; known tables: ${tables.join(", ")}` : ` (did you mean ${path}?)`}`;
 }
 
 function describeExpected(issue: z.core.$ZodIssueInvalidType): string {

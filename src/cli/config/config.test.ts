@@ -36,6 +36,19 @@ describe("rookery config", () => {
     expect((await fixture.rookery(["config", "get", "merge.gate"])).stderr).toContain("merge.gate is not set");
   });
 
+  it.each([
+    ["agent", "unknown key agent (did you mean defaults.agent?)"],
+    ["agnt", "unknown key agnt (did you mean defaults.agent?)"],
+    ["permissions", "unknown key permissions (did you mean agents.NAME.permissions?)"],
+    ["merge", "merge is a table; name a key in it, such as merge.how"],
+    ["zzz", "unknown key zzz; known tables: defaults, agents, mcp"],
+  ])("says which key was probably meant by %s", async (key, message) => {
+    expect((await fixture.rookery(["config", "set", key, "x"])).stderr).toContain(message);
+    const { code, stderr } = await fixture.rookery(["config", "get", key]);
+    expect(stderr).toContain(message);
+    expect(code).toBe(2);
+  });
+
   it("changes the file of the repository, which stays trusted", async () => {
     await fixture.rookery(["config", "set", "merge.gate", "npm test", "--repository"]);
     expect(await readFile(repositoryFile(), "utf8")).toBe('[merge]\ngate = "npm test"\n');

@@ -9,6 +9,7 @@ import {
   setTomlValue,
   formatTomlValue,
 } from "../../config/edit-toml.ts";
+import { describeBareKey } from "../../config/parse.ts";
 import { configPath, readConfigText, writeConfig, type ConfigLocation } from "../../config/write-config.ts";
 import { childEnvironment } from "../../domain/child-environment.ts";
 import { RookeryError } from "../../domain/errors.ts";
@@ -40,6 +41,7 @@ export async function getConfigCommand(call: CommandCall): Promise<ExitCode> {
     else await print(io, `${typeof value === "string" ? escapeInvisible(value) : formatTomlValue(value as never)}\n`);
     return EXIT.done;
   }
+  if (path.length < 2) throw usageError(describeBareKey(named));
   throw new RookeryError("config_invalid", `${named} is not set; set it with: rookery config set ${named} VALUE`);
 }
 
@@ -81,7 +83,7 @@ export async function setConfigCommand(call: CommandCall): Promise<ExitCode> {
   const [named = "", typed = ""] = call.args;
   const location = configLocation(call);
   const path = parseKeyPath(named);
-  if (path.length < 2) throw usageError(`${named} is a table; name a key in it, such as ${named}.KEY`);
+  if (path.length < 2) throw usageError(describeBareKey(named));
   const text = await readConfigText(await configPath(location));
   const value = parseTomlValue(typed);
   const { file, needsTrust } = await writeConfig(location, setTomlValue(text, path, value));
