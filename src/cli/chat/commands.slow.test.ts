@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { call, say } from "../../testing/index.ts";
+import { call, fault, say } from "../../testing/index.ts";
 import { openCommandFixture } from "../test-command.ts";
 import { CHAT_TEST_MS, configureAcpAgent, openChat, submitLine } from "./test-chat.ts";
 
@@ -109,6 +109,51 @@ it(
     await screen.waitFor("Trust it? [y/n]");
     screen.type("y");
     await screen.waitFor("trusted now");
+  },
+  CHAT_TEST_MS,
+);
+
+it.each(["/new", "/clear"])(
+  "starts an empty conversation with the same agent and model with %s",
+  async (command) => {
+    await using fixture = await openCommandFixture([say("first answer"), say("second answer")]);
+    const screen = await openChat(fixture, ["chat", "--agent", "anthropic", "--model", "anthropic/claude-opus-5"]);
+    submitLine(screen, "first question");
+    await screen.waitFor("done ·");
+    submitLine(screen, command);
+    await screen.waitFor(/a new conversation; the last one: rookery chat \w+, or \/resume/);
+    expect(screen.visible()).toMatch(/\n❯\nanthropic · claude-opus-5 · [^$]*$/); // no cost and no context yet
+    submitLine(screen, "second question");
+    await screen.waitFor(/second answer[^]*done ·/);
+    const sent = JSON.stringify(fixture.server.requests.at(-1));
+    expect(sent).toContain("second question");
+    expect(sent).not.toContain("first question");
+    expect(sent).toContain("claude-opus-5");
+    submitLine(screen, "/resume");
+    await screen.waitFor("Continue a conversation");
+    screen.type("first");
+    await screen.waitFor(/❯ first question/);
+    screen.press("enter");
+    await screen.waitFor(/first answer[^]*second answer[^]*first answer/, { scrollback: true });
+  },
+  CHAT_TEST_MS,
+);
+
+it(
+  "keeps a conversation whose turn runs if it is told to start a new one",
+  async () => {
+    await using fixture = await openCommandFixture([
+      fault("stall", { text: ["one", " two", " three"], afterEvents: 4 }),
+    ]);
+    const screen = await openChat(fixture);
+    submitLine(screen, "wait");
+    await screen.waitFor(/^one/m);
+    submitLine(screen, "/new");
+    await screen.waitFor("! the agent still works; press Esc to interrupt it, then try again");
+    screen.press("escape");
+    await screen.waitFor("cancelled ·");
+    submitLine(screen, "/new");
+    await screen.waitFor("a new conversation; the last one:");
   },
   CHAT_TEST_MS,
 );

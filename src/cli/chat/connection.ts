@@ -139,6 +139,14 @@ export class ChatConnection implements AsyncDisposable {
     await this.rookery.answer(this.#requireId(), requestId, answer);
   }
 
+  /** What the session runs with, to open another one like it. */
+  async currentSettings(): Promise<ChatSettings> {
+    if (this.#sessionId === undefined) return this.#settings;
+    const { agent, agents, model, permissions } =
+      this.session?.state ?? (await loadState(this.rookery.store, this.#sessionId));
+    return { agent, permissions, ...(agents[agent]?.modelChosen === true && { model }) };
+  }
+
   /** The tools and commands that a person allowed for the rest of the session. */
   async grants(): Promise<readonly SessionGrant[]> {
     if (this.#sessionId === undefined) return [];

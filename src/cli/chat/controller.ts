@@ -1,4 +1,5 @@
 /** An interactive conversation: keys and commands go to a session, and everything on the screen comes from its log. */
+import { RookeryError } from "../../domain/errors.ts";
 import { formatInput } from "../../domain/events.ts";
 import { shortId } from "../../domain/ids.ts";
 import type { SessionSummary } from "../../domain/summary.ts";
@@ -190,19 +191,40 @@ export class Chat implements SurfaceOwner, ChatHost {
   /** Continues another session in this chat. */
   async continueSession(summary: SessionSummary): Promise<void> {
     const { rookery } = this.connection;
-    const { io, cwd } = this;
-    const { sessionId } = this.connection;
-    this.#outbox.returnFollowUps();
-    await this.connection[Symbol.asyncDispose]();
-    if (sessionId !== undefined) await this.#view.close(rookery.store, sessionId);
-    const { settings } = this.#options;
-    this.#connection = new ChatConnection({ rookery, env: io.env, cwd, settings, sessionId: summary.id });
-    this.#offered = undefined;
-    this.#namedDriver = undefined;
+    await this.#replaceConnection(this.#options.settings, summary.id);
     await this.#view.open(rookery.store, summary);
     const draft = await new SessionDrafts(rookery.home).take(summary.id);
     if (draft !== undefined) this.keys.prependText(draft);
     await this.#openAgent();
+  }
+
+  /**
+   * Leaves the conversation for an empty one with the same settings. The next prompt opens its session. Rejects with
+   * `turn_in_progress` if this chat runs a turn, which leaving would cancel.
+   */
+  async startNewConversation(): Promise<void> {
+    const { session, sessionId } = this.connection;
+    if (session !== undefined && this.state.runningSince !== undefined)
+      throw new RookeryError("turn_in_progress", "the agent still works; press Esc to interrupt it, then try again");
+    const settings = await this.connection.currentSettings();
+    await this.#replaceConnection(settings, undefined);
+    const { state } = await findFirstAgent(settings, { cwd: this.cwd, env: this.io.env });
+    this.#view.reset(state);
+    this.keys.setRequests([]);
+    const before = sessionId === undefined ? "" : `; the last one: rookery chat ${shortId(sessionId)}, or /resume`;
+    this.notice(`a new conversation${before}`, "dim");
+  }
+
+  /** Releases the session of the chat. */
+  async #replaceConnection(settings: ChatSettings, sessionId: string | undefined): Promise<void> {
+    const { rookery, sessionId: before } = this.connection;
+    const { io, cwd } = this;
+    this.#outbox.returnFollowUps();
+    await this.connection[Symbol.asyncDispose]();
+    if (before !== undefined) await this.#view.close(rookery.store, before);
+    this.#connection = new ChatConnection({ rookery, env: io.env, cwd, settings, sessionId });
+    this.#offered = undefined;
+    this.#namedDriver = undefined;
   }
 
   /** Changes the agent, the model or the permissions. */

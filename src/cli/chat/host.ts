@@ -31,5 +31,7 @@ export interface ChatHost {
   pickConversation(): Promise<SessionSummary | undefined>;
   /** Continues another session in this chat. */
   continueSession(summary: SessionSummary): Promise<void>;
+  /** Leaves the conversation for an empty one with the same settings. The next prompt opens its session. */
+  startNewConversation(): Promise<void>;
   quit(code?: ExitCode): void;
 }

@@ -6,6 +6,8 @@ import type { ChatHost } from "./host.ts";
 
 export interface SlashCommand {
   readonly name: string;
+  /** Other names, under which people look for it. `/help` does not list them. */
+  readonly aliases?: readonly string[];
   /** Shown after the name, such as `[name]`. */
   readonly argument?: string;
   readonly summary: string;
@@ -19,6 +21,12 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
     name: "help",
     summary: "list the commands and keys",
     run: async (chat) => (await import("./commands/help.ts")).showHelp(chat, SLASH_COMMANDS),
+  },
+  {
+    name: "new",
+    aliases: ["clear"],
+    summary: "start an empty conversation; /resume goes back",
+    run: async (chat) => chat.startNewConversation(),
   },
   {
     name: "agent",
@@ -116,14 +124,14 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
     summary: "write the conversation to a Markdown file",
     run: async (chat, file) => (await import("./commands/export.ts")).exportConversation(chat, file),
   },
-  { name: "quit", summary: "leave; `rookery -c` continues", run: async (chat) => chat.quit() },
+  { name: "quit", aliases: ["exit"], summary: "leave; `rookery -c` continues", run: async (chat) => chat.quit() },
 ];
 
 /** Returns false if the text is for the agent, such as a prompt of an MCP server or a command of its program. */
 export async function runSlashCommand(chat: ChatHost, text: string): Promise<boolean> {
   const [, name, argument = ""] = /^\/([a-z]+)(?:\s+([^]*))?$/.exec(text) ?? [];
   if (name === undefined) return false;
-  const command = SLASH_COMMANDS.find((one) => one.name === name);
+  const command = SLASH_COMMANDS.find((one) => one.name === name || one.aliases?.includes(name));
   if (command === undefined) {
     if (chat.state.backend !== "api") return false;
     const names = SLASH_COMMANDS.map((one) => `/${one.name}`);
@@ -136,12 +144,9 @@ export async function runSlashCommand(chat: ChatHost, text: string): Promise<boo
 
 /** The commands of the chat, the prompts of the session's MCP servers, and the commands of the agent's program. */
 export function listCompletions(chat: ChatHost): readonly CompletableCommand[] {
-  const own = SLASH_COMMANDS.map(({ name, argument, summary, values }) => ({
-    name,
-    argument,
-    summary,
-    values: values && (() => values(chat)),
-  }));
+  const own = SLASH_COMMANDS.flatMap(({ name, aliases = [], argument, summary, values }) =>
+    [name, ...aliases].map((one) => ({ name: one, argument, summary, values: values && (() => values(chat)) })),
+  );
   const names = new Set(own.map(({ name }) => name)); // these run here
   return [...own, ...listServerPrompts(chat), ...listAgentCommands(chat).filter(({ name }) => !names.has(name))];
 }

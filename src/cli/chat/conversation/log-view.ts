@@ -55,6 +55,12 @@ export class ChatLogView {
     this.#surface.refresh();
   }
 
+  /** For a conversation that has no session yet. What was printed stays. */
+  reset(changes: Partial<ChatState>): void {
+    this.#state = EMPTY_CHAT;
+    this.setState(changes);
+  }
+
   /** Prints lines that are not part of the conversation. */
   notice(text: string, color?: Color): void {
     const lines = withCommandPrefix(this.#options.io, stripControls(text)).split("\n");
