@@ -296,7 +296,8 @@ export class Chat implements SurfaceOwner, ChatHost {
       this.quit(); // what is typed next is meant for the shell
       return false;
     }
-    if (start.type === "new") this.#offered = found;
+    const hasPrompt = this.connection.sessionId !== undefined || this.#outbox.unsent.length > 0; // typed meanwhile
+    if (start.type === "new") this.#offered = hasPrompt ? undefined : found;
     else if (found !== undefined) {
       await this.continueSession(found);
       return true;

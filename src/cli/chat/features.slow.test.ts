@@ -45,6 +45,23 @@ it(
 );
 
 it(
+  "offers no other conversation to a person who has sent a prompt before it was found",
+  async () => {
+    await using fixture = await openCommandFixture([say("first answer"), say("second answer")]);
+    const first = await openChat(fixture);
+    submitLine(first, "first question");
+    await first.waitFor("done ·");
+    first.press("ctrl-d");
+    await first.exited;
+    const fast = await openChat(fixture);
+    submitLine(fast, "second question"); // the prompt is shown before the program has read the log
+    await fast.waitFor(/second answer[^]*done ·/);
+    expect(fast.visible()).not.toContain("Enter continues");
+  },
+  PATIENCE_MS,
+);
+
+it(
   "undoes the files that a turn changed",
   async () => {
     await using fixture = await openCommandFixture(
