@@ -32,6 +32,18 @@ describe("a request in the live region", () => {
     expect(render(ask({ command: "echo \u200bhidden" })).join("\n")).toContain("<U+200B>");
   });
 
+  it("shows the title and the text of an agent that tells no command", () => {
+    const content = [{ type: "content", content: { type: "text", text: "[directory /a] (Runs the tests)" } }];
+    const gemini = ask({ title: "npm test", content }, { tool: "execute", title: "npm test" });
+    expect(render(gemini)).toEqual(["? Allow execute? npm test", "  content: [directory /a] (Runs the tests)"]);
+    const other = ask({ title: "npm test", content }, { tool: "execute", title: "something else" });
+    expect(render(other)).toContain("  title: npm test");
+    const both = ask({ title: "ls", command: "rm a" }, { title: "ls" });
+    expect(render(both)).toEqual(["? Allow bash? rm a", "  title: ls"]);
+    const annotated = [{ type: "content", content: { type: "text", text: "a", annotations: { priority: 1 } } }];
+    expect(render(ask({ content: annotated })).join("")).toContain("annotations");
+  });
+
   it("names the directory only if it is not that of the session", () => {
     expect(render(ask({ command: "ls", cwd: "." }))).toEqual(["? Allow bash? ls"]);
     expect(render(ask({ command: "ls", cwd: "src" }))).toEqual(["? Allow bash? ls", "  cwd: src"]);

@@ -32,7 +32,7 @@ export function renderLiveRequest(
   if (isPrinted) return [renderQuestionLine(request, style)];
   const tool = toSingleLine(request.tool ?? "", 60);
   const question = `${paint("yellow", "?")} Allow ${paint("bold", tool)}${formatRequester(request.from)}?`;
-  const command = plainCommand(request);
+  const command = plainCommand(request) ?? plainTitle(request);
   const short = command === undefined ? undefined : `${question} ${command}`;
   if (short !== undefined && styledWidth(short) <= width) return [short, ...renderOtherInput(request, style)];
   const details = renderDetails(request, style);
@@ -47,11 +47,20 @@ function plainCommand({ input, diffs = [] }: PendingRequest): string | undefined
   return toSingleLine(escapeInvisible(command)) === command ? command : undefined;
 }
 
-/** Everything in the input beside the command. The directory is left out if it is that of the session. */
+/** The title, if it is in the input, because the agent says no more about the call. Gemini CLI 0.61 does that. */
+function plainTitle({ title, input, diffs = [] }: PendingRequest): string | undefined {
+  if (title === undefined || title === "" || diffs.length > 0 || readCommandInput(input) !== undefined)
+    return undefined;
+  if ((input as { title?: unknown } | null | undefined)?.title !== title) return undefined;
+  return toSingleLine(escapeInvisible(title)) === title ? title : undefined;
+}
+
+/** Everything in the input beside the command or the title. The directory is left out if it is that of the session. */
 function renderOtherInput(request: PendingRequest, style: LiveRequestStyle): string[] {
+  const shownField = plainCommand(request) === undefined ? "title" : "command";
   const { description, ...input } = Object.fromEntries(
     Object.entries(request.input ?? {}).filter(
-      ([name, value]) => name !== "command" && !(DIRECTORY_FIELDS.includes(name) && value === "."),
+      ([name, value]) => name !== shownField && !(DIRECTORY_FIELDS.includes(name) && value === "."),
     ),
   ) as Record<string, unknown>;
   const render = (fields: Record<string, unknown>): string[] =>

@@ -1,4 +1,5 @@
 /** An open permission request or question, formatted completely, because its title may not show everything. */
+import { z } from "zod";
 import type { Question } from "../../domain/backend.ts";
 import { suggestCommandPrefix } from "../../domain/command-prefix.ts";
 import type { FileDiff, SessionEvent } from "../../domain/events.ts";
@@ -124,7 +125,7 @@ function splitField([name, value]: Field, depth: number): Field[] {
 }
 
 function formatInputField(name: string, value: unknown): string[] {
-  const text = typeof value === "string" ? value : JSON.stringify(value);
+  const text = typeof value === "string" ? value : (readTextBlocks(value) ?? JSON.stringify(value));
   const label = toSingleLine(escapeInvisible(name), 100);
   const most = name === "command" ? MAX_FIELD_LENGTH.command : MAX_FIELD_LENGTH.other;
   const lines = text.split("\n");
@@ -134,6 +135,17 @@ function formatInputField(name: string, value: unknown): string[] {
   const left = `  … ${formatCount(text.length - most)} characters omitted; ${FULL_TEXT_HINT}`;
   return [heading, ...quoteLines(text.slice(0, most / 2)), left, ...quoteLines(text.slice(-most / 2))];
 }
+
+/** The text of a list of ACP content blocks. Undefined for any other value, also for blocks that say more than text. */
+function readTextBlocks(value: unknown): string | undefined {
+  const blocks = z.array(TextBlock).min(1).safeParse(value);
+  return blocks.success ? blocks.data.map(({ content }) => content.text).join("\n") : undefined;
+}
+
+const TextBlock = z.strictObject({
+  type: z.literal("content"),
+  content: z.strictObject({ type: z.literal("text"), text: z.string() }),
+});
 
 function quoteLines(text: string): string[] {
   return text.split("\n").map((line) => `  │ ${escapeInvisible(line)}`);
