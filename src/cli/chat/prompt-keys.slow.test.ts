@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { say } from "../../testing/index.ts";
+import { call, say } from "../../testing/index.ts";
 import { openCommandFixture } from "../test-command.ts";
 import { CHAT_TEST_MS, openChat, submitLine } from "./test-chat.ts";
 
@@ -79,6 +79,24 @@ it(
     expect(stdout).toContain('"permissions":"read"');
     screen.press("shift-tab");
     await screen.waitFor(/^anthropic ((?!permissions).)*$/m);
+  },
+  CHAT_TEST_MS,
+);
+
+it.each([
+  ["permission", call("bash", { command: "echo hi" }), "Allow bash?"],
+  ["choice", call("ask", { question: "Which color?", choices: ["Red", "Blue"] }), "Enter answers"],
+])(
+  "quits with Ctrl-D pressed twice when the agent asks for a %s",
+  async (_, asking, shown) => {
+    await using fixture = await openCommandFixture([asking]);
+    const screen = await openChat(fixture);
+    submitLine(screen, "go");
+    await screen.waitFor(shown); // the question has the keys
+    screen.press("ctrl-d");
+    await screen.waitFor("press Ctrl-D again to quit");
+    screen.press("ctrl-d");
+    expect(await screen.exited).toBe(0);
   },
   CHAT_TEST_MS,
 );

@@ -100,6 +100,7 @@ export class ChatKeys implements Disposable {
         if (this.#requests.handleDecideKey(mode, data)) return;
         if (matchesKey(data, "escape")) this.#actions.interrupt();
         else if (matchesKey(data, "ctrl+c")) this.#clearOrQuit();
+        else if (matchesKey(data, "ctrl+d")) this.#quitTwice("Ctrl-D");
         return;
       case "select": {
         const next = handleSelectKey(mode.select, data);
@@ -115,6 +116,7 @@ export class ChatKeys implements Disposable {
       case "form": {
         const isEmpty = !mode.form.isTyping || this.#surface.editor.isEmpty;
         if (matchesKey(data, "ctrl+c") && isEmpty) return this.#clearOrQuit();
+        if (matchesKey(data, "ctrl+d") && isEmpty) return this.#quitTwice("Ctrl-D");
         return this.#requests.handleFormKey(mode, data) ? undefined : this.#edit(data);
       }
       case "prompt":
