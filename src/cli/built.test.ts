@@ -24,6 +24,7 @@ const CALLS: readonly { readonly args: readonly string[]; readonly code?: number
   { args: ["trust"], output: /./ },
   { args: ["init"], output: /^wrote / },
   { args: ["doctor"], output: /node/i },
+  { args: ["migrate"], output: /schema version/ },
   { args: ["demo"], output: /done/ },
   { args: ["completion", "bash"], output: /_rookery\(\)/ },
   { args: ["help", "run"], output: /Usage: rookery run/ },
