@@ -191,7 +191,7 @@ async function writeTask({ rookery }: HttpScene): Promise<void> {
     expectedHead: 1,
     events: [
       { at, type: "task.started", run: 1, owner: "test" },
-      { at, type: "worktree.made", path: "/work/wide", branch, base, baseCommit: "0".repeat(40), anew: true },
+      { at, type: "worktree.made", path: "/trees/wide", branch, base, baseCommit: "0".repeat(40), anew: true },
       { at, type: "worktree.ready", setUp: false },
       { at, type: "stage.started", stage: 0, name: "write", attempt: 1 },
       { at, type: "stage.ended", stage: 0, name: "write", passed: false },
