@@ -151,6 +151,7 @@ describe.skipIf("missing" in found)("the inbox", () => {
     await page.getByRole("button", { name: "Notifications on" }).waitFor();
     await page.reload();
     await page.getByRole("button", { name: "Notifications on" }).waitFor(); // remembered
+    await page.getByText("Loading…").waitFor({ state: "hidden" }); // it notifies only of what comes later
     const id = await ask("git push");
     await expect.poll(readShown).toMatchObject([{ title: "Fix it needs you", tag: `${id} req_1` }]);
     expect(await page.title()).toMatch(/^\(\d+\) Inbox · Rookery$/);
