@@ -10,13 +10,13 @@ import { listUnchangedSetUpFiles } from "./set-up-files.ts";
 
 export interface CommitAllOptions {
   readonly message: string;
-  /** Files and folders that stay uncommitted, such as files that the set-up copied. */
+  /** Files and folders that stay uncommitted, such as files that the setup copied. */
   readonly exclude?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Commits all changes except ignored files, nested repositories and files that are as the set-up left them. Returns the
+ * Commits all changes except ignored files, nested repositories and files that are as the setup left them. Returns the
  * commit id, or undefined if nothing changed.
  *
  * Runs no hooks and signs nothing, because nobody can answer a prompt or fix what a hook reports. Rejects with

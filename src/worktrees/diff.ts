@@ -4,7 +4,13 @@ import { copyFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ChangedFile, TaskDiff } from "../domain/index.ts";
 import { unstage } from "./commit.ts";
-import { assertWorktreeExists, listWorktreeCommits, parseEmbeddedRepositories, parseUnmergedFiles } from "./status.ts";
+import {
+  assertWorktreeExists,
+  listCommits,
+  listWorktreeCommits,
+  parseEmbeddedRepositories,
+  parseUnmergedFiles,
+} from "./status.ts";
 import { STATUS_FLAGS, type StatusEntry } from "./status-entry.ts";
 import { listChangedGitlinks } from "./gitlinks.ts";
 import { readGitDirPointer } from "./linked-worktrees.ts";
@@ -33,7 +39,12 @@ const DIFF_FLAGS = [
   "--submodule=short",
 ];
 
-/** Leaves out files that are as the set-up left them. Rejects with `worktree_missing` if the worktree does not exist. */
+/** For `parseDiff`. */
+const LIST_FLAGS = ["--raw", "--numstat", "-z", "--abbrev=40"];
+
+/**
+ * Leaves out files that are as the setup left them. Rejects with `worktree_missing` if the worktree does not exist.
+ */
 export async function readWorktreeDiff(
   worktree: Worktree,
   repository: Repository,
@@ -46,7 +57,7 @@ export async function readWorktreeDiff(
     listUnchangedSetUpFiles(worktree, repository, { signal }),
     readNames(repository, ["status", "--porcelain=v1", ...STATUS_FLAGS], at),
     listChangedGitlinks(repository, at),
-    findDiffBase(worktree, repository, at),
+    findDiffBase(worktree.baseCommit, "HEAD", repository, at),
     listWorktreeCommits(worktree, repository, { signal }),
   ]);
   const lines = all.filter((line) => !setUp.has(line.slice(3)));
@@ -55,8 +66,8 @@ export async function readWorktreeDiff(
   await using index = await copyIndexWith(worktree, repository, { add: untracked, hide: [...setUp.values()] }, at);
   const withIndex = { ...at, index: index.file };
   const [listed, patch] = await Promise.all([
-    readNames(repository, ["diff", "--raw", "--numstat", "-z", "--abbrev=40", ...DIFF_FLAGS, base, "--"], withIndex),
-    options.patch === true ? readPatch(repository, base, withIndex) : undefined,
+    readNames(repository, ["diff", ...LIST_FLAGS, ...DIFF_FLAGS, base, "--"], withIndex),
+    options.patch === true ? readPatch(repository, [base], withIndex) : undefined,
   ]);
   const known = { untracked: new Set(untracked), unmerged: new Set(parseUnmergedFiles(lines)) };
   const parsed = parseDiff(listed, known);
@@ -64,15 +75,45 @@ export async function readWorktreeDiff(
     ...embedded.map((path): ChangedFile => ({ path, change: "untracked", binary: false })),
     ...changed.filter((path) => !parsed.some((file) => file.path === path)).map(toChangedSubmodule),
   ];
-  const files = [...parsed, ...nested];
+  const uncommitted = lines.length > 0 || changed.length > 0;
+  return toTaskDiff([...parsed, ...nested], patch, { base, commits, uncommitted });
+}
+
+/**
+ * Reads the diff of a snapshot of a worktree, see `mirror/snapshot.ts`. The snapshot and the base must be in the
+ * repository. Untracked files are `added`, because a snapshot does not say which ones they were.
+ */
+export async function readSnapshotDiff(
+  snapshot: string,
+  { baseCommit }: Pick<Worktree, "baseCommit">,
+  repository: Repository,
+  options: DiffOptions = {},
+): Promise<TaskDiff> {
+  const at = { signal: options.signal };
+  const head = `${snapshot}^1`;
+  const base = await findDiffBase(baseCommit, head, repository, at);
+  const [commits, trees, listed, patch] = await Promise.all([
+    listCommits(repository, `${baseCommit}..${head}`, at),
+    repository.git(["rev-parse", `${head}^{tree}`, `${snapshot}^{tree}`], at),
+    readNames(repository, ["diff", ...LIST_FLAGS, ...DIFF_FLAGS, base, snapshot, "--"], at),
+    options.patch === true ? readPatch(repository, [base, snapshot], at) : undefined,
+  ]);
+  const [committed, saved] = trees.split("\n");
+  const files = parseDiff(listed, { untracked: new Set(), unmerged: new Set() });
+  return toTaskDiff(files, patch, { base, commits, uncommitted: committed !== saved });
+}
+
+function toTaskDiff(
+  files: readonly ChangedFile[],
+  patch: Awaited<ReturnType<typeof readPatch>> | undefined,
+  rest: Pick<TaskDiff, "base" | "commits" | "uncommitted">,
+): TaskDiff {
   const sum = (of: "additions" | "deletions"): number => files.reduce((total, file) => total + (file[of] ?? 0), 0);
   return {
-    base,
+    ...rest,
     files: files.slice(0, MAX_FILES).map(toDisplayFile),
     additions: sum("additions"),
     deletions: sum("deletions"),
-    commits,
-    uncommitted: lines.length > 0 || changed.length > 0,
     truncated: patch?.truncated === true || files.length > MAX_FILES,
     ...(patch !== undefined && { patch: patch.text }),
   };
@@ -90,15 +131,19 @@ function toDisplayFile(file: ChangedFile): ChangedFile {
 
 /** Returns the merge base of the branch and its base commit, or the base commit if they have none after a rebase. */
 async function findDiffBase(
-  { baseCommit }: Worktree,
+  baseCommit: string,
+  head: string,
   repository: Repository,
   at: RepositoryRunOptions,
 ): Promise<string> {
-  const { code, stdout } = await repository.gitTry(["merge-base", baseCommit, "HEAD"], at);
+  const { code, stdout } = await repository.gitTry(["merge-base", baseCommit, head], at);
   return code === 0 ? stdout.trim() : baseCommit;
 }
 
-/** Copies the index, and adds and hides files in the copy; the real index belongs to the agent. Uses no copy if there are none. */
+/**
+ * Copies the index, and adds and hides files in the copy; the real index belongs to the agent. Uses no copy if there
+ * are none.
+ */
 async function copyIndexWith(
   worktree: Worktree,
   repository: Repository,
@@ -122,7 +167,7 @@ async function copyIndexWith(
   }
 }
 
-/** Makes git take the version in HEAD of these files for the one in the worktree. */
+/** Makes git treat the HEAD version of these files as the one in the worktree. */
 async function hideChanges(
   repository: Repository,
   entries: readonly StatusEntry[],
@@ -139,8 +184,9 @@ async function hideChanges(
   await repository.git(args, { ...run, input: joinNames(tracked) });
 }
 
-async function readPatch(repository: Repository, base: string, at: RepositoryRunOptions) {
-  const args = ["diff", "--src-prefix=a/", "--dst-prefix=b/", ...DIFF_FLAGS, base, "--"];
+/** `commits`: one to compare with the worktree, or two. */
+async function readPatch(repository: Repository, commits: readonly string[], at: RepositoryRunOptions) {
+  const args = ["diff", "--src-prefix=a/", "--dst-prefix=b/", ...DIFF_FLAGS, ...commits, "--"];
   const result = await repository.gitTry(args, { ...at, truncateAt: MAX_DIFF_BYTES });
   if (!result.truncated) return { text: result.stdout, truncated: false };
   return { text: result.stdout.slice(0, result.stdout.lastIndexOf("\n") + 1), truncated: true }; // end at a complete line

@@ -45,7 +45,9 @@ export const DISABLE_LFS: readonly string[] = ["process=", "smudge=", "clean=", 
   `filter.lfs.${setting}`,
 ]);
 
-/** Returns git's output without the final newline. Rejects with the error of `toGitError`, or with the signal's reason. */
+/**
+ * Returns git's output without the final newline. Rejects with the error of `toGitError`, or with the signal's reason.
+ */
 export async function git(
   cwd: string,
   args: readonly string[],
@@ -139,7 +141,7 @@ function captureStream(stream: NodeJS.ReadableStream | null, limit: number, onOv
   return { over: () => length > limit, bytes: () => Buffer.concat(chunks) };
 }
 
-/** Variables that make git use another repository than that of the working directory, or change its output. */
+/** Variables that make git use a repository other than that of the working directory, or change its output. */
 const REPOSITORY_VARIABLES = new Set([
   "GIT_DIR",
   "GIT_WORK_TREE",
@@ -163,7 +165,9 @@ const REPOSITORY_VARIABLES = new Set([
   "GIT_ICASE_PATHSPECS",
 ]);
 
-/** Copies the environment for git and for commands in a worktree, without variables that point to another repository. */
+/**
+ * Copies the environment for git and for commands in a worktree, without variables that point to another repository.
+ */
 export function removeRepositoryVariables(env: EnvironmentVariables): Record<string, string | undefined> {
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => !REPOSITORY_VARIABLES.has(name) && !name.startsWith("GIT_TRACE")),

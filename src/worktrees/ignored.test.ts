@@ -50,7 +50,7 @@ it("keeps a file that is ignored by a .gitignore of the agent", async () => {
   await expectRejection(removeWorktree(scene.repository, worktree), "worktree_unmerged", /\.gitignore, work\.txt/);
 });
 
-it("removes unchanged set-up files, copies of main checkout files, and folders that tools can recreate", async () => {
+it("removes unchanged setup files, copies of main checkout files, and folders that tools can recreate", async () => {
   await using scene = await openScene({
     "a.txt": "one\n",
     ".gitignore": ".env\nmade*\nnode_modules\ntarget\n.venv\n.late\n",

@@ -20,7 +20,7 @@ const MAX_NAMED = 1_000;
 const MAX_COMPARED_BYTES = 16 * 1024 * 1024;
 
 /**
- * Lists ignored files relative to the root, at most 1,000. Skips files that have not changed since the set-up, files that
+ * Lists ignored files relative to the root, at most 1,000. Skips files that have not changed since the setup, files that
  * the main checkout also has with the same content, and folders that a tool can create again (see `docs/adr/`).
  */
 export async function findIgnoredLoss(

@@ -10,12 +10,13 @@ export {
 } from "./repository.ts";
 export { runCommand, type ShellCommand, type ShellCommandResult } from "./run-command.ts";
 export * from "./merge/index.ts";
+export * from "./mirror/index.ts";
 export { leaseWorktree, type WorktreeLease } from "./lease.ts";
 export { findWorktree, listWorktrees, type Worktree } from "./record.ts";
 export { leasePort, releasePort, type PortLease } from "./port.ts";
 export { setUpWorktree, type SetUpOptions } from "./set-up.ts";
 export { commitAll, type CommitAllOptions } from "./commit.ts";
-export { MAX_DIFF_BYTES, readWorktreeDiff, type DiffOptions } from "./diff.ts";
+export { MAX_DIFF_BYTES, readSnapshotDiff, readWorktreeDiff, type DiffOptions } from "./diff.ts";
 export {
   countUncommittedFiles,
   listWorktreeCommits,

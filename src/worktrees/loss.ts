@@ -14,7 +14,7 @@ import type { Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
 
 export interface WorktreeLoss {
-  /** Uncommitted files, relative to the root, without ignored ones and those that are as the set-up left them. */
+  /** Uncommitted files, relative to the root, without ignored ones and those that are as the setup left them. */
   readonly files: readonly string[];
   /** Ignored files that exist nowhere else. */
   readonly ignored: readonly string[];

@@ -73,18 +73,18 @@ export async function deleteWorktreeRecord(repository: Repository, id: string): 
   await deleteSetUpRecord(repository, id);
 }
 
-/** Call it if the worktree is created again: the files of the last set-up are gone. */
+/** Call it if the worktree is created again: the files of the last setup are gone. */
 export async function deleteSetUpRecord(repository: Repository, id: string): Promise<void> {
   await rm(setUpFilesFile(repository, id), { force: true });
   await rm(`${setUpFilesFile(repository, id)}.new`, { force: true });
 }
 
-/** Lists the uncommitted files that the set-up left. See `set-up-files.ts`. */
+/** Lists the uncommitted files that the setup left. See `set-up-files.ts`. */
 export function setUpFilesFile(repository: Repository, id: string): string {
   return join(recordFolder(repository), `${checkWorktreeId(id)}.setup`);
 }
 
-/** The modification time of this file is the end of the set-up: files that changed later are the agent's work. */
+/** The modification time of this file is the end of the setup: files that changed later are the agent's work. */
 export function setUpMarkerFile(repository: Repository, id: string): string {
   return join(recordFolder(repository), `${checkWorktreeId(id)}.ready`);
 }

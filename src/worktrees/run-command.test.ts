@@ -46,7 +46,7 @@ it("passes output on up to the limit and counts the omitted bytes", async () => 
   expect(ended.tail).toMatch(/x+the end\n$/);
 });
 
-it("rejects with the reason of an aborted signal", async () => {
+it("rejects with the signal's reason", async () => {
   const controller = new AbortController();
   const running = run("sleep 1000", { signal: controller.signal });
   await vi.waitFor(() => expect(processesMarked(MARKER)).not.toEqual([]));

@@ -1,4 +1,4 @@
-/** Tests each kind of file that the set-up of a worktree may leave. */
+/** Tests each kind of file that the setup of a worktree may leave. */
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ async function setUp({ repository, env }: Scene, worktree: Worktree, command: st
   return outputs.join("");
 }
 
-/** Leases a worktree and runs the command as its set-up. */
+/** Leases a worktree and runs the command as its setup. */
 async function leaseWithSetUp(scene: Scene, command: string): Promise<Worktree> {
   const worktree = await lease(scene);
   await setUp(scene, worktree, command);
@@ -58,7 +58,7 @@ async function expectNoWork({ repository }: Scene, worktree: Worktree): Promise<
   });
 }
 
-/** What a set-up may leave, by what it is. */
+/** What a setup may leave, by what it is. */
 const LEFTOVERS: Readonly<Record<string, string>> = {
   "an untracked file": "echo made > made.txt",
   "a file in an untracked folder": "mkdir -p gen/deep && echo made > gen/deep/made.txt",
@@ -81,8 +81,8 @@ const LEFTOVERS: Readonly<Record<string, string>> = {
   "a skip-worktree file": "echo local > config.ini && git update-index --skip-worktree config.ini",
 };
 
-describe.each(Object.entries(LEFTOVERS))("%s that the set-up left", (_, command) => {
-  it("is no change, is not committed, and does not keep the worktree", async () => {
+describe.each(Object.entries(LEFTOVERS))("%s that the setup left", (_, command) => {
+  it("is not a change, is not committed, and does not keep the worktree", async () => {
     await using scene = await openScene(FILES);
     const worktree = await leaseWithSetUp(scene, command);
     await expectNoWork(scene, worktree);
@@ -115,7 +115,7 @@ it.each([
   expect(await commitWork(scene, worktree)).toEqual(committed);
 });
 
-it("lets the agent commit a file of the set-up, and commits later changes of it", async () => {
+it("lets the agent commit a file of the setup, and commits later changes of it", async () => {
   await using scene = await openScene(FILES);
   const worktree = await leaseWithSetUp(scene, "echo made > made.txt; echo 2 > lock.json");
   const git = (...args: string[]) => scene.user.git("-C", worktree.path, ...args);
@@ -125,14 +125,14 @@ it("lets the agent commit a file of the set-up, and commits later changes of it"
   expect((await readWorktreeDiff(worktree, scene.repository)).files).toHaveLength(2);
   await rm(join(worktree.path, "made.txt"));
   expect(await commitWork(scene, worktree)).toEqual(["made.txt"]);
-  // Restored to what the set-up wrote, but no longer compared with the same version in HEAD.
+  // Restored to what the setup wrote, but no longer compared with the same version in HEAD.
   await writeFile(join(worktree.path, "lock.json"), "3\n");
   expect(await commitWork(scene, worktree)).toEqual(["lock.json"]);
   await writeFile(join(worktree.path, "lock.json"), "2\n");
   expect(await commitWork(scene, worktree)).toEqual(["lock.json"]);
 });
 
-it("counts a file of the set-up as work while the agent has staged another version of it", async () => {
+it("counts a file of the setup as work while the agent has staged another version of it", async () => {
   await using scene = await openScene(FILES);
   const worktree = await leaseWithSetUp(scene, "echo made > made.txt; echo 2 > lock.json");
   await scene.user.git("-C", worktree.path, "add", "--all");
@@ -143,7 +143,7 @@ it("counts a file of the set-up as work while the agent has staged another versi
   await expectRejection(removeWorktree(scene.repository, worktree), "worktree_unmerged", /: lock\.json;/);
 });
 
-it("keeps the commits of a set-up that commits by itself", async () => {
+it("keeps the commits of a setup that commits by itself", async () => {
   await using scene = await openScene(FILES);
   const worktree = await leaseWithSetUp(
     scene,
@@ -157,7 +157,7 @@ it("keeps the commits of a set-up that commits by itself", async () => {
   await expectRejection(removeWorktree(scene.repository, worktree), "worktree_unmerged", /1 commit of/);
 });
 
-it("leaves out a submodule that the set-up moved to another commit, but not commits or changes in it", async () => {
+it("leaves out a submodule that the setup moved to another commit, but not commits or changes in it", async () => {
   await using library = await temporaryRepository({ "lib.txt": "lib\n" });
   await library.git("commit", "--quiet", "--allow-empty", "-m", "Second");
   await using scene = await openScene(FILES);
@@ -175,13 +175,13 @@ it("leaves out a submodule that the set-up moved to another commit, but not comm
   expect(await commitWork(scene, worktree)).toEqual(["sub"]);
 });
 
-it("keeps a worktree with a repository that the set-up cloned, since the agent may have committed there", async () => {
+it("keeps a worktree with a repository that the setup cloned, since the agent may have committed there", async () => {
   await using scene = await openScene(FILES);
   const worktree = await leaseWithSetUp(scene, "git init --quiet vendor");
   await expectRejection(removeWorktree(scene.repository, worktree), "worktree_unmerged", /vendor\//);
 });
 
-it("commits the deletion of a file that the set-up replaced by a folder, in which the agent may work", async () => {
+it("commits the deletion of a file that the setup replaced by a folder, in which the agent may work", async () => {
   await using scene = await openScene(FILES);
   const worktree = await leaseWithSetUp(scene, "rm gone.txt && mkdir gone.txt && echo x > gone.txt/x");
   await writeFile(join(worktree.path, "gone.txt/work"), "work\n");
@@ -198,7 +198,7 @@ it("does not keep a worktree because of a copied file that git does not ignore",
   expect(existsSync(worktree.path)).toBe(false);
 });
 
-it("records what a failed set-up left, but nothing that someone changes before the next one", async () => {
+it("records what a failed setup left, but nothing that someone changes before the next one", async () => {
   await using scene = await openScene(FILES);
   const worktree = await lease(scene);
   await expectRejection(setUp(scene, worktree, "echo made > made.txt; exit 1"), "setup_failed");
@@ -208,7 +208,7 @@ it("records what a failed set-up left, but nothing that someone changes before t
   expect(await commitWork(scene, worktree)).toEqual(["a.txt"]);
 });
 
-it("records no file that is there when the set-up of a stopped task runs again", async () => {
+it("counts all files as work if a setup that was stopped runs again", async () => {
   await using scene = await openScene(FILES);
   const { repository, env } = scene;
   const worktree = await lease(scene);
@@ -266,7 +266,7 @@ it.each([
   ["1,001 files", "mkdir -p many && cd many && seq 1 1001 | xargs touch", 1_001],
   ["30,000 files", "mkdir -p many && cd many && seq 1 30000 | xargs -n 5000 touch", 30_000],
   ["more than 100 MB", "truncate -s 101M big", 1],
-])("counts %s as work, and the output of the set-up says so", async (_, command, count) => {
+])("counts %s as work, and the output of the setup says so", async (_, command, count) => {
   await using scene = await openScene(FILES);
   const worktree = await lease(scene);
   const output = await setUp(scene, worktree, command);

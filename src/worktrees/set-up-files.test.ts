@@ -34,7 +34,7 @@ async function openSetUp() {
   return { ...scene, worktree, committed };
 }
 
-it("leaves files that are as the set-up left them out of status, diff and commits, and removes them", async () => {
+it("excludes unchanged setup files from status, diff and commits, and removes them", async () => {
   await using s = await openSetUp();
   const { worktree, repository } = s;
   expect(await readWorktreeStatus(worktree, repository)).toMatchObject({ uncommitted: false, files: [], commits: 0 });
@@ -48,7 +48,7 @@ it("leaves files that are as the set-up left them out of status, diff and commit
   expect(existsSync(worktree.path)).toBe(false);
 });
 
-it("commits what the agent changes of them, and nothing else of them", async () => {
+it("commits only those that the agent changes", async () => {
   await using s = await openSetUp();
   const { worktree, repository } = s;
   for (const name of ["lock.json", "staged.txt", "work.txt"]) await appendFile(join(worktree.path, name), "more\n");

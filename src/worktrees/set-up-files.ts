@@ -1,8 +1,8 @@
 /**
- * Remembers the uncommitted files that the set-up of a worktree left, such as a generated file that git does not ignore.
+ * Remembers the uncommitted files that the setup of a worktree left, such as a generated file that git does not ignore.
  *
- * A file that is still as the set-up left it is not work of the task: it is not committed, it does not count as a change,
- * and its removal loses nothing, because the set-up can create it again. A file counts as unchanged only if its content,
+ * A file that is still as the setup left it is not work of the task: it is not committed, it does not count as a change,
+ * and its removal loses nothing, because the setup can create it again. A file counts as unchanged only if its content,
  * its mode and its version in HEAD are the recorded ones, and nobody staged another one. Everything that is not recorded counts as work.
  */
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
@@ -17,7 +17,7 @@ import { setUpFilesFile, type Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
 import { STATUS_FLAGS, parseStatusEntry, type StatusEntry } from "./status-entry.ts";
 
-/** Beyond one of these limits nothing is recorded, so that everything that the set-up left counts as work. */
+/** Beyond one of these limits nothing is recorded, so that everything that the setup left counts as work. */
 export const MAX_SET_UP_FILES = 1_000;
 export const MAX_SET_UP_BYTES = 100 * 1024 * 1024;
 /** Enough for 1,000 long paths. */
@@ -42,7 +42,7 @@ interface ReadOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Lists the files that are still as the set-up left them. Runs git only if the set-up left files. */
+/** Lists the files that are still as the setup left them. Runs git only if the setup left files. */
 export async function listUnchangedSetUpFiles(
   worktree: Worktree,
   repository: Repository,
@@ -85,8 +85,8 @@ export async function recordSetUpFiles(
 }
 
 /**
- * Lists the uncommitted files that are there before a set-up, except those that a failed one recorded: someone may have
- * worked there since. A set-up that was stopped or killed recorded nothing, so that all files that it left are listed.
+ * Lists the uncommitted files that are there before a setup, except those that a failed one recorded: someone may have
+ * worked there since. A setup that was stopped or killed recorded nothing, so that all files that it left are listed.
  */
 export async function listForeignFiles(
   worktree: Worktree,

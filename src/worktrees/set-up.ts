@@ -1,4 +1,4 @@
-/** Prepares a new worktree: copies untracked files from the main checkout and runs the user's set-up command. */
+/** Prepares a new worktree: copies untracked files from the main checkout and runs the user's setup command. */
 import { constants } from "node:fs";
 import { copyFile, lstat, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute } from "node:path";
@@ -29,8 +29,8 @@ const LAST_LINES = 20;
 const MAX_FILES = 10_000;
 
 /**
- * Safe to repeat after a failure or a kill. Records the files that it leaves uncommitted, also if it fails, but not if it
- * is aborted: another process may use the worktree by then. Rejects with `setup_failed` or `disk_full`, or with the
+ * Safe to repeat after a failure or a kill. Records the files that it leaves uncommitted, even if it fails, but not if
+ * it is aborted: another process may use the worktree by then. Rejects with `setup_failed` or `disk_full`, or with the
  * signal's reason.
  */
 export async function setUpWorktree(worktree: Worktree, repository: Repository, options: SetUpOptions): Promise<void> {
@@ -54,7 +54,7 @@ async function runSetUp(worktree: Worktree, repository: Repository, options: Set
   if (options.command !== undefined) await runSetUpCommand(worktree, options.command, options);
 }
 
-/** If the files cannot be recorded, they count as work of the task. The output of the set-up then says so. */
+/** If the files cannot be recorded, they count as work of the task. The output of the setup then says so. */
 async function tryRecordFiles(
   worktree: Worktree,
   repository: Repository,
@@ -68,7 +68,7 @@ async function tryRecordFiles(
     options.onOutput(`the setup left ${limit} of files that git does not ignore, ${fix}\n`);
   } catch (error) {
     options.signal?.throwIfAborted();
-    options.onOutput(`the files that the set-up left could not be listed (${messageOf(error)}), ${fix}\n`);
+    options.onOutput(`the files that the setup left could not be listed (${messageOf(error)}), ${fix}\n`);
   }
 }
 
@@ -78,7 +78,7 @@ async function runSetUpCommand(worktree: Worktree, command: string, options: Set
   const lastLines = end.tail.trimEnd().split("\n").slice(-LAST_LINES).join("\n");
   throw new RookeryError(
     "setup_failed",
-    `the set-up command \`${command}\` ${describeExit(end, options.timeoutMs)}${lastLines === "" ? "" : `:\n${lastLines}`}`,
+    `the setup command \`${command}\` ${describeExit(end, options.timeoutMs)}${lastLines === "" ? "" : `:\n${lastLines}`}`,
   );
 }
 

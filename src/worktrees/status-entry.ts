@@ -15,7 +15,7 @@ export interface StatusEntry {
   readonly index: string;
   /** True if the index has what the worktree has, or nothing. */
   readonly isIndexCurrent: boolean;
-  /** True if the index differs from HEAD, also by the intent to add the path. */
+  /** True if the index differs from HEAD, even if only by an intent to add the path. */
   readonly isStaged: boolean;
   readonly isUnmerged: boolean;
   /** True for a nested repository that git tracks by its commit. */

@@ -5,7 +5,7 @@ import { listChangedGitlinks } from "./gitlinks.ts";
 import { isLinkedWorktree } from "./linked-worktrees.ts";
 import { displayName, readNames, type ByteName } from "./byte-names.ts";
 import type { Worktree } from "./record.ts";
-import type { Repository } from "./repository.ts";
+import type { Repository, RepositoryRunOptions } from "./repository.ts";
 import { listUnchangedSetUpFiles } from "./set-up-files.ts";
 import { STATUS_FLAGS, parseStatusEntry } from "./status-entry.ts";
 
@@ -13,7 +13,7 @@ export interface WorktreeStatus {
   readonly headCommit: string;
   /** The branch that is checked out. Undefined for a detached HEAD. */
   readonly branch?: string | undefined;
-  /** True if there are uncommitted changes. Files that are as the set-up left them do not count, here and in `files`. */
+  /** True if there are uncommitted changes. Files that are as the setup left them do not count, here and in `files`. */
   readonly uncommitted: boolean;
   /** Uncommitted files relative to the root, at most 1,000. */
   readonly files: readonly string[];
@@ -76,20 +76,21 @@ export async function listWorktreeCommits(
   { signal }: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<readonly TaskCommit[]> {
   await assertWorktreeExists(worktree, repository);
+  return listCommits(repository, `${worktree.baseCommit}..HEAD`, { cwd: worktree.path, signal });
+}
+
+/** Lists the commits of a range, the newest first. */
+export async function listCommits(
+  repository: Repository,
+  range: string,
+  at: RepositoryRunOptions,
+): Promise<readonly TaskCommit[]> {
   const format = "--format=%H%x00%s%x00%an%x00%cI";
-  const args = [
-    "log",
-    "-z",
-    "--no-show-signature",
-    `--max-count=${MAX_COMMITS}`,
-    format,
-    `${worktree.baseCommit}..HEAD`,
-    "--",
-  ];
-  const fields = (await repository.git(args, { cwd: worktree.path, signal })).split("\0");
+  const args = ["log", "-z", "--no-show-signature", `--max-count=${MAX_COMMITS}`, format, range, "--"];
+  const fields = (await repository.git(args, at)).split("\0");
   const commits: TaskCommit[] = [];
-  for (let at = 0; at + 3 < fields.length; at += 4) {
-    const [commit = "", subject = "", author = "", when = ""] = fields.slice(at, at + 4);
+  for (let index = 0; index + 3 < fields.length; index += 4) {
+    const [commit = "", subject = "", author = "", when = ""] = fields.slice(index, index + 4);
     commits.push({ commit: commit.trim(), subject, author, at: when });
   }
   return commits;

@@ -12,6 +12,11 @@ import { leaseWorktree } from "./lease.ts";
 import { readWorktreeStatus } from "./status.ts";
 import { findLoss } from "./loss.ts";
 import { mergeBranch, predictBranchMerge } from "./merge/index.ts";
+import type { Mirror } from "./mirror/mirror.ts";
+import { openMergeRemote } from "./mirror/publish.ts";
+import { restoreWorktree } from "./mirror/restore.ts";
+import { openRemoteScene, type RemoteScene } from "./mirror/test-remote.ts";
+import { WorkInProgress, claimWorkInProgress, deleteWorkInProgress } from "./mirror/work-in-progress.ts";
 import { removeWorktree } from "./remove.ts";
 import { openRepository, type Repository } from "./repository.ts";
 import { MARKER, expectRejection, testGitOptions } from "./test-scene.ts";
@@ -49,6 +54,12 @@ class Canaries implements AsyncDisposable {
     const program = join(this.#folder.path, key.replace("*", "evil"));
     writeCanary(program, this.#ran);
     return key.startsWith("submodule.") && name === "update" ? `!${program}` : program;
+  }
+
+  /** Writes a program that records that it ran. Returns its path. */
+  writeProgram(path: string): string {
+    writeCanary(path, this.#ran);
+    return path;
   }
 
   get ran(): string {
@@ -129,6 +140,54 @@ describe("does not run a program that is named", () => {
     await leaseWorktree(repository, { id: "t1", branch: "rookery/t1" }).catch(() => undefined);
     expect(programs.ran).toBe("");
     expect(existsSync(join(user.path, "ran-by-ext"))).toBe(false);
+  });
+});
+
+describe("fetching and pushing run no program that is named", () => {
+  /** Runs every feature that contacts a remote, on two hosts. */
+  async function runEveryRemoteFeature(scene: RemoteScene, spoil: (mirror: Mirror) => Promise<void>): Promise<void> {
+    const task = { id: "t1", createdAt: "2026-01-01T00:00:00.000Z" };
+    const open = async (name: string) => {
+      await spoil(await scene.host(name).open());
+      return scene.host(name).open();
+    };
+    const [a, b] = [await open("a"), await open("b")];
+    const branch = "rookery/t1";
+    const worktree = await leaseWorktree(a.repository, { id: "t1", branch, base: "origin/main" });
+    await writeFile(join(worktree.path, "new.txt"), "new\n");
+    await new WorkInProgress(a, task, undefined).save(worktree, { message: "Work in progress" });
+    await b.fetch();
+    const snapshot = (await claimWorkInProgress(b, task, { message: "Taken over" })) ?? "";
+    const { worktree: restored } = await restoreWorktree(b.repository, { ...worktree, snapshot });
+    await commitAll(restored, b.repository, { message: "Work" });
+    const how = { branch, into: "main", how: "merge", message: "Merge", marker: MARKER } as const;
+    const report = await mergeBranch(b.repository, { ...how, remote: openMergeRemote(b, "main") });
+    expect(report.outcome).toBe("merged");
+    await deleteWorkInProgress(b, task);
+  }
+
+  it("by the configuration and the hooks of a mirror, which an agent may have changed", async () => {
+    await using programs = await canaries();
+    await using scene = await openRemoteScene({ "a.txt": "one\n", ".gitattributes": ATTRIBUTES });
+    await runEveryRemoteFeature(scene, async ({ repository, transport: { gitDir, url } }) => {
+      const redirect = `[url "ext::sh -c false "]\n\tinsteadOf = ${url}\n[remote "${url}"]\n\tvcs = evil\n`;
+      await appendFile(join(gitDir, "config"), `${programs.config(["never", "user", "flag", "driver"])}${redirect}`);
+      await appendFile(join(repository.commonDir, "config"), programs.config(["never", "user", "flag"]));
+      for (const hook of ["pre-push", "reference-transaction", "post-checkout"]) {
+        programs.writeProgram(join(gitDir, "hooks", hook));
+        programs.writeProgram(join(repository.commonDir, "hooks", hook));
+      }
+    });
+    expect(programs.ran).toBe("");
+  });
+
+  it("by the files and the configuration of the remote", async () => {
+    await using programs = await canaries();
+    await using scene = await openRemoteScene({ "a.txt": "one\n", ".gitattributes": ATTRIBUTES });
+    const hook = `[uploadpack]\n\tpackObjectsHook = ${programs.writeProgram(join(scene.remote, "pack-objects"))}\n`;
+    await appendFile(join(scene.remote, "config"), `${programs.config(["user", "flag", "driver"])}${hook}`);
+    await runEveryRemoteFeature(scene, () => Promise.resolve());
+    expect(programs.ran).toBe("");
   });
 });
 

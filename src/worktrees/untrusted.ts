@@ -40,6 +40,7 @@ export const PROGRAM_SETTINGS: readonly ProgramSetting[] = [
   { key: "sequence.editor", rule: "never", value: ":" },
   { key: "core.askPass", rule: "never", value: "false" },
   { key: "commit.gpgSign", rule: "never", value: "false" },
+  { key: "push.gpgSign", rule: "never", value: "false" },
   { key: "log.showSignature", rule: "never", value: "false" },
   { key: "merge.verifySignatures", rule: "never", value: "false" },
   { key: "gpg.program", rule: "never", value: "false" },
@@ -55,6 +56,7 @@ export const PROGRAM_SETTINGS: readonly ProgramSetting[] = [
   { key: "gpg.ssh.defaultKeyCommand", rule: "user" },
   { key: "remote.*.uploadpack", rule: "user", value: "git-upload-pack" },
   { key: "remote.*.receivepack", rule: "user", value: "git-receive-pack" },
+  { key: "remote.*.vcs", rule: "user" },
   { key: "submodule.*.update", rule: "user", value: "checkout" },
   { key: "trailer.*.command", rule: "user", value: "true" },
   { key: "trailer.*.cmd", rule: "user", value: "true" },
@@ -81,9 +83,11 @@ export interface GitPolicy {
   readonly workTree?: string | undefined;
   /** Object folder. Default: that of the repository. */
   readonly objects?: string | undefined;
+  /** Another object folder to read from. Default: none. */
+  readonly alternates?: string | undefined;
   /** Settings in addition to the fixed ones. */
   readonly settings?: readonly GitSetting[] | undefined;
-  /** Protocols that git may fetch with, separated by colons. Default: none, and git fetches no missing objects. */
+  /** Protocols that git may fetch and push with, separated by colons. Default: none, and git fetches no missing objects. */
   readonly protocols?: string | undefined;
 }
 
@@ -98,6 +102,7 @@ export function policyEnvironment({
   gitDir,
   workTree,
   objects,
+  alternates,
   settings = [],
   protocols,
 }: GitPolicy): EnvironmentVariables {
@@ -106,6 +111,7 @@ export function policyEnvironment({
     ...(gitDir !== undefined && { GIT_DIR: gitDir }),
     ...(workTree !== undefined && { GIT_WORK_TREE: workTree }),
     ...(objects !== undefined && { GIT_OBJECT_DIRECTORY: objects }),
+    ...(alternates !== undefined && { GIT_ALTERNATE_OBJECT_DIRECTORIES: alternates }),
     GIT_ALLOW_PROTOCOL: protocols ?? "none",
     GIT_NO_LAZY_FETCH: protocols === undefined ? "1" : "0",
     GIT_PROTOCOL_FROM_USER: "0",

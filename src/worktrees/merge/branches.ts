@@ -14,6 +14,8 @@ export interface Branches {
 export interface BranchNames {
   readonly branch: string;
   readonly into: string;
+  /** The ref of the target branch. Default: the branch `into` of this repository. */
+  readonly intoRef?: string | undefined;
 }
 
 /** Rejects with `input_invalid` if a name is invalid or not a branch, and with `base_not_found` if it does not exist. */
@@ -26,14 +28,18 @@ export async function readBranches(
   if (names.branch === names.into) {
     throw new RookeryError("input_invalid", `${names.into} cannot be merged into itself; name another branch`);
   }
-  const refs = [`refs/heads/${names.branch}`, `refs/heads/${names.into}`];
+  const refs = [`refs/heads/${names.branch}`, names.intoRef ?? `refs/heads/${names.into}`];
   const format = "--format=%(refname)%00%(objectname)%00%(symref)";
   const lines = (await repository.git(["for-each-ref", format, ...refs], { signal })).split("\n");
   const found = new Map(lines.map((line) => line.split("\0")).map(([ref, ...rest]) => [ref, rest] as const));
   const [branch, into] = refs.map((ref) => found.get(ref));
   if (branch?.[0] === undefined) throw await branchNotFound(repository, names.branch);
   if (into?.[0] === undefined) throw await branchNotFound(repository, names.into);
-  return { branch: branch[0], into: into[0], ref: into[1] || `refs/heads/${names.into}` };
+  return {
+    branch: branch[0],
+    into: into[0],
+    ref: (names.intoRef === undefined ? into[1] : "") || `refs/heads/${names.into}`,
+  };
 }
 
 /** Also rejects a leading dash, which some git commands accept and others parse as an option. */

@@ -7,7 +7,7 @@ import { readBranches, type Branches } from "./branches.ts";
 import { findBranchCheckout } from "./checkouts.ts";
 import { combineBranches } from "./combine.ts";
 import { findLocalChanges } from "./local-changes.ts";
-import { publishMerge } from "./publish.ts";
+import { publishMerge, type Publication } from "./publish.ts";
 import { openScratchCheckout } from "./scratch.ts";
 
 export interface MergeOptions {
@@ -23,7 +23,19 @@ export interface MergeOptions {
   onPrepared?(commit: string): Promise<void>;
   /** Commit that an interrupted run prepared for the same merge. If it was published, the merge is done. */
   readonly earlier?: string | undefined;
+  /** The remote that has the target branch. Default: the branch of this repository and its checkout. */
+  readonly remote?: MergeRemote | undefined;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** A remote whose branch is merged into. */
+export interface MergeRemote {
+  /** The ref of this repository that has the target branch as it was last fetched. */
+  readonly ref: string;
+  /** Fetches the target branch. Rejects with `remote_unreachable`. */
+  refresh(signal?: AbortSignal): Promise<void>;
+  /** Moves the branch of the remote if it still has the commit `from`. Rejects with `remote_unreachable` or `remote_refused`. */
+  publish(publication: Publication): Promise<"published" | "moved">;
 }
 
 /** A command that must succeed in a checkout of the merged commit. */
@@ -41,33 +53,56 @@ type Report = Omit<MergeReport, "how" | "into" | "dryRun">;
 
 /**
  * Call it inside `runInMergeQueue`. Rejects with `base_not_found`, `input_invalid`, `identity_missing`, `checkout_dirty`,
- * `repository_locked` or `disk_full`, and then changes neither the branch nor its checkout.
+ * `repository_locked`, `disk_full` or `remote_refused`, and then changes neither the branch nor its checkout. After
+ * `remote_unreachable`, the remote may have the last prepared commit: pass it as `earlier` to the next call.
  */
 export async function mergeBranch(repository: Repository, options: MergeOptions): Promise<MergeReport> {
   const { how, into, signal } = options;
   await repository.requireIdentity();
+  const prepared = options.earlier === undefined ? [] : [options.earlier];
+  const onPrepared = async (commit: string): Promise<void> => {
+    prepared.push(commit);
+    await options.onPrepared?.(commit);
+  };
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     signal?.throwIfAborted();
-    const branches = await readBranches(repository, options, signal);
-    const report = (await findEarlierMerge(repository, options)) ?? (await attemptMerge(repository, branches, options));
+    await options.remote?.refresh(signal);
+    const branches = await readBranches(repository, { ...options, intoRef: options.remote?.ref }, signal);
+    const report =
+      (await findEarlierMerge(repository, options, prepared)) ??
+      (await attemptMerge(repository, branches, { ...options, onPrepared }));
     if (report !== undefined) return { ...report, how, into, dryRun: false };
   }
   const message = `${into} moved ${MAX_ATTEMPTS} times during the merge; try again later`;
   return { outcome: "failed", how, into, dryRun: false, conflicts: [], commits: 0, message };
 }
 
+interface PublishedCommit {
+  readonly into: string;
+  readonly commit: string;
+  /** Where this repository has the branch `into`. Default: as its own branch. */
+  readonly ref?: string | undefined;
+}
+
 /** True if the branch `into` contains the commit. */
 export async function wasPublished(
   repository: Repository,
-  { into, commit }: { readonly into: string; readonly commit: string },
+  { into, commit, ref = `refs/heads/${into}` }: PublishedCommit,
 ): Promise<boolean> {
-  const args = ["merge-base", "--is-ancestor", "--end-of-options", commit, `refs/heads/${into}`];
+  const args = ["merge-base", "--is-ancestor", "--end-of-options", commit, ref];
   return (await repository.gitTry(args)).code === 0;
 }
 
-async function findEarlierMerge(repository: Repository, { into, earlier }: MergeOptions): Promise<Report | undefined> {
-  if (earlier === undefined || !(await wasPublished(repository, { into, commit: earlier }))) return undefined;
-  return { outcome: "merged", commit: earlier, conflicts: [], commits: 0 };
+async function findEarlierMerge(
+  repository: Repository,
+  { into, remote }: MergeOptions,
+  prepared: readonly string[],
+): Promise<Report | undefined> {
+  for (const commit of prepared) {
+    const published = await wasPublished(repository, { into, commit, ref: remote?.ref });
+    if (published) return { outcome: "merged", commit, conflicts: [], commits: 0 };
+  }
+  return undefined;
 }
 
 /** Returns undefined if the target branch moved in the meantime. */
@@ -76,8 +111,8 @@ async function attemptMerge(
   branches: Branches,
   options: MergeOptions,
 ): Promise<Report | undefined> {
-  const { how, message, gate, signal } = options;
-  const checkout = await findBranchCheckout(repository, branches.ref, signal);
+  const { how, message, gate, remote, signal } = options;
+  const checkout = remote === undefined ? await findBranchCheckout(repository, branches.ref, signal) : undefined;
   const combined = await combineBranches(repository, branches, { how, message, cwd: checkout, signal });
   if (combined.outcome !== "merged") return { conflicts: [], ...combined };
   const { commit, commits } = combined;
@@ -90,7 +125,8 @@ async function attemptMerge(
   }
   await options.onPrepared?.(commit);
   signal?.throwIfAborted();
-  if ((await publishMerge(repository, publication)) === "moved") return undefined;
+  const published = await (remote?.publish(publication) ?? publishMerge(repository, publication));
+  if (published === "moved") return undefined;
   return { outcome: "merged", commit, conflicts: [], commits };
 }
 

@@ -10,6 +10,8 @@ export interface PredictOptions {
   readonly branch: string;
   readonly into: string;
   readonly how: MergeHow;
+  /** The ref that has the target branch of a remote. Default: the branch of this repository and its checkout. */
+  readonly intoRef?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -21,7 +23,8 @@ export async function predictBranchMerge(repository: Repository, options: Predic
   const { how, into, signal } = options;
   await repository.requireIdentity();
   const branches = await readBranches(repository, options, signal);
-  const checkout = await findBranchCheckout(repository, branches.ref, signal);
+  const checkout =
+    options.intoRef === undefined ? await findBranchCheckout(repository, branches.ref, signal) : undefined;
   const message = `Merge ${options.branch}`;
   const combined = await combineBranches(repository, branches, { how, message, cwd: checkout, signal });
   const report = { conflicts: [], ...combined, how, into, dryRun: true, commit: undefined };
