@@ -1,4 +1,6 @@
 export interface PostgresCluster {
+  /** The folder of the server's Unix socket. */
+  readonly folder: string;
   /** For the user `postgres`, which needs no password. */
   readonly url: string;
   /** The path of the server's Unix socket. */
@@ -11,4 +13,16 @@ export interface PostgresCluster {
 }
 
 export function postgresBinaries(): string | undefined;
-export function startPostgresCluster(): Promise<PostgresCluster>;
+
+export interface PostgresClusterOptions {
+  /** Added to the configuration. Text values need their own quotes. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Further arguments of `initdb`. */
+  readonly initdb?: readonly string[];
+  /** Called before the server starts. */
+  readonly prepare?: (data: string, folder: string) => Promise<void>;
+}
+
+export function startPostgresCluster(options?: PostgresClusterOptions): Promise<PostgresCluster>;
+/** A primary and a synchronous standby. */
+export function startPostgresPair(): Promise<{ readonly primary: PostgresCluster; readonly standby: PostgresCluster }>;

@@ -24,6 +24,8 @@ const SETTINGS = {
   log_min_messages: "fatal",
 };
 
+const HBA = "local all secured scram-sha-256\nlocal all all trust\nlocal replication all trust\n";
+
 /** Undefined if there are no binaries for this platform. */
 export function postgresBinaries() {
   try {
@@ -36,12 +38,15 @@ export function postgresBinaries() {
 
 /**
  * Creates a cluster in a temporary folder and starts it. The user `postgres` needs no password; the user
- * `secured`, which tests may create, does. The server ends with `stop`, or when this process ends.
+ * `secured`, which tests may create, does. The server ends with `stop`, or when this process ends. `settings` are added to
+ * the configuration; `initdb` to the arguments of the program with this name. `prepare` is called with the folder of the
+ * data before the server starts.
  */
-export async function startPostgresCluster() {
+export async function startPostgresCluster({ settings: more = {}, initdb = [], prepare } = {}) {
   const folder = await mkdtemp(join(tmpdir(), "rookery-pg-"));
   const account = await chooseAccount(folder, postgresBinaries());
   const data = join(folder, "data");
+  const socket = join(folder, `.s.PGSQL.${more.port ?? 5432}`);
   const program = (name) => join(account.native, "bin", name);
   const arguments_ = [
     "--pgdata",
@@ -51,19 +56,22 @@ export async function startPostgresCluster() {
     "--encoding=UTF8",
     "--no-locale",
     "--no-sync",
+    ...initdb,
   ];
   await run(...account.command(program("initdb"), arguments_), { ...account.options, env: account.env });
-  await writeFile(join(data, "pg_hba.conf"), "local all secured scram-sha-256\nlocal all all trust\n");
-  const settings = { ...SETTINGS, unix_socket_directories: `'${folder}'` };
+  await writeFile(join(data, "pg_hba.conf"), HBA);
+  const settings = { ...SETTINGS, unix_socket_directories: `'${folder}'`, ...more };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}\n`);
   await writeFile(join(data, "postgresql.conf"), lines.join(""));
-  let server = await startServer(account, program("postgres"), data, folder);
+  await prepare?.(data, folder);
+  let server = await startServer(account, program("postgres"), data, socket);
   const cluster = {
+    folder,
     /** For users without a password. */
-    url: `postgres://postgres@localhost/postgres?host=${folder}`,
-    socket: join(folder, ".s.PGSQL.5432"),
+    url: `postgres://postgres@localhost:${more.port ?? 5432}/postgres?host=${folder}`,
+    socket,
     start: async () => {
-      server = await startServer(account, program("postgres"), data, folder);
+      server = await startServer(account, program("postgres"), data, socket);
     },
     /** Ends the server as a crash would, but not its data. */
     crash: () => endServer(server),
@@ -75,7 +83,36 @@ export async function startPostgresCluster() {
   return cluster;
 }
 
-async function startServer(account, postgres, data, folder) {
+/**
+ * A primary and a synchronous standby, which is a copy of its data. The standby becomes the primary with
+ * `select pg_promote()`.
+ */
+export async function startPostgresPair() {
+  const settings = { wal_keep_size: "256MB", synchronous_standby_names: "standby" };
+  let copied;
+  const primary = await startPostgresCluster({
+    settings,
+    prepare: async (data) => {
+      copied = await mkdtemp(join(tmpdir(), "rookery-pg-copy-"));
+      cpSync(data, copied, { recursive: true });
+    },
+  });
+  const conninfo = `host=${primary.folder} user=postgres application_name=standby`;
+  const standby = await startPostgresCluster({
+    settings: { wal_keep_size: "256MB", primary_conninfo: `'${conninfo}'` },
+    prepare: async (data) => {
+      const configuration = readFileSync(join(data, "postgresql.conf"), "utf8");
+      for (const name of readdirSync(data)) await rm(join(data, name), { recursive: true });
+      for (const name of readdirSync(copied)) cpSync(join(copied, name), join(data, name), { recursive: true });
+      await rm(copied, { recursive: true });
+      await writeFile(join(data, "postgresql.conf"), configuration);
+      await writeFile(join(data, "standby.signal"), "");
+    },
+  });
+  return { primary, standby };
+}
+
+async function startServer(account, postgres, data, socket) {
   // The shell ends the server when its input ends, which also happens if this process is killed.
   const script = '"$0" -D "$1" </dev/null & server=$!; read -r _; kill -QUIT $server 2>/dev/null; wait $server';
   const [command, arguments_] = account.command("/bin/sh", ["-c", script, postgres, data]);
@@ -83,7 +120,6 @@ async function startServer(account, postgres, data, folder) {
   let errors = "";
   child.stderr.setEncoding("utf8").on("data", (text) => (errors += text));
   const ended = new Promise((resolve) => child.once("exit", resolve));
-  const socket = join(folder, ".s.PGSQL.5432");
   for (const deadline = Date.now() + START_TIMEOUT_MS; !(await isReady(socket));) {
     if (child.exitCode !== null || Date.now() > deadline) throw new Error(`PostgreSQL did not start: ${errors}`);
     await new Promise((resolve) => setTimeout(resolve, 20));

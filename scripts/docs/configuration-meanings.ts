@@ -45,6 +45,31 @@ export const CONFIGURATION_TABLES: readonly ConfigurationSection[] = [
     title: "[store]",
     text: "Where the log is. Only the user's own file can set it. See [Operations](../operations.md).",
   },
+  {
+    prefix: "blobs",
+    title: "[blobs]",
+    text: "Where large blobs are. Only the user's own file can set it. See [Operations](../operations.md#large-blobs-in-s3).",
+  },
+  {
+    prefix: "telemetry",
+    title: "[telemetry]",
+    text: "Where traces and metrics are exported. Only the user's own file can set it, and the variables of OpenTelemetry win over it. See [Operations](../operations.md#opentelemetry).",
+  },
+  {
+    prefix: "host",
+    title: "[host]",
+    text: "This machine, among those that share a database. Only the user's own file can set it. See [Operations](../operations.md).",
+  },
+  {
+    prefix: "worker",
+    title: "[worker]",
+    text: "What a worker on this machine takes. Only the user's own file can set it.",
+  },
+  {
+    prefix: "lease",
+    title: "[lease]",
+    text: "Leases of sessions and tasks. Must be the same on all machines that share a database: the first worker records it there, and a worker with other values does not start. Only the user's own file can set it.",
+  },
 ];
 
 export const CONFIGURATION_KEYS: Readonly<Record<string, KeyMeaning>> = {
@@ -56,10 +81,63 @@ export const CONFIGURATION_KEYS: Readonly<Record<string, KeyMeaning>> = {
     meaning: "How many tasks run at once, in all repositories. Only the user's own file can set it.",
     fallback: "4",
   },
+  "telemetry.endpoint": {
+    meaning: "The base URL of a collector that accepts OTLP over HTTP as JSON, such as `http://127.0.0.1:4318`.",
+    fallback: "`OTEL_EXPORTER_OTLP_ENDPOINT`; nothing is exported without either",
+  },
+  "telemetry.service_name": {
+    meaning: "The attribute `service.name` of everything that is exported.",
+    fallback: "`rookery`",
+  },
+  "telemetry.traces": { meaning: "Whether spans are exported.", fallback: "true" },
+  "telemetry.metrics": { meaning: "Whether metrics are exported.", fallback: "true" },
+  "telemetry.content": {
+    meaning: "Whether spans contain prompts, replies, and the arguments and results of tools.",
+    fallback: "false",
+  },
+  "host.id": {
+    meaning:
+      "Names this machine. Set it if several containers or copies of one virtual machine share a database. The environment variable `ROOKERY_HOST_ID` overrides it.",
+    fallback: "the host name and a part of the machine id",
+  },
+  "host.root": {
+    meaning: "The folder for mirrors of remotes and the worktrees of their tasks. The same path on all hosts is best.",
+    fallback: "the home",
+  },
+  "host.repositories": {
+    meaning:
+      '`"mirror"`: a task of a repository with a remote gets it from there, so that every host can run it. `"pinned"`: tasks that start here stay here, and tasks of other hosts do not run here.',
+    fallback: '`"mirror"`',
+  },
+  "host.save_interval": {
+    meaning: "How often the uncommitted work of a running task is saved to the remote, if it changed, in seconds.",
+    fallback: "60",
+  },
+  "worker.max_running": {
+    meaning: "How many tasks one worker on this machine runs at once.",
+    fallback: "`defaults.max_running`",
+  },
+  "worker.agents": { meaning: "Workers on this machine take only tasks of these agents.", fallback: "all" },
+  "worker.labels": { meaning: "What this machine has that tasks can require with `--label`." },
+  "worker.prefer_last_host": {
+    meaning: "How long other hosts leave an interrupted task to the host that ran it last, in seconds.",
+    fallback: "60",
+  },
+  "lease.ttl": {
+    meaning:
+      "How long after its last renewal the sessions and tasks of a host are out of reach, in seconds. A host that cannot renew stops its agents after five sixths of this time. An agent that ignores SIGTERM is killed 2 s later, so below 15 it may still run when another host continues.",
+    fallback: "30",
+  },
+  "lease.renew": { meaning: "How often a lease is renewed, in seconds.", fallback: "a third of `lease.ttl`" },
   "store.url": {
     meaning:
       "A PostgreSQL database for the log: `postgres://USER@HOST:PORT/DATABASE?sslmode=verify-full`. The environment variable `ROOKERY_STORE_URL` overrides it.",
     fallback: "the file `rookery.db` in the home",
+  },
+  "store.listen_url": {
+    meaning:
+      "The same database without a connection pool such as PgBouncer, for notifications. The environment variable `ROOKERY_STORE_LISTEN_URL` overrides it.",
+    fallback: "`store.url`",
   },
   "store.schema": {
     meaning:
@@ -70,6 +148,21 @@ export const CONFIGURATION_KEYS: Readonly<Record<string, KeyMeaning>> = {
     meaning:
       "A file with the password, relative to the configuration file. A password in the URL and the variables `ROOKERY_STORE_PASSWORD` and `PGPASSWORD` win.",
     fallback: "none",
+  },
+  "blobs.url": {
+    meaning:
+      "An S3-compatible bucket for large blobs: `s3://BUCKET/PREFIX?endpoint=https://HOST&region=REGION&path_style=true`. The environment variable `ROOKERY_BLOBS_URL` overrides it.",
+    fallback: "none: all blobs are in the store",
+  },
+  "blobs.over": {
+    meaning:
+      "Larger blobs are stored in the bucket, all others in the store. With a unit: `B`, `KB`, `MB`, `KiB` or `MiB`. The environment variable `ROOKERY_BLOBS_OVER` overrides it.",
+    fallback: '`"1MB"`',
+  },
+  "blobs.credentials_file": {
+    meaning:
+      "A file with the keys, relative to the configuration file, in the format of the AWS command line. `ROOKERY_BLOBS_ACCESS_KEY_ID` and `ROOKERY_BLOBS_SECRET_ACCESS_KEY` win over it.",
+    fallback: "none: `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`",
   },
   "agents.NAME.backend": { meaning: "How the agent is driven.", fallback: '`"api"`' },
   "agents.NAME.model": {

@@ -52,10 +52,11 @@ export const SESSION_EVENT_MEANINGS: Readonly<Record<EventType, string>> = {
 export const TASK_EVENT_MEANINGS: Readonly<Record<TaskEventType, string>> = {
   "task.created": "The task and its specification.",
   "task.queued":
-    "The task waits for a process again: it was resumed, continued, interrupted or retried, or the process that took it cannot run its agent.",
+    "The task waits for a process again: it was resumed, continued, interrupted or retried, or the process that took it cannot continue it.",
   "task.started": "A process took the task.",
   "worktree.made": "The worktree and branch exist.",
   "worktree.ready": "Files are copied and the setup command has passed.",
+  "worktree.saved": "The remote has a snapshot of the worktree, from which another host can continue.",
   "output.text": "Output of the setup command, a stage or a gate.",
   "stage.started": "A stage begins.",
   "stage.ended": "A stage ended. `backTo` names the stage to which the task returns.",
@@ -64,6 +65,7 @@ export const TASK_EVENT_MEANINGS: Readonly<Record<TaskEventType, string>> = {
   "task.ended": "The task ended: `done`, `failed` or `stopped`. It can be resumed.",
   "merge.asked": "Somebody asked for a merge.",
   "merge.prepared": "The merge commit exists and is about to be published.",
+  "merge.waiting": "The merge waits, for example because the remote is unreachable, and is tried again.",
   "merge.ended": "The merge ended: `merged`, `nothing`, `conflicts`, `gate_failed` or `failed`.",
   "worktree.removed": "The worktree and its branch were removed.",
   "task.removed": "The task is no longer listed.",

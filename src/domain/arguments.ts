@@ -9,7 +9,7 @@ export type ArgumentCheck = (value: unknown) => string | undefined;
 
 export type FieldChecks = Readonly<Record<string, ArgumentCheck>>;
 
-/** Throws `input_invalid`, also if reading the value throws, as with a getter or a proxy. */
+/** Throws `input_invalid`, even if reading the value throws, as with a getter or a proxy. */
 export function checkArgument(value: unknown, check: ArgumentCheck, what: string): void {
   const problem = findArgumentProblem(value, check);
   if (problem !== undefined) throw new RookeryError("input_invalid", `${what} is invalid: ${problem}`);

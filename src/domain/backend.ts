@@ -72,7 +72,7 @@ export interface AgentConnection extends AsyncDisposable {
   /** Set in the environment of the agent's program and its descendants only. Undefined while no program runs. */
   readonly childMarker?: string | undefined;
   /** A number that changes whenever the agent sends something, even if nothing is recorded. */
-  readonly heard?: number | undefined;
+  readonly activityCount?: number | undefined;
   /** True if it can resume a turn whose process died. If false, such a turn is ended when the session is opened. */
   readonly resumesTurns: boolean;
   /**
@@ -194,8 +194,8 @@ export interface TurnContext {
   readonly steering?: (() => readonly QueuedInput[]) | undefined;
   /** The state of child sessions from the log. */
   readonly subagents?: (() => BegunChildren) | undefined;
-  /** The turn does not count as stalled until the work settles, because something else watches it. */
-  away?<T>(work: Promise<T>): Promise<T>;
+  /** Resolves with the work. Until it settles, the turn does not count as stalled, because something else watches it. */
+  pauseStallCheck?<T>(work: Promise<T>): Promise<T>;
   /** The amounts used so far, as far as they are committed, and the budgets. */
   readonly spent?: (() => Spent) | undefined;
   /** The committed events of the session, including this turn, oldest first. */

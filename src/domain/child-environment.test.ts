@@ -43,6 +43,19 @@ it.each([
   expect(childEnvironment({ [name]: "secret" })).toEqual({});
 });
 
+it("withholds what reaches a collector of telemetry from every child, unless the user passes it", () => {
+  const env = {
+    OTEL_EXPORTER_OTLP_HEADERS: "authorization=secret",
+    OTEL_EXPORTER_OTLP_METRICS_HEADERS: "authorization=secret",
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "https://me:secret@collector.example/v1/traces",
+    OTEL_EXPORTER_OTLP_ENDPOINT: "https://collector.example",
+  };
+  const open = { OTEL_EXPORTER_OTLP_ENDPOINT: "https://collector.example" };
+  for (const needs of ["none", "any", "claude"] as const) expect(childEnvironment(env, { needs })).toEqual(open);
+  const pass = ["OTEL_EXPORTER_OTLP_HEADERS"];
+  expect(childEnvironment(env, { pass })).toEqual({ ...open, OTEL_EXPORTER_OTLP_HEADERS: "authorization=secret" });
+});
+
 it("withholds variables that the user names as keys from a command", () => {
   expect(childEnvironment({ MY_GATEWAY: "secret", PATH: "/bin" }, { keys: ["MY_GATEWAY"] })).toEqual({ PATH: "/bin" });
 });

@@ -1,6 +1,6 @@
 /** Builds the environment of every child that Rookery starts. `docs/adr/0042-withhold-credentials-from-children.md` */
 import type { EnvironmentVariables } from "../stdx/index.ts";
-import { isRookerySecret, isWithheldCredential } from "./credentials.ts";
+import { isRookerySecret, isTelemetrySecret, isWithheldCredential } from "./credentials.ts";
 
 /** The vendor whose credentials a child needs. `any`: those of every provider. */
 export type CredentialOwner = "claude" | "codex" | "gemini" | "any" | "none";
@@ -34,6 +34,7 @@ export function childEnvironment(
   const { needs = "none", pass = [], keys = [] } = options;
   const isPassed = (name: string, value: string | undefined): boolean => {
     if (isRookerySecret(name)) return false;
+    if (isTelemetrySecret(name, value)) return pass.includes(name);
     if (pass.includes(name) || NEEDED[needs].test(name)) return true;
     return !keys.includes(name) && !isWithheldCredential(name, value);
   };

@@ -48,7 +48,10 @@ export function normalizePrefix(prefix: string): string {
   return prefix.split(" ").filter(Boolean).join(" ");
 }
 
-/** The words that a person most likely wants to allow always, such as `npm test`. Undefined if none are safe enough. */
+/**
+ * The prefix that a person is most likely to want to always allow, such as `npm test`. Undefined if none is safe
+ * enough.
+ */
 export function suggestCommandPrefix(request: CommandRequest): string | undefined {
   const words = parseSimpleCommand(request)?.words;
   if (words === undefined) return undefined;

@@ -1,14 +1,17 @@
 /** Decides by name and value whether an environment variable contains a credential, and whose. Pure; no I/O. */
 
 /**
- * Rookery's own secrets: the token of a server, the database of the log, and the variables that it sets for one driven program.
+ * Rookery's own secrets: the token of a server, the database of the log, the storage of blobs, and the variables that it
+ * sets for one driven program.
  * `ROOKERY_MCP_BRIDGE` and `ROOKERY_MCP_n_TOKEN` are set for one child on purpose, and must not be inherited by
  * another. In addition, every variable with this prefix whose name suggests a credential.
  */
 const ROOKERY_PREFIX = "ROOKERY";
 const ROOKERY_BRIDGE = "ROOKERY_MCP_BRIDGE";
 /** May contain a password. */
-const ROOKERY_STORE_URL = "ROOKERY_STORE_URL";
+const ROOKERY_STORE_URLS = ["ROOKERY_STORE_URL", "ROOKERY_STORE_LISTEN_URL"];
+/** Without the keys, which no child gets, a Rookery in a child could not use it. */
+const ROOKERY_BLOBS_URL = "ROOKERY_BLOBS_URL";
 
 /**
  * A part of a name that marks a credential anywhere in the name, such as `KEY` in `OPENAI_API_KEY`. `APIKEY` and
@@ -70,7 +73,17 @@ const PRIVATE_KEY_WITHIN = /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----/;
 export function isRookerySecret(name: string): boolean {
   const parts = splitName(name);
   if (parts[0] !== ROOKERY_PREFIX) return false;
-  return [ROOKERY_BRIDGE, ROOKERY_STORE_URL].includes(parts.join("_")) || namesCredential(parts);
+  const locations = [ROOKERY_BRIDGE, ...ROOKERY_STORE_URLS, ROOKERY_BLOBS_URL];
+  return locations.includes(parts.join("_")) || namesCredential(parts);
+}
+
+/** Headers for a collector of OpenTelemetry, and its address if that contains a password. Only Rookery sends to it. */
+const TELEMETRY_HEADERS = /^OTEL_EXPORTER_OTLP_(\w+_)?HEADERS$/i;
+const TELEMETRY_ENDPOINT = /^OTEL_EXPORTER_OTLP_(\w+_)?ENDPOINT$/i;
+
+/** True if no child gets the variable unless the user passes it by name: no agent needs it, whatever its vendor. */
+export function isTelemetrySecret(name: string, value = ""): boolean {
+  return TELEMETRY_HEADERS.test(name) || (TELEMETRY_ENDPOINT.test(name) && /^\s*\w+:\/\/[^/]*@/.test(value));
 }
 
 /** True if a child gets the variable only if it needs it. False for credentials of builds. */

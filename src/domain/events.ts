@@ -91,6 +91,8 @@ export const eventBodies = lazily(() => ({
     depth: z.int().positive().optional(),
     /** The task that the session belongs to. */
     task: z.string().optional(),
+    /** The host that has the working directory, if several hosts share the store. */
+    host: z.string().optional(),
     /** The program's own ID of the session that this one was forked from. */
     forkOf: z.string().optional(),
     reopened: z.boolean().optional(),
@@ -136,7 +138,7 @@ export const eventBodies = lazily(() => ({
   }),
   /** The running turn got the input before its next model call. */
   "input.delivered": z.strictObject({ inputId: z.string(), input: z.array(InputPart) }),
-  /** A person took a queued input back before an agent got it. The agent never gets it. */
+  /** A person withdrew a queued input before an agent received it. The agent never receives it. */
   "input.withdrawn": z.strictObject({ inputId: z.string() }),
   /** The agent continues from these messages only. The log keeps the earlier conversation. */
   "conversation.replaced": z.strictObject({
@@ -197,7 +199,10 @@ export const eventBodies = lazily(() => ({
     /** With scope `session`: only commands that start with these words are allowed. Default: every call of the tool. */
     prefix: z.string().optional(),
   }),
-  /** A person revoked the permission that they gave for the rest of the session. The agent asks again before this tool runs. */
+  /**
+   * A person revoked the permission that they gave for the rest of the session. The agent asks again before this tool
+   * runs.
+   */
   "permission.revoked": z.strictObject({
     tool: z.string(),
     /** Revokes only the permission for commands that start with these words. Default: everything of the tool. */

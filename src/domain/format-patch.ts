@@ -23,7 +23,7 @@ export function formatFilePatch(path: string, diffs: readonly FileDiff[]): FileP
   }
   let [additions, deletions] = [0, 0];
   for (const diff of diffs) {
-    const heading = diff.truncated === true && diff.line === undefined ? "passage at an unknown line" : "";
+    const heading = diff.truncated === true && diff.line === undefined ? "excerpt at an unknown line" : "";
     for (const hunk of findHunks(diff)) {
       additions += hunk.lines.filter(({ sign }) => sign === "+").length;
       deletions += hunk.lines.filter(({ sign }) => sign === "-").length;

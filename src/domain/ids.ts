@@ -1,7 +1,7 @@
 /** Creates IDs that sort by creation time, also within one millisecond. */
 import { randomBytes } from "node:crypto";
 
-export type IdPrefix = "ses" | "trn" | "msg" | "tool" | "inp" | "app" | "mrg";
+export type IdPrefix = "ses" | "trn" | "msg" | "tool" | "inp" | "app" | "mrg" | "wrk";
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 const TIME_LENGTH = 10;

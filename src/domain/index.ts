@@ -24,3 +24,5 @@ export * from "./tools.ts";
 export * from "./usage.ts";
 export * from "./validate.ts";
 export * from "./work.ts";
+export * from "./worker.ts";
+export * from "./worker-view.ts";

@@ -1,4 +1,4 @@
-/** Masks secrets in configuration that people are shown. Names of variables are not secret, and stay. */
+/** Masks secrets in configuration before it is shown. Names of variables are not secret, so they stay. */
 import { splitAssignment } from "../stdx/split-assignment.ts";
 
 const MASK = "…";
@@ -8,7 +8,7 @@ const NOT_SECRET_KEY = /(_env|_file|_path)$|^auth$/;
 /** Unmistakable keys of providers and code hosts, anywhere in a text. */
 const KNOWN_KEY =
   /\b(?:sk-[\w-]{16,}|AIza[\w-]{20,}|gsk_\w{16,}|xai-\w{16,}|hf_\w{16,}|gh[opsur]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|xox[abprs]-[\w-]{10,}|AKIA[A-Z0-9]{12,})/g;
-/** The start of an assignment in a shell command, such as `API_KEY=abc`. A variable as the value is no secret. */
+/** The start of an assignment in a shell command, such as `API_KEY=abc`. A variable as the value is not a secret. */
 const ASSIGNMENT = /\b(\w+)=(?!["']?\$)/g;
 const ASSIGNED_VALUE = /"[^"]*"|'[^']*'|[^\s;&|]+/y;
 const SECRET_VARIABLE = /KEY|TOKEN|SECRET|PASSW|CREDENTIAL/i;
@@ -22,7 +22,7 @@ export function maskText(text: string): string {
   return maskAssignments(text).replaceAll(KNOWN_KEY, MASK);
 }
 
-/** Takes linear time, also for a long word that looks like many names. */
+/** Takes linear time, even for a long word that looks like many names. */
 function maskAssignments(text: string): string {
   let masked = "";
   let end = 0;

@@ -268,7 +268,7 @@ export class SessionFold {
     fields.usage = addUsage(fields.usage, event);
     fields.usageByAgent = { ...usageByAgent, [event.agent]: addUsage(ofAgent ?? NO_USAGE, event) };
     if (event.childSessionId !== undefined) fields.usageOfSubagents = addUsage(fields.usageOfSubagents, event);
-    // Otherwise the usage belongs to another agent beside the turn.
+    // Otherwise the usage belongs to another agent, outside of the turn.
     this.#inTurn((turn) => (turn.id === event.turnId ? { usage: addUsage(turn.usage, event) } : {}));
   }
 

@@ -10,6 +10,11 @@ import type { RequestKey } from "../stdx/request-key.ts";
 
 export interface SessionStore extends AsyncDisposable {
   /**
+   * Resolves if the store answers and has the schema of this program. Does not retry. Rejects with a `store_*` error.
+   */
+  check(): Promise<void>;
+
+  /**
    * Commits all events or none, and resolves when they are durable. The first append to a session starts with
    * `session.opened` and expects head 0. An append with a known `id` changes nothing and resolves with the first
    * result. Rejects with `append_conflict` (another writer moved the head), `lease_lost` (a newer lease exists),
@@ -27,22 +32,34 @@ export interface SessionStore extends AsyncDisposable {
   read(query: ReadQuery): Promise<EventPage>;
 
   /**
-   * Yields every event after the cursor, in order, without gaps or duplicates, from every process on this machine.
-   * Then waits for more until the signal fires. A slow reader does not slow down writers. Throws `session_not_found`
-   * if the session is deleted.
+   * Yields every event after the cursor, in order, without gaps or duplicates, from every process that has the store
+   * open. Then waits for more until the signal fires. A slow reader does not slow down writers. Throws
+   * `session_not_found` if the session is deleted.
    */
   follow(query: FollowQuery): AsyncIterable<SessionEvent>;
+
+  /**
+   * Yields the head of the log when it is larger than `after`, and then again whenever it has grown, by any process. A
+   * slow consumer gets only the last head. Ends if the session does not exist or is deleted. Costs no query while the
+   * log does not grow, and does not keep the process alive.
+   */
+  watchHead(query: FollowQuery): AsyncIterable<number>;
 
   summary(sessionId: string): Promise<SessionSummary | undefined>;
   /** Lists sessions, newest first. */
   list(query?: ListQuery): Promise<readonly SessionSummary[]>;
+  /** Counts the sessions in each status. Reads every session, so call it rarely. */
+  countSessions(): Promise<Readonly<Record<SessionStatus, number>>>;
 
   /**
    * Rejects with `session_in_use` while the lease of another owner is valid, unless `supersede` names its generation.
    */
   acquireLease(request: LeaseRequest): Promise<Lease>;
-  /** Rejects with `lease_lost`. */
-  renewLease(lease: Lease, until: number): Promise<Lease>;
+  /**
+   * Renews many leases at once, even expired ones. Resolves with the renewed leases in the same order, and undefined for
+   * each that is lost: superseded, released, or deleted with its session.
+   */
+  renewLeases(leases: readonly Lease[], until: number): Promise<readonly (Lease | undefined)[]>;
   /** Does nothing if the lease is not current anymore. */
   releaseLease(lease: Lease): Promise<void>;
   currentLease(sessionId: string): Promise<Lease | undefined>;

@@ -16,6 +16,8 @@ export interface SessionSummary {
   readonly depth?: number | undefined;
   /** The task that the session belongs to. */
   readonly task?: string | undefined;
+  /** The host that has the working directory, if several hosts share the store. */
+  readonly host?: string | undefined;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly status: SessionStatus;
@@ -74,6 +76,7 @@ function changeFor(summary: SessionSummary, event: SessionEvent): Partial<Sessio
         parent: event.parent ?? summary.parent,
         ...(event.depth !== undefined && { depth: event.depth }),
         ...(event.task !== undefined && { task: event.task }),
+        ...(event.host !== undefined && { host: event.host }),
         createdAt: summary.createdAt || event.at,
         status: event.copying === true ? "copying" : summary.status === "copying" ? "idle" : summary.status,
       };

@@ -7,4 +7,4 @@ export interface Clock {
   awake?(): number;
 }
 
-export const systemClock: Clock = { now: () => Date.now(), awake: () => performance.now() };
+export const systemClock: Required<Clock> = { now: () => Date.now(), awake: () => performance.now() };

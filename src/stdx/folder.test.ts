@@ -12,6 +12,6 @@ it("creates missing folders with mode 0700 and accepts existing ones", async () 
   expect(statSync(path).mode & 0o777).toBe(0o700);
 });
 
-it.runIf(process.platform === "linux")("fails where a folder can never be made", () => {
+it.runIf(process.platform === "linux")("fails if a folder can never be created", () => {
   expect(() => makeFolder("/proc/nothing/of/the/kind")).toThrow("ENOENT");
 });

@@ -11,6 +11,7 @@ export * from "./held-folder.ts";
 export * from "./json-schema.ts";
 export * from "./line-diff.ts";
 export * from "./loop-slice.ts";
+export * from "./measurements.ts";
 export * from "./nearest.ts";
 export * from "./output-sampler.ts";
 export * from "./path-refusal.ts";

@@ -37,7 +37,7 @@ it("yields to the event loop after a few pieces, no matter how much work is queu
   expect(widest).toBeLessThanOrEqual(3); // they take turns
 });
 
-it("does a piece that comes alone at once", async () => {
+it("runs a single piece at once", async () => {
   await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
   expect(nextLoopSlice()).toBeUndefined();
 });

@@ -13,7 +13,7 @@ export interface OutputSamplerOptions {
 /** Time between two parts. The first part is passed on at once. */
 const FIRST_INTERVAL_MS = 100;
 const LATER_INTERVAL_MS = 1_000;
-/** Characters that are passed on at the shorter interval. */
+/** How many characters are passed on at the shorter interval. */
 const FIRST_LENGTH = 50_000;
 /** Maximum length of one part. Of more output, only the end is passed on. */
 const MAX_FIRST_PART = 8_000;

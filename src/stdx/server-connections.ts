@@ -1,4 +1,6 @@
-/** Bounds the open connections of an HTTP server, so that peers without a token cannot keep out clients that have one. */
+/**
+ * Bounds the open connections of an HTTP server, so that peers without a token cannot keep out clients that have one.
+ */
 import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 
@@ -115,7 +117,7 @@ function findSpare(connections: ReadonlyMap<Socket, ReadonlySet<IncomingMessage>
 }
 
 /**
- * Sends the last bytes and closes the connection, also if the peer neither reads nor closes its side. Waits a moment
+ * Sends the last bytes and closes the connection, even if the peer neither reads nor closes its side. Waits a moment
  * before it does: a close with unread input resets the connection, and the peer loses what it has not read yet.
  */
 export function endConnection(socket: Socket, bytes: string): void {

@@ -15,6 +15,8 @@ import type { StoreContractCase } from "./contract/scene.ts";
 import { sharingCases, type SharedStoreContractCase } from "./contract/sharing.ts";
 import { taskCases } from "./contract/tasks.ts";
 import { textCases } from "./contract/texts.ts";
+import { watchCases } from "./contract/watching.ts";
+import { workerCases } from "./contract/workers.ts";
 
 export type { StoreContractCase } from "./contract/scene.ts";
 export type { SharedStoreContractCase } from "./contract/sharing.ts";
@@ -24,6 +26,7 @@ export const storeContract: readonly StoreContractCase[] = [
   ...textCases,
   ...readCases,
   ...followCases,
+  ...watchCases,
   ...listCases,
   ...leaseCases,
   ...deleteCases,
@@ -33,6 +36,7 @@ export const storeContract: readonly StoreContractCase[] = [
   ...taskCases,
   ...claimCases,
   ...feedCases,
+  ...workerCases,
   ...closingCases,
 ];
 

@@ -20,14 +20,14 @@ export function grantLease(current: StoredLease | undefined, request: LeaseReque
   return { sessionId, owner, generation: (current?.generation ?? 0) + 1, until, released: false };
 }
 
-/** Throws `lease_lost`. */
-export function extendLease(current: StoredLease | undefined, lease: Lease, until: number): StoredLease {
-  return { ...requireCurrentLease(current, lease), until };
+/** Undefined if the lease was released or superseded. */
+export function extendLease(current: StoredLease | undefined, lease: Lease, until: number): StoredLease | undefined {
+  return isCurrentLease(current, lease) ? { ...current, until } : undefined;
 }
 
-/** Returns the stored lease. Throws `lease_lost` if it was released or superseded. */
-export function requireCurrentLease(current: StoredLease | undefined, lease: Lease): StoredLease {
-  if (current?.generation === lease.generation && !current.released) return current;
+/** Throws `lease_lost` if the lease was released or superseded. */
+export function requireCurrentLease(current: StoredLease | undefined, lease: Lease): void {
+  if (isCurrentLease(current, lease)) return;
   throw new RookeryError(
     "lease_lost",
     `lease ${lease.generation} of session ${lease.sessionId} is no longer valid: stop writing and open the session again`,
@@ -36,8 +36,32 @@ export function requireCurrentLease(current: StoredLease | undefined, lease: Lea
 
 /** Undefined if the lease is not the current one or is already released. */
 export function markLeaseReleased(current: StoredLease | undefined, lease: Lease): StoredLease | undefined {
-  if (current?.generation !== lease.generation || current.released) return undefined;
-  return { ...current, released: true };
+  return isCurrentLease(current, lease) ? { ...current, released: true } : undefined;
+}
+
+function isCurrentLease(current: StoredLease | undefined, { generation }: Lease): current is StoredLease {
+  return current?.generation === generation && !current.released;
+}
+
+/**
+ * Pairs leases with those that a statement has renewed, by session and generation. Undefined for each that is lost.
+ */
+export function toRenewedLeases(
+  leases: readonly Lease[],
+  renewed: Iterable<Pick<Lease, "sessionId" | "generation">>,
+  until: number,
+): (Lease | undefined)[] {
+  const generations = new Map<string, number>();
+  for (const { sessionId, generation } of renewed) generations.set(sessionId, generation);
+  return leases.map(({ sessionId, owner, generation }) =>
+    generations.get(sessionId) === generation ? { sessionId, owner, generation, until } : undefined,
+  );
+}
+
+/** Splits a list so that no statement takes long. */
+export function toLeaseBatches(leases: readonly Lease[], size: number): (readonly Lease[])[] {
+  const count = Math.ceil(leases.length / size);
+  return Array.from({ length: count }, (_, index) => leases.slice(index * size, (index + 1) * size));
 }
 
 export function toLease(kept: StoredLease | undefined): Lease | undefined {

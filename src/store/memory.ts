@@ -17,6 +17,7 @@ import {
   type FeedQuery,
   type FeedText,
   type FollowQuery,
+  type HeldTask,
   type JournalEntry,
   type KeptRequest,
   type Lease,
@@ -24,16 +25,21 @@ import {
   type ListQuery,
   type ReadQuery,
   type SessionEvent,
+  type SessionStatus,
   type SessionSummary,
+  type SharedSetting,
   type Store,
+  type StoredWorker,
   type TaskAppend,
   type TaskAppendAtHead,
   type TaskClaim,
   type TaskEvent,
+  type TaskFollowQuery,
   type TaskPhase,
   type TaskQuery,
   type TaskRead,
   type TaskState,
+  type WorkerRequest,
 } from "../domain/index.ts";
 import { nextLoopSlice } from "../stdx/index.ts";
 import type { RequestKey } from "../stdx/request-key.ts";
@@ -45,17 +51,26 @@ import {
   type JournalText,
 } from "./admission.ts";
 import { nameBlob } from "./blob.ts";
-import { follow, FOLLOW_PAGE, followPages, type FollowSource } from "./follow.ts";
+import {
+  follow,
+  FOLLOW_PAGE,
+  followPages,
+  watchChanges,
+  watchHeads,
+  type FollowCursor,
+  type FollowSource,
+} from "./follow.ts";
 import { markLeaseReleased, extendLease, grantLease, toLease, requireCurrentLease, type StoredLease } from "./lease.ts";
 import { MemoryFeed } from "./memory/feed.ts";
 import { MemoryLog } from "./memory/log.ts";
 import { MemoryRequests } from "./memory/requests.ts";
 import { filterSessions } from "./memory/sessions.ts";
-import { busyTasks, findCandidates, filterTasks } from "./memory/tasks.ts";
+import { busyTasks, findCandidates, filterTasks, listHeldTasks } from "./memory/tasks.ts";
+import { MemoryWorkers } from "./memory/workers.ts";
+import { FEED_KEY, LogWatches, TASKS_KEY, toWatchKey } from "./log-watches.ts";
 import { clampBytes, clampLimit } from "./page.ts";
 import { withCheckedArguments } from "./parameters.ts";
-import { chooseCandidate, ZERO_TASK_COUNTS, toStartAppend } from "./task-facts.ts";
-import { FEED_LOG_ID, LogWaiters } from "./waiters.ts";
+import { chooseCandidate, ZERO_SESSION_COUNTS, ZERO_TASK_COUNTS, toStartAppend } from "./task-facts.ts";
 
 export function openMemoryStore(): Store {
   return withCheckedArguments(new MemoryStore());
@@ -86,12 +101,17 @@ class MemoryStore implements Store {
   readonly #feed = new MemoryFeed();
   readonly #leases = new Map<string, StoredLease>();
   readonly #blobs = new Map<string, Uint8Array>();
-  readonly #waiters = new LogWaiters();
+  readonly #watches = new LogWatches();
   readonly #requests = new MemoryRequests();
+  readonly #workers = new MemoryWorkers();
   readonly #closed = new AbortController();
 
   constructor() {
     setMaxListeners(0, this.#closed.signal); // one per follower
+  }
+
+  async check(): Promise<void> {
+    this.#refuseIfClosed();
   }
 
   async append(append: Append): Promise<Appended> {
@@ -106,7 +126,7 @@ class MemoryStore implements Store {
     session.summary = summarize(before, prepared.events as readonly SessionEvent[]);
     if (session.summary.task !== before.task) session.task = this.#tasks.get(session.summary.task ?? "")?.log;
     this.#sessions.set(sessionId, session);
-    this.#waiters.notifyHead(sessionId, prepared.head);
+    this.#watches.notifyGrown([{ kind: "session", id: sessionId, head: prepared.head }]);
     return appended;
   }
 
@@ -167,8 +187,7 @@ class MemoryStore implements Store {
         const { events, head } = await this.readFeed({ after, task, ...FOLLOW_PAGE });
         return { items: events, through: events.at(-1)?.position ?? head };
       },
-      waitForGrowth: (after, signal) => this.#waitForGrowth(FEED_LOG_ID, after, () => this.#feed.head, signal),
-      addFollower: () => () => undefined,
+      openWatch: () => this.#watches.open(FEED_KEY),
       closed: this.#closed.signal,
     };
     return followPages(feed, cursor);
@@ -185,6 +204,18 @@ class MemoryStore implements Store {
       events: this.#feed.readAfter(after, { limit: clampLimit(limit), maxBytes: clampBytes(maxBytes) }, matches),
       head: this.#feed.head,
     };
+  }
+
+  watchHead({ sessionId, ...cursor }: FollowQuery): AsyncIterable<number> {
+    return this.#watchLog(toWatchKey("session", sessionId), () => this.#sessions.get(sessionId)?.log, cursor);
+  }
+
+  watchTaskHead({ taskId, ...cursor }: TaskFollowQuery): AsyncIterable<number> {
+    return this.#watchLog(toWatchKey("task", taskId), () => this.#tasks.get(taskId)?.log, cursor);
+  }
+
+  watchTasks({ signal }: { readonly signal?: AbortSignal | undefined } = {}): AsyncIterable<undefined> {
+    return watchChanges({ openWatch: () => this.#watches.open(TASKS_KEY), closed: this.#closed.signal }, signal);
   }
 
   async readTask(query: TaskRead): Promise<{ events: readonly TaskEvent[]; head: number }> {
@@ -212,11 +243,30 @@ class MemoryStore implements Store {
     return counts;
   }
 
+  async countSessions(): Promise<Readonly<Record<SessionStatus, number>>> {
+    this.#refuseIfClosed();
+    const counts: Record<SessionStatus, number> = { ...ZERO_SESSION_COUNTS };
+    for (const { summary } of this.#sessions.values()) counts[summary.status] += 1;
+    return counts;
+  }
+
+  async heldTasks(): Promise<readonly HeldTask[]> {
+    this.#refuseIfClosed();
+    return listHeldTasks(this.#tasks).map(({ id, phase }) => ({ id, phase, lease: toLease(this.#leases.get(id)) }));
+  }
+
   async claimTask(claim: TaskClaim): Promise<ClaimedTask | undefined> {
     this.#refuseIfClosed();
     const { owner, now, until } = claim;
-    const id = chooseCandidate(claim, findCandidates(this.#tasks, this.#leases, claim), busyTasks(this.#tasks));
-    if (id === undefined) return undefined;
+    const skip = new Set(claim.skip);
+    let id: string | undefined;
+    for (;;) {
+      const candidates = findCandidates(this.#tasks, this.#leases, claim, skip);
+      id = chooseCandidate(claim, candidates, busyTasks(this.#tasks));
+      if (id === undefined) return undefined;
+      if (claim.accepts?.(toPlainJson(this.#task(id).state)) ?? true) break;
+      skip.add(id);
+    }
     const lease = this.#keepLease(grantLease(this.#leases.get(id), { sessionId: id, owner, now, until }));
     this.#appendTask(toStartAppend(this.#task(id).state, claim, lease.generation));
     return { state: toPlainJson(this.#task(id).state), lease };
@@ -238,9 +288,12 @@ class MemoryStore implements Store {
     return this.#keepLease(grantLease(this.#leases.get(request.sessionId), request));
   }
 
-  async renewLease(lease: Lease, until: number): Promise<Lease> {
+  async renewLeases(leases: readonly Lease[], until: number): Promise<readonly (Lease | undefined)[]> {
     this.#refuseIfClosed();
-    return this.#keepLease(extendLease(this.#leases.get(lease.sessionId), lease, until));
+    return leases.map((lease) => {
+      const extended = extendLease(this.#leases.get(lease.sessionId), lease, until);
+      return extended && this.#keepLease(extended);
+    });
   }
 
   async releaseLease(lease: Lease): Promise<void> {
@@ -264,7 +317,7 @@ class MemoryStore implements Store {
     this.#sessions.delete(sessionId);
     this.#feed.remove(log);
     this.#leases.delete(sessionId);
-    this.#waiters.notifyDeleted(sessionId);
+    this.#watches.notifyDeleted(sessionId);
   }
 
   async keptRequest(key: string): Promise<KeptRequest | undefined> {
@@ -301,6 +354,36 @@ class MemoryStore implements Store {
     return bytes && Uint8Array.from(bytes);
   }
 
+  async saveWorker(worker: Omit<StoredWorker, "request">): Promise<WorkerRequest | undefined> {
+    this.#refuseIfClosed();
+    return this.#workers.save(worker);
+  }
+
+  async workers(): Promise<readonly StoredWorker[]> {
+    this.#refuseIfClosed();
+    return this.#workers.list();
+  }
+
+  async askWorker(id: string, request: WorkerRequest): Promise<boolean> {
+    this.#refuseIfClosed();
+    return this.#workers.ask(id, request);
+  }
+
+  async removeWorker(id: string): Promise<void> {
+    this.#refuseIfClosed();
+    this.#workers.remove(id);
+  }
+
+  async forgetWorkers(before: number): Promise<void> {
+    this.#refuseIfClosed();
+    this.#workers.forget(before);
+  }
+
+  async agreeOnSetting(setting: SharedSetting): Promise<string> {
+    this.#refuseIfClosed();
+    return this.#workers.agreeOnSetting(setting);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed.abort();
   }
@@ -323,7 +406,6 @@ class MemoryStore implements Store {
     if (appended.repeated) return appended;
     if (prepared.request !== undefined) this.#requests.addCompleted(prepared.request);
     this.#feed.add(log, prepared.events.length);
-    this.#waiters.notifyHead(FEED_LOG_ID, this.#feed.head);
     return appended;
   }
 
@@ -336,7 +418,17 @@ class MemoryStore implements Store {
     if (appended.repeated) return appended;
     const state = (prepared.events as readonly TaskEvent[]).reduce(applyTask, kept?.state as TaskState);
     this.#tasks.set(taskId, { log, order, state: toPlainJson(state) });
+    this.#watches.notifyGrown([{ kind: "task", id: taskId, head: prepared.head }]);
     return appended;
+  }
+
+  #watchLog(key: string, find: () => MemoryLog | undefined, cursor: FollowCursor): AsyncIterable<number> {
+    const log = {
+      openWatch: () => this.#watches.open(key),
+      readHead: () => Promise.resolve(find()?.head),
+      closed: this.#closed.signal,
+    };
+    return watchHeads(log, cursor);
   }
 
   #toFollowSource<Item extends { readonly seq: number }>(
@@ -351,15 +443,9 @@ class MemoryStore implements Store {
         const items = await readPage(this.#session(sessionId).log, { after, ...FOLLOW_PAGE });
         return { items, through: items.at(-1)?.seq ?? after };
       },
-      waitForGrowth: (after, signal) =>
-        this.#waitForGrowth(sessionId, after, () => this.#sessions.get(sessionId)?.log.head ?? Infinity, signal),
-      addFollower: () => () => undefined,
+      openWatch: () => this.#watches.open(toWatchKey("session", sessionId)),
       closed: this.#closed.signal,
     };
-  }
-
-  async #waitForGrowth(logId: string, after: number, headNow: () => number, signal: AbortSignal): Promise<void> {
-    if (headNow() <= after) await this.#waiters.wait(logId, after, signal);
   }
 
   #keepLease(kept: StoredLease): Lease {

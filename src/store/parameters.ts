@@ -1,6 +1,7 @@
 /** Checks what callers hand to a store, for every store alike: TypeScript does not check plain JavaScript. */
 import {
   SESSION_STATUSES,
+  WORKER_REQUESTS,
   bytesArgument,
   checkArgument,
   functionArgument,
@@ -45,6 +46,8 @@ const following = objectArgument({ sessionId: textArgument, after: integerArgume
 
 /** Per method, its arguments in order. */
 const ARGUMENTS: Readonly<Record<Method, readonly (readonly [what: string, check: ArgumentCheck])[]>> = {
+  check: [],
+  countSessions: [],
   append: [
     [
       "the append",
@@ -77,6 +80,9 @@ const ARGUMENTS: Readonly<Record<Method, readonly (readonly [what: string, check
   ],
   follow: [["the query", following]],
   followText: [["the query", following]],
+  watchHead: [["the query", following]],
+  watchTaskHead: [["the query", objectArgument({ taskId: textArgument, after: integerArgument, signal })]],
+  watchTasks: [["the query", optionalArgument(objectArgument({ signal }))]],
   summary: [["the session's id", textArgument]],
   list: [
     [
@@ -109,9 +115,9 @@ const ARGUMENTS: Readonly<Record<Method, readonly (readonly [what: string, check
       }),
     ],
   ],
-  renewLease: [
-    ["the lease", lease],
-    ["the end of the lease", numberArgument],
+  renewLeases: [
+    ["the leases", listArgument(lease)],
+    ["the end of the leases", numberArgument],
   ],
   releaseLease: [["the lease", lease]],
   currentLease: [["the session's id", textArgument]],
@@ -141,6 +147,7 @@ const ARGUMENTS: Readonly<Record<Method, readonly (readonly [what: string, check
           idPrefix: text,
           merging: optionalArgument(flagArgument),
           removed: optionalArgument(flagArgument),
+          order: optionalArgument(oneOfArgument("oldest_first", "newest_first")),
           before: text,
           limit,
         }),
@@ -148,6 +155,7 @@ const ARGUMENTS: Readonly<Record<Method, readonly (readonly [what: string, check
     ],
   ],
   countTasks: [],
+  heldTasks: [],
   claimTask: [
     [
       "the claim",
@@ -156,8 +164,25 @@ const ARGUMENTS: Readonly<Record<Method, readonly (readonly [what: string, check
         now: numberArgument,
         until: numberArgument,
         only: text,
+        host: text,
+        skip: optionalArgument(listArgument(textArgument)),
+        accepts: optionalArgument(functionArgument),
         choose: functionArgument,
       }),
+    ],
+  ],
+  saveWorker: [["the worker", objectArgument({ id: textArgument, heartbeat: numberArgument, until: numberArgument })]],
+  workers: [],
+  askWorker: [
+    ["the worker's id", textArgument],
+    ["the request", oneOfArgument(...WORKER_REQUESTS)],
+  ],
+  removeWorker: [["the worker's id", textArgument]],
+  forgetWorkers: [["the time", numberArgument]],
+  agreeOnSetting: [
+    [
+      "the setting",
+      objectArgument({ name: textArgument, value: textArgument, replace: optionalArgument(flagArgument) }),
     ],
   ],
   followFeed: [["the query", objectArgument({ after: integerArgument, task: text, signal })]],
@@ -165,7 +190,7 @@ const ARGUMENTS: Readonly<Record<Method, readonly (readonly [what: string, check
 };
 
 /** These return what is followed; all others return a promise. */
-const FOLLOWING: readonly Method[] = ["follow", "followText", "followFeed"];
+const FOLLOWING: readonly Method[] = ["follow", "followText", "followFeed", "watchHead", "watchTaskHead", "watchTasks"];
 
 /** The same store with its arguments checked. Each method throws or rejects with `input_invalid`. */
 export function withCheckedArguments(store: Store): Store {

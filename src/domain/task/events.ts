@@ -16,7 +16,7 @@ export const taskEventBodies = lazily(() => ({
   "task.created": z.strictObject({ spec: TaskSpec }),
   /**
    * The task is queued again: a person resumed it, a limit has reset, its process died, it is retried, or the process
-   * that took it cannot run its agent, for example because it has no key.
+   * that took it cannot continue it, for example because it has no key or cannot reach the remote.
    */
   "task.queued": z.strictObject({
     why: z.enum(["resumed", "continued", "interrupted", "retried", "unavailable"]),
@@ -28,7 +28,12 @@ export const taskEventBodies = lazily(() => ({
     budget: Budget.optional(),
   }),
   /** A process claimed the task and prepares it. */
-  "task.started": z.strictObject({ run: z.int().positive(), owner: z.string() }),
+  "task.started": z.strictObject({
+    run: z.int().positive(),
+    owner: z.string(),
+    /** The host of the process, if several hosts share the store. */
+    host: z.string().optional(),
+  }),
   "worktree.made": z.strictObject({
     path: z.string(),
     branch: z.string(),
@@ -40,9 +45,15 @@ export const taskEventBodies = lazily(() => ({
     copied: z.array(z.string()).optional(),
     /** True if the worktree needs its setup. If false, only the port may have changed. */
     anew: z.boolean(),
+    /** The host that has the worktree, if several hosts share the store. */
+    host: z.string().optional(),
+    /** The snapshot that it was restored from. */
+    restored: z.string().optional(),
   }),
   /** `setUp`: whether a setup command ran. */
   "worktree.ready": z.strictObject({ setUp: z.boolean() }),
+  /** The remote has a snapshot of the worktree, from which another host can continue. */
+  "worktree.saved": z.strictObject({ commit: z.string(), host: z.string().optional() }),
   /** Output of a command: `setup`, a stage, or `gate`. */
   "output.text": z.strictObject({ from: z.string(), text: z.string() }),
   "stage.started": z.strictObject({
@@ -84,6 +95,8 @@ export const taskEventBodies = lazily(() => ({
     /** The head of the task's branch at that time. */
     tip: z.string().optional(),
   }),
+  /** The merge waits for something that passes by itself, such as a remote that is unreachable, and is tried again. */
+  "merge.waiting": z.strictObject({ mergeId: z.string(), code: z.string(), message: z.string() }),
   "merge.ended": z.strictObject({
     mergeId: z.string(),
     outcome: MergeOutcome,

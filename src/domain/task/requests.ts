@@ -3,7 +3,7 @@ import { z } from "zod";
 import { Budget } from "../budget-schema.ts";
 import { TASK_STATUSES } from "../enums.ts";
 import { PermissionPolicy } from "../events.ts";
-import { MergeHow } from "./spec.ts";
+import { MergeHow, TaskLabel } from "./spec.ts";
 import type { CollectTasks, ListTasks, MergeTask, ResumeTask, StartTask } from "./view.ts";
 
 /** The maximum length of a path, ID or title. */
@@ -29,6 +29,7 @@ export const StartTaskRequest: z.ZodType<StartTask> = z.lazy(() =>
     retries: z.number().optional(),
     budget: Budget.optional(),
     pipeline: text(),
+    labels: z.array(TaskLabel).max(20).readonly().optional(),
   }),
 );
 

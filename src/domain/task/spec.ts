@@ -19,6 +19,9 @@ export const TaskId = z
   .refine((id) => !id.endsWith(".lock"), "must not end with .lock")
   .refine((id) => !id.startsWith("ses_"), "must not start with ses_, which marks a session ID");
 
+/** A property of a worker that a task can require, such as `gpu`. */
+export const TaskLabel = z.string().regex(/^[\w.-]{1,64}$/, "expected at most 64 letters, digits, - _ and .");
+
 const name = z.string().min(1).max(200);
 
 export const MergeHow = z.enum(MERGE_METHODS);
@@ -67,6 +70,12 @@ export const TaskSpec = z.lazy(() =>
     title: z.string(),
     /** The root of the repository, with symbolic links resolved. */
     repository: z.string(),
+    /** The host that created the task and has the repository, if several hosts share the store. */
+    host: z.string().optional(),
+    /** The URL of the remote, without credentials, if every host gets the repository from there. Default: only `host` runs the task. */
+    remote: z.string().optional(),
+    /** Labels that a worker must have to run the task. */
+    labels: z.array(TaskLabel).max(20).optional(),
     /** The agent of the first agent stage. */
     agent: z.string(),
     /**

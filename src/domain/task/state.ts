@@ -20,6 +20,9 @@ export interface TaskState {
   /** How many times the task was retried. */
   readonly retried: number;
   readonly owner?: string | undefined;
+  /** The host that runs the task or ran it last, and when its run was interrupted, until the task runs again. */
+  readonly host?: string | undefined;
+  readonly interruptedAt?: string | undefined;
   /** The earliest start of a queued or parked task. */
   readonly notBefore?: string | undefined;
   readonly stage: number;
@@ -65,6 +68,10 @@ export interface TaskWorktree {
   readonly baseCommit: string;
   readonly port?: number | undefined;
   readonly copied?: readonly string[] | undefined;
+  /** The host that has it, if several hosts share the store. */
+  readonly host?: string | undefined;
+  /** The newest snapshot on the remote. */
+  readonly saved?: string | undefined;
   /** True if the setup is done. */
   readonly ready: boolean;
   readonly removed: boolean;
@@ -97,6 +104,7 @@ export function applyTask(before: TaskState | undefined, event: TaskEvent): Task
         ...stopRunning(state, event.at),
         phase: "queued",
         endedAt: undefined,
+        ...(event.why === "interrupted" && state.host !== undefined && { interruptedAt: event.at }),
         notBefore: event.notBefore,
         retried: state.retried + (event.why === "retried" ? 1 : 0),
         stopAsked: event.why === "resumed" ? false : state.stopAsked,
@@ -111,6 +119,8 @@ export function applyTask(before: TaskState | undefined, event: TaskEvent): Task
         ...state,
         phase: "preparing",
         owner: event.owner,
+        host: event.host ?? state.host,
+        interruptedAt: undefined,
         runs: event.run,
         startedAt: state.startedAt ?? event.at,
         runningSince: event.at,
@@ -118,10 +128,14 @@ export function applyTask(before: TaskState | undefined, event: TaskEvent): Task
         message: undefined,
       };
     case "worktree.made": {
-      const { path, branch, base, baseCommit, port, copied = state.worktree?.copied } = event;
+      const { path, branch, base, baseCommit, port, copied = state.worktree?.copied, host } = event;
       const ready = !event.anew && state.worktree?.ready === true;
-      return { ...state, worktree: { path, branch, base, baseCommit, port, copied, ready, removed: false } };
+      const saved = event.restored ?? state.worktree?.saved;
+      const where = { ...(host !== undefined && { host }), ...(saved !== undefined && { saved }) };
+      return { ...state, worktree: { path, branch, base, baseCommit, port, copied, ready, removed: false, ...where } };
     }
+    case "worktree.saved":
+      return { ...state, worktree: state.worktree && { ...state.worktree, saved: event.commit } };
     case "worktree.ready":
       return { ...state, phase: "running", worktree: state.worktree && { ...state.worktree, ready: true } };
     case "stage.started": {
@@ -161,11 +175,13 @@ export function applyTask(before: TaskState | undefined, event: TaskEvent): Task
       const { mergeId, how, into, gate, message } = event;
       return { ...state, merge: { mergeId, how, into, gate, message, askedAt: event.at } };
     }
+    case "merge.waiting":
+      return updateMerge(state, event.mergeId, { why: event.message });
     case "merge.prepared":
-      return updateMerge(state, event.mergeId, { commit: event.commit, tip: event.tip });
+      return updateMerge(dropMergeReason(state), event.mergeId, { commit: event.commit, tip: event.tip });
     case "merge.ended": {
       const { outcome, commit, tip, conflicts, message } = event;
-      return updateMerge(state, event.mergeId, { outcome, commit, tip, conflicts, why: message });
+      return updateMerge(dropMergeReason(state), event.mergeId, { outcome, commit, tip, conflicts, why: message });
     }
     case "worktree.removed":
       return { ...state, worktree: state.worktree && { ...state.worktree, removed: true } };
@@ -241,6 +257,12 @@ function hasAgentStarted({ current }: TaskState): boolean {
 function withSession(sessions: readonly TaskSession[], id: string | undefined, stage: string): readonly TaskSession[] {
   if (id === undefined) return sessions;
   return [...sessions.filter((session) => session.id !== id), { id, stage }];
+}
+
+/** A merge that continues no longer waits. */
+function dropMergeReason(state: TaskState): TaskState {
+  const { why: _waited, ...merge } = state.merge ?? {};
+  return state.merge?.why === undefined ? state : { ...state, merge: merge as TaskMerge };
 }
 
 function updateMerge(state: TaskState, mergeId: string, change: Partial<TaskMerge>): TaskState {

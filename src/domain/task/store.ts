@@ -2,7 +2,9 @@
 import type { TaskPhase } from "../enums.ts";
 import type { SessionEvent } from "../events.ts";
 import type { Appended, FollowQuery, Lease, ReadQuery, SessionStore } from "../store.ts";
+import type { WorkerStore } from "../worker.ts";
 import type { TaskEvent, TaskEventDraft } from "./events.ts";
+import type { TaskPlacement } from "./placement.ts";
 import type { TaskSpec } from "./spec.ts";
 import type { TaskState } from "./state.ts";
 
@@ -17,11 +19,23 @@ export interface TaskStore {
   appendTaskAtHead(append: TaskAppendAtHead): Promise<Appended>;
   /** Reads a page of the log, oldest events first. Rejects with `task_not_found`. */
   readTask(query: TaskRead): Promise<{ readonly events: readonly TaskEvent[]; readonly head: number }>;
+  /** Like `SessionStore.watchHead`. */
+  watchTaskHead(query: TaskFollowQuery): AsyncIterable<number>;
+  /**
+   * Yields at once, and then whenever the log of a task may have grown, by any process. Several changes may be one. Does
+   * not keep the process alive.
+   */
+  watchTasks(query?: { readonly signal?: AbortSignal | undefined }): AsyncIterable<undefined>;
   task(taskId: string): Promise<TaskState | undefined>;
-  /** Lists tasks, newest first. */
+  /** Lists tasks, newest first unless the query says otherwise. */
   tasks(query?: TaskQuery): Promise<readonly TaskState[]>;
   /** Counts the tasks in each phase, without removed ones. */
   countTasks(): Promise<Readonly<Record<TaskPhase, number>>>;
+  /**
+   * Lists the tasks that a process must hold: those that are being prepared, run, or have an open merge. Without removed
+   * ones; at most MAX_PAGE.
+   */
+  heldTasks(): Promise<readonly HeldTask[]>;
   /**
    * Claims a task: `choose` selects one of the candidates, and the store acquires its lease and appends
    * `task.started` in the same commit. Resolves with undefined if nothing is chosen.
@@ -40,8 +54,8 @@ export interface TaskStore {
   followText(query: FollowQuery): AsyncIterable<readonly EventText[]>;
 }
 
-/** The store of sessions and tasks. */
-export interface Store extends SessionStore, TaskStore {}
+/** The store of sessions, tasks and worker records. */
+export interface Store extends SessionStore, TaskStore, WorkerStore {}
 
 export interface TaskAppend {
   readonly taskId: string;
@@ -66,6 +80,12 @@ export interface TaskRead {
   readonly limit?: number | undefined;
 }
 
+export interface TaskFollowQuery {
+  readonly taskId: string;
+  readonly after: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
 export interface TaskQuery {
   readonly phases?: readonly TaskPhase[] | undefined;
   readonly repository?: string | undefined;
@@ -76,9 +96,18 @@ export interface TaskQuery {
   readonly merging?: boolean | undefined;
   /** Includes removed tasks. */
   readonly removed?: boolean | undefined;
+  /** By creation. Default: `newest_first`. */
+  readonly order?: "oldest_first" | "newest_first" | undefined;
   /** Tasks older than this one, for paging. */
   readonly before?: string | undefined;
   readonly limit?: number | undefined;
+}
+
+export interface HeldTask {
+  readonly id: string;
+  readonly phase: TaskPhase;
+  /** Undefined if no process holds it. An expired lease is listed: the store has no clock. */
+  readonly lease: Lease | undefined;
 }
 
 export interface TaskClaim {
@@ -88,15 +117,23 @@ export interface TaskClaim {
   readonly until: number;
   /** Claims only this task, even if others come first. */
   readonly only?: string | undefined;
+  /** The host of the claiming process, for `task.started`. */
+  readonly host?: string | undefined;
+  /** Tasks that are not offered. */
+  readonly skip?: readonly string[] | undefined;
+  /** Called with the state of the chosen task. If it returns false, the claim chooses again without that task. */
+  readonly accepts?: ((state: TaskState) => boolean) | undefined;
   /** Must be pure; may be called more than once. Returns the ID of a candidate. */
   choose(candidates: readonly Candidate[], busy: readonly Busy[]): string | undefined;
 }
 
 /**
  * A queued or parked task that may start now, whose dependencies are done and that no process holds. Only the first,
- * by priority and age, of all tasks with the same repository, agent and provider.
+ * by priority and age, of all tasks with the same repository, agent, provider and placement.
  */
 export interface Candidate extends Busy {
+  /** Undefined if the task can run anywhere. */
+  readonly placement?: TaskPlacement | undefined;
   readonly priority: number;
   /** Increases with each new task. */
   readonly order: number;

@@ -12,6 +12,9 @@ export interface TaskView {
   readonly prompt: string;
   readonly status: TaskStatus;
   readonly repository: string;
+  /** The host that runs the task or ran it last, if several hosts share the store. */
+  readonly host?: string | undefined;
+  readonly labels?: readonly string[] | undefined;
   /** The agent of the current stage. */
   readonly agent: string;
   readonly priority: number;
@@ -38,6 +41,10 @@ export interface TaskView {
         readonly base: string;
         readonly baseCommit: string;
         readonly port?: number | undefined;
+        /** The host that has it, if several hosts share the store. */
+        readonly host?: string | undefined;
+        /** The newest snapshot on the remote, from which another host can continue. */
+        readonly saved?: string | undefined;
         readonly removed: boolean;
       }
     | undefined;
@@ -81,6 +88,8 @@ export interface StartTask {
   readonly budget?: Budget | undefined;
   /** A pipeline of `rookery.toml`. Default: one stage with the agent. */
   readonly pipeline?: string | undefined;
+  /** Labels that a worker must have to run the task. */
+  readonly labels?: readonly string[] | undefined;
 }
 
 export interface ResumeTask {

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { makeFolder } from "../folder.ts";
 import { UNREADABLE, ownIdentity, startTimeOf, type ProcessIdentity } from "./identity.ts";
 import { killMarked } from "./marker.ts";
-import { ownPidScope } from "./pid-scope.ts";
+import { isOwnPidScope, ownPidScope } from "./pid-scope.ts";
 
 export interface Owner extends AsyncDisposable {
   /** Registers this process, once, and returns the marker to put in the environment of every child. */
@@ -24,10 +24,10 @@ export interface OwnerProcess extends ProcessIdentity {
   readonly scope: string | undefined;
 }
 
-/** Returns a unique text that names this process: `PLACE.PID.STARTTIME.RANDOM`. */
-export function newOwnerText(): string {
+/** Returns a unique text that names this process: `PLACE.PID.STARTTIME.RANDOM`. Default of `scope`: `ownPidScope()`. */
+export function newOwnerText(scope = ownPidScope()): string {
   const { pid, startTime } = ownIdentity();
-  return `${ownPidScope()}.${pid}.${startTime}.${randomBytes(6).toString("hex")}`; // a counter would collide between threads
+  return `${scope}.${pid}.${startTime}.${randomBytes(6).toString("hex")}`; // a counter would collide between threads
 }
 
 /** Undefined if it is not an owner text. */
@@ -39,7 +39,7 @@ export function parseOwnerText(text: string): OwnerProcess | undefined {
 /** `unknown` for a text that is not an owner text. */
 export function judgeOwner(text: string): OwnerState {
   const owner = parseOwnerText(text);
-  if (owner === undefined || (owner.scope !== undefined && owner.scope !== ownPidScope())) return "unknown";
+  if (owner === undefined || (owner.scope !== undefined && !isOwnPidScope(owner.scope))) return "unknown";
   const found = startTimeOf(owner.pid);
   if (found === UNREADABLE || (found !== undefined && owner.startTime === UNREADABLE)) return "unknown";
   return found === owner.startTime ? "alive" : "dead";
@@ -54,9 +54,12 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 /** The file of an owner in another pid scope is deleted if it has not been updated for this long. */
 const FORGOTTEN_MS = 30 * DAY_MS;
 
-/** Keeps the owner's file in `folder`. Disposing kills every process that still carries the marker. */
-export function openOwner(folder: string): Owner {
-  const marker = newOwnerText();
+/**
+ * Keeps the owner's file in `folder`. Disposing kills every process that still carries the marker. Default of `scope`:
+ * `ownPidScope()`.
+ */
+export function openOwner(folder: string, scope?: string): Owner {
+  const marker = newOwnerText(scope);
   const file = join(folder, marker);
   let claimedAt: number | undefined;
   return {

@@ -6,8 +6,11 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
   bootId,
+  declareHost,
+  hostOfScope,
   isAlive,
   judgeOwner,
+  machinePidScope,
   newOwnerText,
   openOwner,
   ownIdentity,
@@ -55,6 +58,21 @@ describe("an owner", () => {
     expect(judgeOwner(`${pid}.${startTime}.0a1b`)).toBe("alive");
     expect(judgeOwner(`${gone().pid}.${startTime}.0a1b`)).toBe("dead");
     expect(["", "x", "h.1", "hello.world"].map(judgeOwner)).toEqual(["unknown", "unknown", "unknown", "unknown"]);
+  });
+
+  it("of another host cannot be judged, even if machine, boot, namespace, pid and start time are the same", () => {
+    const { pid, startTime } = ownIdentity();
+    const owners = [machinePidScope(), ownPidScope("alpha"), ownPidScope("beta.example")].map(
+      (scope) => `${scope}.${pid}.${startTime}.0a1b`,
+    );
+    declareHost("alpha");
+    declareHost(undefined);
+    expect(owners.map(judgeOwner)).toEqual(["alive", "alive", "unknown"]);
+    expect(owners.map((text) => hostOfScope(parseOwnerText(text)?.scope ?? ""))).toEqual([
+      undefined,
+      "alpha",
+      "beta.example",
+    ]);
   });
 
   it("is safe as a file name and in a list with commas", () => {

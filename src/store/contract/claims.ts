@@ -1,7 +1,8 @@
 /** Contract of claims: which tasks are candidates, and that each is claimed once. */
 import assert from "node:assert/strict";
-import type { Busy, Candidate, Store, TaskClaim } from "../../domain/index.ts";
+import type { Busy, Candidate, Lease, Store, TaskClaim } from "../../domain/index.ts";
 import {
+  AT,
   createTask,
   storeCase,
   numbers,
@@ -58,6 +59,29 @@ export const claimCases = [
       }),
     );
     assert.equal(await store.claimTask(newClaim()), undefined);
+  }),
+
+  storeCase("lists held and merging tasks with their leases in one call", async (store) => {
+    assert.deepEqual(await store.heldTasks(), []);
+    for (const id of ["a", "b", "c", "d", "e"]) await createTask(store, id, { repository: `/${id}` });
+    const claim = (only: string) => store.claimTask(newClaim({ only, owner: `owner of ${only}` }));
+    const [a, b] = [await claim("a"), await claim("b")];
+    await store.releaseLease(b?.lease as Lease);
+    const merge = { type: "merge.asked", mergeId: "m1", how: "squash", into: "main" } as const;
+    await claim("c");
+    await end(store, "c");
+    await appendTaskEvents(store, "c", merge);
+    await claim("d");
+    await appendTaskEvents(store, "d", { type: "task.ended", outcome: "stopped" }, merge, { type: "task.removed" });
+    const lease = { sessionId: "c", owner: "owner of c", generation: 1, until: NOW + 1_000 };
+    assert.deepEqual(await store.heldTasks(), [
+      { id: "a", phase: "preparing", lease: a?.lease },
+      { id: "b", phase: "preparing", lease: undefined },
+      { id: "c", phase: "done", lease },
+    ]);
+    await end(store, "a", "failed");
+    await appendTaskEvents(store, "c", { type: "merge.ended", mergeId: "m1", outcome: "merged" });
+    assert.deepEqual(await store.heldTasks(), [{ id: "b", phase: "preparing", lease: undefined }]);
   }),
 
   storeCase("claims nothing if no task waits or none is chosen", async (store) => {
@@ -211,5 +235,53 @@ export const claimCases = [
         .map((number) => `t${number}`)
         .sort(),
     );
+  }),
+
+  storeCase("offers the first task of each placement, and says what it needs", async (store) => {
+    const stages = ["coder", "critic"].map((agent) => ({ kind: "agent" as const, name: agent, agent, tries: 1 }));
+    await createTask(store, "a", { host: "alpha" });
+    await createTask(store, "b", { host: "alpha" });
+    await createTask(store, "c", { host: "beta", remote: "git@example.com:x.git" });
+    await createTask(store, "d", { labels: ["gpu", "big", "gpu"] });
+    await createTask(store, "e", { stages });
+    await createTask(store, "f");
+    const candidates = (await offered(store)).toSorted((one, other) => one.order - other.order);
+    assert.deepEqual(
+      candidates.map(({ id, placement, limits }) => ({ id, placement, limits })),
+      [
+        { id: "a", placement: { host: "alpha" }, limits: {} },
+        { id: "c", placement: { host: "beta", hasRemote: true }, limits: {} },
+        { id: "d", placement: { labels: ["big", "gpu"] }, limits: {} },
+        { id: "e", placement: { agents: ["critic"] }, limits: {} },
+        { id: "f", placement: undefined, limits: {} },
+      ],
+    );
+    assert.deepEqual(await offeredIds(store, { skip: ["a", "c", "f"] }), ["b", "d", "e"]);
+    assert.deepEqual(await offeredIds(store, { only: "a", skip: ["a"] }), []);
+  }),
+
+  storeCase("chooses again if the claim does not accept the state of a task", async (store) => {
+    for (const id of ["a", "b", "c"]) await createTask(store, id);
+    const seen: string[] = [];
+    const accepts = (state: { readonly id: string }) => {
+      seen.push(state.id);
+      return state.id === "c";
+    };
+    const claimed = await store.claimTask(newClaim({ accepts, host: "alpha" }));
+    assert.deepEqual([claimed?.state.id, claimed?.state.host, seen], ["c", "alpha", ["a", "b", "c"]]);
+    assert.equal(await store.claimTask(newClaim({ accepts: () => false })), undefined);
+    assert.equal(await store.claimTask(newClaim({ accepts: () => false, only: "a" })), undefined);
+    assert.equal((await store.countTasks()).queued, 2);
+  }),
+
+  storeCase("remembers the last host of an interrupted task until it runs again", async (store) => {
+    await createTask(store, "a");
+    const claimed = await store.claimTask(newClaim({ host: "alpha" }));
+    await appendTaskEvents(store, "a", { type: "task.queued", why: "interrupted" });
+    const queued = await store.task("a");
+    assert.deepEqual([queued?.host, queued?.interruptedAt], ["alpha", AT]);
+    if (claimed !== undefined) await store.releaseLease(claimed.lease);
+    const again = await store.claimTask(newClaim({ host: "beta" }));
+    assert.deepEqual([again?.state.host, again?.state.interruptedAt], ["beta", undefined]);
   }),
 ];

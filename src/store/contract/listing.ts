@@ -19,6 +19,22 @@ async function open(
 }
 
 export const listCases = [
+  storeCase("counts the sessions in each status", async (store) => {
+    const none = { idle: 0, running: 0, waiting: 0, closed: 0, copying: 0, parked: 0 };
+    assert.deepEqual(await store.countSessions(), none);
+    for (const id of ["ses_1", "ses_2", "ses_3"]) await open(store, id);
+    const start = toEventDraft({ type: "turn.started", input: [] });
+    await store.append(newAppend(1, [start], { sessionId: "ses_2" }));
+    await store.append(newAppend(1, [toEventDraft({ type: "session.closed" })], { sessionId: "ses_3" }));
+    assert.deepEqual(await store.countSessions(), { ...none, idle: 1, running: 1, closed: 1 });
+  }),
+
+  storeCase("passes its check while it is open", async (store) => {
+    await store.check();
+    await writeTestSession(store);
+    await store.check();
+  }),
+
   storeCase("updates the summary with the log", async (store) => {
     await writeTestSession(store);
     assert.deepEqual(await store.summary(SESSION), {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import type { Candidate, LogEvent, SessionEvent, Store } from "../../domain/index.ts";
 import {
+  appendTaskEvents,
   assertRejectsWith,
   createTask,
   newAppend,
@@ -9,6 +10,8 @@ import {
   outputText,
   readSessionTexts,
   SESSION,
+  sessionOpened,
+  TASK,
   takeNextEvents,
   toTextOrType,
   writeTestSession,
@@ -68,6 +71,32 @@ export const sharingCases: readonly SharedStoreContractCase[] = [
     await Promise.all([events.return?.(), pages.return?.()]);
   }),
 
+  sharedCase("tells watches of one opener what the other appends and deletes", async (first, second) => {
+    const ids = numbers(1, 50).map((index) => `ses_${index}`);
+    for (const sessionId of ids) await first.append(newAppend(0, [sessionOpened()], { sessionId }));
+    const watches = ids.map((sessionId) => second.watchHead({ sessionId, after: 1 })[Symbol.asyncIterator]());
+    const heads = watches.map((watch) => watch.next());
+    const tasks = second.watchTasks()[Symbol.asyncIterator]();
+    await tasks.next();
+    const created = tasks.next();
+    await createTask(first);
+    await created;
+    const taskHeads = second.watchTaskHead({ taskId: TASK, after: 1 })[Symbol.asyncIterator]();
+    const taskHead = taskHeads.next();
+    await appendTaskEvents(first, TASK, { type: "task.stop_asked" });
+    assert.deepEqual(await taskHead, { done: false, value: 2 });
+    for (const [index, sessionId] of ids.entries()) {
+      if (index % 5 === 0) {
+        await first.delete(await first.acquireLease({ sessionId, owner: "a", now: 0, until: 1 }));
+        assert.deepEqual(await heads[index], { done: true, value: undefined });
+      } else {
+        await first.append(newAppend(1, [outputText("a")], { sessionId }));
+        assert.deepEqual(await heads[index], { done: false, value: 2 });
+      }
+    }
+    for (const watch of [...watches, tasks, taskHeads]) await watch.return?.();
+  }),
+
   sharedCase("keeps every event of two openers that append to one session at once", async (first, second) => {
     await writeTestSession(first);
     const texts = numbers(1, 40).map(String);
@@ -123,7 +152,7 @@ export const sharingCases: readonly SharedStoreContractCase[] = [
     const next = await second.acquireLease({ ...held, owner: "b", now: 5, supersede: held.generation });
     const zombie = newAppend(2, [outputText("zombie")], { fence: held.generation });
     await assertRejectsWith("lease_lost", first.append(zombie));
-    await assertRejectsWith("lease_lost", first.renewLease(held, 20));
+    assert.deepEqual(await first.renewLeases([held], 20), [undefined]);
     await second.append(newAppend(2, [outputText("b")], { fence: next.generation }));
     assert.deepEqual(await readSessionTexts(first), ["session.opened", "a", "b"]);
   }),

@@ -149,6 +149,8 @@ export const taskCases = [
     assert.deepEqual(await ids(store), ["b", "a", "c"]);
     assert.deepEqual(await ids(store, { limit: 2 }), ["b", "a"]);
     assert.deepEqual(await ids(store, { before: "a" }), ["c"]);
+    assert.deepEqual(await ids(store, { order: "oldest_first", limit: 2 }), ["c", "a"]);
+    assert.deepEqual(await ids(store, { order: "newest_first" }), ["b", "a", "c"]);
     assert.deepEqual(await ids(store, { before: "none" }), []);
     assert.deepEqual(await ids(store, { repository: "/a" }), ["a"]);
     assert.deepEqual(await ids(store, { agent: "agent-b" }), ["b"]);

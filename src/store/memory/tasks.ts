@@ -1,6 +1,8 @@
 /** Finds tasks in memory: lists, busy tasks and candidates for claims. */
 import {
   isHeld,
+  MAX_PAGE,
+  taskPlacement,
   type Busy,
   type Candidate,
   type TaskClaim,
@@ -16,8 +18,9 @@ export type MemoryTasks = ReadonlyMap<string, { readonly order: number; readonly
 
 export function filterTasks(tasks: MemoryTasks, query: TaskQuery): TaskState[] {
   const { phases, repository, agent, idPrefix = "", merging, removed = false, before, limit } = query;
+  const inOrder = (found: TaskState[]): TaskState[] => (query.order === "oldest_first" ? found : found.reverse());
   const older = before === undefined ? Infinity : (tasks.get(before)?.order ?? 0);
-  return Array.from(tasks.values())
+  const found = Array.from(tasks.values())
     .filter(({ order }) => order < older)
     .map(({ state }) => state)
     .filter((state) => removed || !state.removed)
@@ -25,9 +28,8 @@ export function filterTasks(tasks: MemoryTasks, query: TaskQuery): TaskState[] {
     .filter(({ spec }) => repository === undefined || spec.repository === repository)
     .filter(({ spec }) => agent === undefined || spec.agent === agent)
     .filter(({ id }) => id.startsWith(idPrefix))
-    .filter((state) => merging === undefined || hasOpenMerge(state) === merging)
-    .reverse()
-    .slice(0, clampLimit(limit));
+    .filter((state) => merging === undefined || hasOpenMerge(state) === merging);
+  return inOrder(found).slice(0, clampLimit(limit));
 }
 
 export function busyTasks(tasks: MemoryTasks): Busy[] {
@@ -36,22 +38,31 @@ export function busyTasks(tasks: MemoryTasks): Busy[] {
     .map(toBusyTask);
 }
 
+export function listHeldTasks(tasks: MemoryTasks): TaskState[] {
+  return Array.from(tasks.values(), ({ state }) => state)
+    .filter((state) => !state.removed && (isHeld(state) || hasOpenMerge(state)))
+    .slice(0, MAX_PAGE);
+}
+
 export function findCandidates(
   tasks: MemoryTasks,
   leases: ReadonlyMap<string, StoredLease>,
   { only, now, owner }: TaskClaim,
+  skip: ReadonlySet<string>,
 ): Candidate[] {
   const isFree = (lease: StoredLease | undefined) =>
     lease === undefined || lease.released || lease.owner === owner || lease.until <= now;
   const lanes = new Map<string, Candidate>();
   for (const { order, state } of tasks.values()) {
     const { id, spec } = state;
-    if (only !== undefined && id !== only) continue;
+    if ((only !== undefined && id !== only) || skip.has(id)) continue;
     if (!isClaimableTask(state) || taskNotBefore(state) > now || !isFree(leases.get(id))) continue;
     if (!spec.needs.every((needed) => tasks.get(needed)?.state.phase === "done")) continue;
     const first = lanes.get(taskLane(spec));
     if (first !== undefined && first.priority >= spec.priority) continue;
-    lanes.set(taskLane(spec), { ...toBusyTask(state), priority: spec.priority, order, limits: spec.limits });
+    const placement = taskPlacement(spec);
+    const placed = { limits: spec.limits, ...(placement !== undefined && { placement }) };
+    lanes.set(taskLane(spec), { ...toBusyTask(state), priority: spec.priority, order, ...placed });
   }
   return Array.from(lanes.values());
 }

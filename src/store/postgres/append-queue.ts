@@ -1,93 +1,62 @@
-/** Group commit: appends that arrive during a commit share the next one, which is one call of `append_group`. */
+/** Commits groups of appends, each with one call of `append_group`, and repeats a commit that is in doubt. */
 import { setTimeout as delay } from "node:timers/promises";
 import { RookeryError, type Appended } from "../../domain/index.ts";
-import { deferred, type Deferred } from "../../stdx/deferred.ts";
 import type { PreparedAppend } from "../admission.ts";
+import { AppendGroups, nextLoopTurn, type AppendGroupsOptions, type QueuedAppend } from "../append-groups.ts";
 import { planAppends, type AppendResult } from "./append-plan.ts";
 import { joinedTasks, toAppendRows } from "./append-rows.ts";
 import type { PostgresConnection } from "./connection.ts";
-import { isConnectionLost, isStaleWrite, toPostgresError } from "./errors.ts";
+import { isConnectionLost, isLockTimeout, isStaleWrite, toPostgresError } from "./errors.ts";
 import { APPEND_PARAMETERS } from "./functions/append.ts";
 import { LogCache } from "./log-cache.ts";
 import { loadLogs, loadTaskNumbers, logKey, type KnownLog } from "./log-facts.ts";
 
-/** Limits of a group. A single append may be larger. */
-const MAX_GROUP_APPENDS = 2_000;
-const MAX_GROUP_BYTES = 1024 * 1024;
-/** Limits of the queue. Appends beyond them are rejected until the server catches up. */
-const MAX_QUEUED_BYTES = 256 * 1024 * 1024;
-const MAX_QUEUED_APPENDS = 200_000;
 const FIRST_RETRY_MS = 20;
 const MAX_RETRY_MS = 500;
 
-export interface AppendQueueOptions {
+export interface AppendQueueOptions extends Pick<AppendGroupsOptions, "onCommit"> {
   /** How long a commit is retried while the connection is lost or other writers are faster, in milliseconds. */
   readonly timeout: number;
-  /** Called after each commit with the new heads of the changed logs. */
-  onCommit(heads: ReadonlyMap<string, number>): void;
 }
 
 export class AppendQueue {
   readonly #connection: PostgresConnection;
-  readonly #options: AppendQueueOptions;
+  readonly #timeout: number;
   readonly #cache = new LogCache();
-  #queue: QueuedAppend[] = [];
-  #queuedBytes = 0;
-  #running: Promise<void> | undefined;
-  /** Number of queued appends to commit one by one, because their group failed and one of them may be the cause. */
-  #singleCount = 0;
+  readonly #groups: AppendGroups;
 
-  constructor(connection: PostgresConnection, options: AppendQueueOptions) {
+  constructor(connection: PostgresConnection, { timeout, onCommit }: AppendQueueOptions) {
     this.#connection = connection;
-    this.#options = options;
+    this.#timeout = timeout;
+    const commitNext = () => this.#commit(this.#groups.take());
+    this.#groups = new AppendGroups({ where: () => connection.where, commitNext, onCommit });
   }
 
   /** Resolves when the append is durable. Throws `store_unavailable` if the queue is full. */
   add(prepared: PreparedAppend): Promise<Appended> {
-    if (this.#queue.length >= MAX_QUEUED_APPENDS || this.#queuedBytes + prepared.bytes > MAX_QUEUED_BYTES) {
-      const load = `${this.#queue.length} appends are queued for ${this.#connection.where}, which is the limit`;
-      throw new RookeryError("store_unavailable", `${load}: wait for them before you append more`);
-    }
-    const queued = { prepared, since: performance.now(), result: deferred<Appended>() };
-    this.#queue.push(queued);
-    this.#queuedBytes += prepared.bytes;
-    this.#running ??= this.#run();
-    return queued.result.promise;
+    return this.#groups.add(prepared);
   }
 
   /** Resolves when the queue is empty. */
-  async drained(): Promise<void> {
-    while (this.#running !== undefined) await this.#running;
+  drained(): Promise<void> {
+    return this.#groups.drained();
   }
 
-  async #run(): Promise<void> {
-    while (this.#queue.length > 0) {
-      await nextLoopTurn();
-      await this.#commitGroup(this.#takeGroup());
-    }
-    this.#running = undefined;
-  }
-
-  async #commitGroup(group: readonly QueuedAppend[]): Promise<void> {
+  async #commit(group: readonly QueuedAppend[]): Promise<void> {
     const appends = group.map(({ prepared }) => prepared);
-    const deadline = (group[0]?.since ?? 0) + this.#options.timeout;
+    const deadline = (group[0]?.since ?? 0) + this.#timeout;
     for (let wait = FIRST_RETRY_MS; ; wait = Math.min(2 * wait, MAX_RETRY_MS)) {
       try {
-        this.#settle(group, await this.#write(appends));
-        return;
+        return this.#groups.settle(group, await this.#write(appends));
       } catch (error) {
         this.#cache.forgetAll(appends); // whether a lost commit succeeded is known only to the database
         const isLost = isConnectionLost(error);
-        if ((isLost || isStaleWrite(error)) && performance.now() < deadline) {
-          await (isLost ? delay(wait) : nextLoopTurn());
-        } else if (group.length > 1 && !isLost && !(error instanceof RookeryError)) {
-          this.#retrySingly(group);
-          return;
-        } else {
-          const rejection = toPostgresError(error, this.#connection.where);
-          for (const { result } of group) result.reject(rejection);
-          return;
+        const isLocked = isLockTimeout(error);
+        if (!(isLost || isLocked || isStaleWrite(error)) || performance.now() >= deadline) {
+          const mayBeOneAppend = !isLost && !isLocked && !(error instanceof RookeryError);
+          return this.#groups.fail(group, toPostgresError(error, this.#connection.where), { mayBeOneAppend });
         }
+        await (isLost ? delay(wait) : nextLoopTurn());
       }
     }
   }
@@ -123,52 +92,6 @@ export class AppendQueue {
     if (wanted.length === 0) return;
     for (const [key, log] of await loadLogs(this.#connection, wanted)) logs.set(key, log);
   }
-
-  /** Ensures that an append that the server rejects only fails itself. */
-  #retrySingly(group: readonly QueuedAppend[]): void {
-    this.#queue.unshift(...group);
-    this.#queuedBytes += group.reduce((sum, { prepared }) => sum + prepared.bytes, 0);
-    this.#singleCount = group.length;
-  }
-
-  #takeGroup(): QueuedAppend[] {
-    let bytes = 0;
-    let count = 0;
-    const maxAppends = this.#singleCount > 0 ? 1 : MAX_GROUP_APPENDS;
-    for (const { prepared } of this.#queue) {
-      if (count > 0 && (count >= maxAppends || bytes + prepared.bytes > MAX_GROUP_BYTES)) break;
-      bytes += prepared.bytes;
-      count += 1;
-    }
-    this.#queuedBytes -= bytes;
-    this.#singleCount = Math.max(0, this.#singleCount - count);
-    return this.#queue.splice(0, count);
-  }
-
-  #settle(group: readonly QueuedAppend[], results: readonly AppendResult[]): void {
-    const heads = new Map<string, number>();
-    for (const [index, { prepared, result }] of group.entries()) {
-      const verdict = results[index];
-      if (verdict === undefined || "refused" in verdict) {
-        result.reject(verdict?.refused);
-        continue;
-      }
-      if (!verdict.appended.repeated) heads.set(prepared.logId, verdict.appended.head);
-      result.resolve(verdict.appended);
-    }
-    if (heads.size > 0) this.#options.onCommit(heads);
-  }
-}
-
-interface QueuedAppend {
-  readonly prepared: PreparedAppend;
-  readonly since: number;
-  readonly result: Deferred<Appended>;
 }
 
 const APPEND_SQL = `select @append_group(${APPEND_PARAMETERS.map(([, type], index) => `$${index + 1}::${type}`).join(", ")})`;
-
-/** Lets everything that is ready to run join the group first. */
-function nextLoopTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}

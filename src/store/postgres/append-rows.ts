@@ -1,9 +1,9 @@
 /** Converts the accepted appends of a group to the parameters of the SQL function `append_group`. */
 import { createHash } from "node:crypto";
 import type { SessionSummary, TaskState } from "../../domain/index.ts";
-import type { JournalText } from "../admission.ts";
+import type { JournalText, LogKind } from "../admission.ts";
 import { BODY_SEPARATOR } from "../event-text.ts";
-import { hasOpenMerge, isClaimableTask, taskLane, taskNotBefore } from "../task-facts.ts";
+import { formatTaskLimits, hasOpenMerge, isClaimableTask, taskLane, taskNotBefore } from "../task-facts.ts";
 import type { GrownLog } from "./append-plan.ts";
 import { toStoredText } from "./stored-text.ts";
 
@@ -79,6 +79,22 @@ function toLogRow({ before, no, head, fence }: GrownLog): object {
   return { no: Math.abs(no), id, created: before.state === undefined, expected: before.head, fence, head };
 }
 
+/** The row of a session that the function creates, with its number and the number of its task. */
+export function toNewSessionRow(no: number, summary: SessionSummary, task: number | null): object {
+  return toSessionRow(toNewLog("session", no, summary), task);
+}
+
+/** The row of a task that the function creates, with its number. */
+export function toNewTaskRow(no: number, state: TaskState): object {
+  return toTaskRow(toNewLog("task", -no, state));
+}
+
+function toNewLog(kind: LogKind, no: number, after: SessionSummary | TaskState): GrownLog {
+  const { id, head } = after;
+  const before = { kind, id, no, head: 0, state: undefined, task: null, fresh: undefined };
+  return { before, no, head, fence: undefined, accepted: [], after };
+}
+
 function toSessionRow(log: GrownLog, task: number | null): object {
   const summary = log.after as SessionSummary;
   const { agent, cwd, parent, status } = summary;
@@ -113,7 +129,7 @@ function toTaskRow(log: GrownLog): object {
       provider: toStoredText(spec.provider),
       lane: createHash("sha256").update(taskLane(spec)).digest("base64"), // paths are too long for an index
       priority: spec.priority,
-      limits: JSON.stringify(spec.limits),
+      limits: formatTaskLimits(spec),
       needs: spec.needs.map(toStoredText),
     }),
   };

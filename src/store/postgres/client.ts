@@ -1,23 +1,36 @@
 /** Connects the driver `pg`, with everything set that it would otherwise read from the environment of the process. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client, ClientConfig } from "pg";
-import type { PostgresLocation } from "./location.ts";
+import type { PostgresLocation, PostgresServer } from "./location.ts";
 
 export interface PostgresClientOptions {
   readonly location: PostgresLocation;
+  /** One of the location. */
+  readonly server: PostgresServer;
+  /** What the server shows as the name of the connection. */
+  readonly name: string;
+  /** How long the server may take to accept the connection, in milliseconds. */
+  readonly connectTimeout: number;
   /** How long a statement waits for a lock, in milliseconds. */
-  readonly timeout: number;
+  readonly lockTimeout: number;
   /** After this time, the server ends a transaction of this client that does nothing. In milliseconds. */
   readonly idleTimeout: number;
 }
 
-const CONNECT_TIMEOUT_MS = 5_000;
+export interface ClientVariant {
+  readonly useTls: boolean;
+  /** Whether a pooler is in between that refuses settings. */
+  readonly isPooled: boolean;
+}
+
 const END_TIMEOUT_MS = 1_000;
+/** A setting that a pooler does not pass on. Its value reveals whether the server has got the others. */
+export const DIRECT_SETTING = "rookery.direct";
 
 /** Rejects with the error of the driver. */
-export async function connectPostgresClient(options: PostgresClientOptions, useTls: boolean): Promise<Client> {
+export async function connectPostgresClient(options: PostgresClientOptions, variant: ClientVariant): Promise<Client> {
   const { default: pg } = await import("pg"); // only those who use PostgreSQL load it
-  const client = new pg.Client(toClientConfig(options, useTls));
+  const client = new pg.Client(toClientConfig(options, variant));
   client.on("error", () => undefined); // queries report it; without a listener, it would end the process
   try {
     await client.connect();
@@ -28,32 +41,40 @@ export async function connectPostgresClient(options: PostgresClientOptions, useT
   return client;
 }
 
-function toClientConfig({ location, timeout, idleTimeout }: PostgresClientOptions, useTls: boolean): ClientConfig {
-  const { host, port, user, database, password } = location;
+function toClientConfig(
+  { location, server, name, connectTimeout, lockTimeout, idleTimeout }: PostgresClientOptions,
+  { useTls, isPooled }: ClientVariant,
+): ClientConfig {
+  const { user, database, password } = location;
+  const { host, port } = server;
   const settings = {
     default_transaction_isolation: "read\\ committed",
     synchronous_commit: "on", // an event is shown only when it is durable
     statement_timeout: 0, // the client has a timeout for each query
-    lock_timeout: timeout,
+    lock_timeout: lockTimeout,
     idle_in_transaction_session_timeout: idleTimeout,
     client_min_messages: "warning",
+    bytea_output: "hex", // the driver reads text
+    extra_float_digits: 1, // numbers are read as they were written
+    standard_conforming_strings: "on",
     jit: "off",
+    [DIRECT_SETTING]: "on",
   };
   const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
   return {
     ...{ host, port, user, database },
     password: () => password ?? "", // a function, because `pg` ignores an empty password and looks for others
-    ssl: useTls && !host.startsWith("/") ? toTlsOptions(location) : false,
-    options: options.join(" "),
-    application_name: "rookery",
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    ssl: useTls && !host.startsWith("/") ? toTlsOptions(location, host) : false,
+    ...(!isPooled && { options: options.join(" ") }),
+    application_name: name,
+    connectionTimeoutMillis: connectTimeout,
     keepAlive: true,
     types: { getTypeParser: (oid: number) => PARSERS[oid] ?? String },
     pipeline: true,
   };
 }
 
-function toTlsOptions({ tls, host }: PostgresLocation): ClientConfig["ssl"] {
+function toTlsOptions({ tls }: PostgresLocation, host: string): ClientConfig["ssl"] {
   const { mode, ca, cert, key } = tls;
   const files = {
     ...(ca !== undefined && { ca }),

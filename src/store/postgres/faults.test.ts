@@ -1,9 +1,8 @@
-import { createConnection, createServer, type Socket } from "node:net";
-import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Store } from "../../domain/index.ts";
 import { startPostgresCluster, type PostgresCluster } from "../../../scripts/postgres-cluster.mjs";
 import { newAppend, numbers, outputText, SESSION, toTextOrType, writeTestSession } from "../contract/scene.ts";
+import { openFaultyProxy } from "./fixtures/proxy.ts";
 import { hasTestPostgres, testSchemas } from "./fixtures/schemas.ts";
 import { connectPostgresClient, endPostgresClient } from "./client.ts";
 import { parsePostgresUrl } from "./location.ts";
@@ -37,7 +36,7 @@ describe.skipIf(!hasTestPostgres)("faults of PostgreSQL", () => {
     })();
     const endConnections = () =>
       schemas.query(
-        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'rookery' and query like $1",
+        "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'rookery %' and query like $1",
         [`%${options.schema}%`],
       );
     for (const first of [2, 22, 42]) {
@@ -50,7 +49,7 @@ describe.skipIf(!hasTestPostgres)("faults of PostgreSQL", () => {
 
   it("treats a retried append as repeated if the connection was cut after the commit", async () => {
     const options = await schemas.next();
-    await using proxy = await openCuttingProxy(options.url);
+    await using proxy = await openFaultyProxy(options.url);
     await using store = await openPostgresStore({ ...options, url: proxy.url });
     await writeTestSession(store);
     proxy.cutAfterAnswer();
@@ -65,7 +64,11 @@ describe.skipIf(!hasTestPostgres)("faults of PostgreSQL", () => {
     await using store = await openPostgresStore(options);
     await writeTestSession(store);
     const location = parsePostgresUrl(options.url);
-    const frozen = await connectPostgresClient({ location, timeout: 10_000, idleTimeout: 300 }, false);
+    const [server] = location.servers;
+    const frozen = await connectPostgresClient(
+      { location, server: server!, name: "frozen", connectTimeout: 10_000, lockTimeout: 10_000, idleTimeout: 300 },
+      { useTls: false, isPooled: false },
+    );
     const gone = new Promise((resolve) => frozen.once("end", resolve));
     await frozen.query("begin");
     await frozen.query(`select 1 from "${options.schema}".session for update`);
@@ -79,7 +82,11 @@ describe.skipIf(!hasTestPostgres)("faults of PostgreSQL", () => {
     await using store = await openPostgresStore({ ...options, timeout: 300 });
     await writeTestSession(store);
     const location = parsePostgresUrl(options.url);
-    const holder = await connectPostgresClient({ location, timeout: 10_000, idleTimeout: 60_000 }, false);
+    const [server] = location.servers;
+    const holder = await connectPostgresClient(
+      { location, server: server!, name: "frozen", connectTimeout: 10_000, lockTimeout: 10_000, idleTimeout: 60_000 },
+      { useTls: false, isPooled: false },
+    );
     await holder.query("begin");
     await holder.query(`select 1 from "${options.schema}".session for update`);
     await expect(store.append(newAppend(1, [outputText("2")]))).rejects.toMatchObject({ code: "store_locked" });
@@ -138,58 +145,3 @@ describe.skipIf(!hasTestPostgres)("a restarted server", () => {
     expect(await store.append(append)).toEqual({ head: 2, repeated: false });
   });
 });
-
-interface CuttingProxy extends AsyncDisposable {
-  readonly url: string;
-  /** Cuts the connection that next calls `append_group` when the server has answered, and drops the answer. */
-  cutAfterAnswer(): void;
-  cuts(): number;
-}
-
-/** A TCP server in front of the server's socket. The driver asks it for TLS first, which the server refuses. */
-async function openCuttingProxy(url: string): Promise<CuttingProxy> {
-  const { host, port } = parsePostgresUrl(url);
-  const sockets = new Set<Socket>();
-  let isArmed = false;
-  let cuts = 0;
-  const server = createServer((client) => {
-    const upstream = host.startsWith("/") ? createConnection(`${host}/.s.PGSQL.${port}`) : createConnection(port, host);
-    let isCut = false;
-    for (const socket of [client, upstream]) {
-      sockets.add(socket);
-      socket.on("error", () => undefined);
-      socket.on("close", () => {
-        client.destroy();
-        upstream.destroy();
-      });
-    }
-    client.on("data", (data) => {
-      // The statement was prepared by an earlier append, so its name is not in the message, but the body of the event is.
-      if (isArmed && data.includes("output.text")) {
-        isArmed = false;
-        isCut = true;
-      }
-      upstream.write(data);
-    });
-    upstream.on("data", (data) => {
-      if (!isCut) return void client.write(data);
-      cuts += 1;
-      client.destroy();
-    });
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address() as { port: number };
-  return {
-    url: `postgres://postgres@127.0.0.1:${address.port}/postgres`,
-    cutAfterAnswer: () => {
-      isArmed = true;
-    },
-    cuts: () => cuts,
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, "close");
-    },
-  };
-}

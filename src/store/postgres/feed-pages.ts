@@ -1,4 +1,4 @@
-/** Reads pages of the feed. One statement per page: a follower that gets no events may go on after the head. */
+/** Reads pages of the feed. One statement per page: a follower that gets no events may continue after the head. */
 import type { FeedPage, FeedText } from "../../domain/index.ts";
 import { completeEventText, eventSuffix } from "../event-text.ts";
 import { clampBytes, clampLimit } from "../page.ts";

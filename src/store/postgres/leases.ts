@@ -1,7 +1,7 @@
 /** Grants, renews and ends leases. The rules are in `store/lease.ts`; the database compares and sets. */
 import { setTimeout as delay } from "node:timers/promises";
-import { RookeryError } from "../../domain/index.ts";
-import type { StoredLease } from "../lease.ts";
+import { RookeryError, type Lease } from "../../domain/index.ts";
+import { toLeaseBatches, toRenewedLeases, type StoredLease } from "../lease.ts";
 import type { PostgresConnection } from "./connection.ts";
 import { isStaleWrite, toPostgresError } from "./errors.ts";
 import { fromStoredText, toStoredText } from "./stored-text.ts";
@@ -43,6 +43,42 @@ export async function updateLease(
     const [row] = await connection.query(WRITE_SQL, values);
     return row?.[0] === true ? { done: next } : undefined;
   });
+}
+
+/** In the order of their ids, so that two renewals of the same leases cannot deadlock. */
+const EXTEND_SQL = `
+  with held as (
+    select l.session_id, l.generation from unnest($1::text[], $2::bigint[]) q(id, generation), lateral (
+      select session_id, generation from @lease
+      where session_id = q.id and generation = q.generation and not released limit 1
+    ) l
+  ), locked as (
+    select session_id, generation from @lease where session_id in (select session_id from held)
+    order by session_id for update
+  )
+  update @lease l set until = $3::double precision from locked
+    where l.session_id = locked.session_id and l.generation = locked.generation and not l.released
+    returning l.session_id, l.generation`;
+
+/** Leases that one statement renews. 10,000 take less than 0.1 s. */
+const MAX_EXTENDED = 10_000;
+
+/** Returns the renewed leases in the same order, and undefined for each that is lost. */
+export async function extendLeases(
+  connection: PostgresConnection,
+  leases: readonly Lease[],
+  until: number,
+): Promise<(Lease | undefined)[]> {
+  const renewed: (Lease | undefined)[] = [];
+  for (const batch of toLeaseBatches(leases, MAX_EXTENDED)) {
+    const ids = batch.map(({ sessionId }) => toStoredText(sessionId));
+    const rows = await connection.query(EXTEND_SQL, [ids, batch.map(({ generation }) => generation), until]);
+    const current = rows.map(([id, generation]) => {
+      return { sessionId: fromStoredText(id as string), generation: generation as number };
+    });
+    renewed.push(...toRenewedLeases(batch, current, until));
+  }
+  return renewed;
 }
 
 /** The parameters with which functions check that the lease has not changed. */

@@ -60,6 +60,16 @@ export async function selectTexts(
   return { texts, head: first[0] as number };
 }
 
+/** Undefined if the log does not exist. */
+export async function selectHead(
+  connection: PostgresConnection,
+  kind: LogKind,
+  id: string,
+): Promise<number | undefined> {
+  const [row] = await connection.query(`select head from @${kind} where id = $1`, [toStoredText(id)]);
+  return row?.[0] as number | undefined;
+}
+
 export function toMissingLog(kind: LogKind, id: string): RookeryError {
   return new RookeryError(`${kind}_not_found`, `no ${kind} ${id}: list ${kind}s to find its id`);
 }

@@ -1,7 +1,8 @@
 /** Checks the database and brings its schema up to date. */
 import { RookeryError } from "../../domain/index.ts";
-import type { PostgresConnection } from "./connection.ts";
-import { toPostgresError } from "./errors.ts";
+import { toUnfinishedError, UNFINISHED_VERSION } from "../copy/unfinished.ts";
+import { connectionName, type PostgresConnection } from "./connection.ts";
+import { newerSchema, toPostgresError } from "./errors.ts";
 import { POSTGRES_MIGRATIONS, type PostgresMigration } from "./schema.ts";
 
 export interface PostgresSchemaState {
@@ -19,6 +20,9 @@ export interface MigrationOptions {
 }
 
 const MIN_SERVER = 15;
+const MIGRATION_TIMEOUT_MS = 10 * 60_000;
+/** How long to wait for a migration by another process, and for statements that use a table. */
+const LOCK_TIMEOUT_MS = 60_000;
 
 const STATE_SQL = `
   select current_setting('server_version'), current_setting('server_version_num')::integer,
@@ -43,6 +47,7 @@ export async function migratePostgres(
       const advice = "stop all older processes, then run rookery migrate";
       throw new RookeryError("store_unavailable", `${where} has the older schema version ${from}: ${advice}`);
     }
+    if (pending.some(({ additive }) => !additive)) await refuseOlderPrograms(connection, schema, migrations.length);
     for (const [index, { sql }] of pending.entries()) await applyMigration(connection, schema, from + index + 1, sql);
     return { serverVersion, from, version: migrations.length };
   } catch (error) {
@@ -61,8 +66,10 @@ export async function inspectSchema(
     const [state] = await connection.tryQuery(STATE_SQL, [`"${schema}"`]);
     const [serverVersion, number, encoding, isReadOnly, hasVersion, hasTables] = state ?? [];
     refuseServer(where, { number: Number(number), encoding: String(encoding) });
-    const version = hasVersion === true ? await readSchemaVersion(connection) : 0;
-    if (version > known) throw newerSchema(where, version, known);
+    const version = hasVersion === true ? await connection.readVersion() : 0;
+    if (version > known) {
+      throw version === UNFINISHED_VERSION ? toUnfinishedError(where) : newerSchema(where, version, known);
+    }
     if (isReadOnly === true) {
       const advice = "connect to the primary server, or end the read-only mode";
       throw new RookeryError("store_readonly", `${where} is read-only: ${advice}`);
@@ -76,10 +83,22 @@ export async function inspectSchema(
   }
 }
 
-async function readSchemaVersion(connection: PostgresConnection): Promise<number> {
-  const [row] = await connection.tryQuery("select coalesce(max(version), 0) from @schema_version");
-  return Number(row?.[0] ?? 0);
+/**
+ * Refuses if programs are connected that cannot work with the result. Their connections have the version in their name,
+ * which all users can see. Does not see programs behind a connection pool; they get `store_newer` afterward.
+ */
+async function refuseOlderPrograms(connection: PostgresConnection, schema: string, version: number): Promise<void> {
+  const names = Array.from({ length: version - 1 }, (_, index) => connectionName(schema, index + 1));
+  const rows = await connection.tryQuery(OLDER_SQL, [names]);
+  if (rows.length === 0) return;
+  const hosts = rows.map(([host, count]) => `${String(count)} from ${String(host)}`).join(", ");
+  const message = `${connection.where} is in use by older programs (connections: ${hosts}): stop them, then run rookery migrate again`;
+  throw new RookeryError("store_locked", message);
 }
+
+const OLDER_SQL = `
+  select coalesce(host(client_addr), 'this machine'), count(*) from pg_stat_activity
+  where datname = current_database() and application_name = any($1::text[]) group by 1 order by 1`;
 
 /** Does nothing if another process applied the migration meanwhile. The block is one transaction. */
 async function applyMigration(
@@ -89,8 +108,10 @@ async function applyMigration(
   sql: string,
 ): Promise<void> {
   const isNewSchema = version === 1;
-  await connection.run(`
+  await connection.run(
+    `
     begin;
+    set local lock_timeout = '${LOCK_TIMEOUT_MS}';
     select pg_advisory_xact_lock(7000, hashtext('${schema}'));
     ${isNewSchema ? `create schema if not exists "${schema}";` : ""}
     create table if not exists @schema_version (version bigint primary key, applied_at timestamptz not null default now());
@@ -100,7 +121,9 @@ async function applyMigration(
         insert into @schema_version (version) values (${version});
       end if;
     end $migration$;
-    commit;`);
+    commit;`,
+    MIGRATION_TIMEOUT_MS,
+  );
 }
 
 function refuseServer(where: string, { number, encoding }: { number: number; encoding: string }): void {
@@ -115,11 +138,4 @@ function refuseServer(where: string, { number, encoding }: { number: number; enc
     const advice = "create a database with the encoding UTF8";
     throw new RookeryError("store_unavailable", `${where} has the encoding ${encoding}: ${advice}`);
   }
-}
-
-function newerSchema(where: string, version: number, known: number): RookeryError {
-  return new RookeryError(
-    "store_newer",
-    `${where} has schema version ${version} and this program supports up to ${known}: update rookery`,
-  );
 }

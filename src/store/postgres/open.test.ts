@@ -11,12 +11,29 @@ const PASSWORD = "quite%secret";
 describe("the URL of a PostgreSQL store", () => {
   it("has a server, a user, a database and a TLS mode", () => {
     expect(parsePostgresUrl("postgresql://me:p%40ss@db.example:6000/log?sslmode=verify-full", "other")).toMatchObject({
-      ...{ host: "db.example", port: 6000, user: "me", database: "log", password: "p@ss" },
+      ...{ servers: [{ host: "db.example", port: 6000 }], user: "me", database: "log", password: "p@ss" },
       tls: { mode: "verify-full" },
     });
     expect(parsePostgresUrl("postgres://me@[::1]", "given")).toMatchObject({
-      ...{ host: "::1", port: 5432, user: "me", database: "me", password: "given" },
-      tls: { mode: "prefer" },
+      ...{ servers: [{ host: "::1", port: 5432 }], user: "me", database: "me", password: "given" },
+      ...{ isWritable: false, tls: { mode: "prefer" } },
+    });
+  });
+
+  it("names several servers, of which one that accepts writes is used unless it says any", () => {
+    const servers = [
+      { host: "db1.example", port: 6000 },
+      { host: "::1", port: 5432 },
+    ];
+    const url = "postgres://me:p%40ss@db1.example:6000,[::1]/log";
+    expect(parsePostgresUrl(url)).toMatchObject({ servers, isWritable: true, password: "p@ss", database: "log" });
+    expect(parsePostgresUrl(`${url}?target_session_attrs=read-write`)).toMatchObject({ servers, isWritable: true });
+    expect(parsePostgresUrl(`${url}?target_session_attrs=any`)).toMatchObject({ servers, isWritable: false });
+    expect(parsePostgresUrl("postgres://me@localhost/log?host=/one,/two")).toMatchObject({
+      servers: [
+        { host: "/one", port: 5432 },
+        { host: "/two", port: 5432 },
+      ],
     });
   });
 
@@ -25,6 +42,8 @@ describe("the URL of a PostgreSQL store", () => {
     ["no URL", `host ${PASSWORD}`, /not a URL of PostgreSQL/],
     ["an invalid port", "postgres://me:secret@host:port/log", /not a URL of PostgreSQL/],
     ["no user", "postgres://host/log", /names no user/],
+    ["an unknown target", "postgres://me:secret@a,b/log?target_session_attrs=standby", /use one of any, read-write/],
+    ["an invalid port of one server", "postgres://me:secret@a:1,b:port/log", /not a URL of PostgreSQL/],
     ["an unknown parameter", "postgres://me:secret@host/log?pool=5", /"pool"/],
     ["an unknown TLS mode", "postgres://me:secret@host/log?sslmode=maybe", /use one of disable, prefer/],
     ["a missing certificate", "postgres://me:secret@host/log?sslrootcert=/none.pem", /sslrootcert/],
@@ -72,8 +91,10 @@ describe.skipIf(!hasTestPostgres)("opening a PostgreSQL store", () => {
     await schemas.query(`create table "${foreign.schema}".orders (id int)`);
     await expect(openPostgresStore(foreign)).rejects.toMatchObject({ code: "store_corrupt" });
     const newer = await schemas.next();
-    await (await openPostgresStore(newer))[Symbol.asyncDispose]();
+    await using old = await openPostgresStore(newer);
+    await old.check();
     await schemas.query(`insert into "${newer.schema}".schema_version (version) values (99)`);
+    await expect(old.check()).rejects.toMatchObject({ code: "store_newer" });
     await expect(openPostgresStore(newer)).rejects.toMatchObject({ code: "store_newer" });
     const invalid = openPostgresStore({ url: foreign.url, schema: 'a"b' });
     await expect(invalid).rejects.toMatchObject({ code: "config_invalid" });
@@ -107,7 +128,9 @@ describe.skipIf(!hasTestPostgres)("opening a PostgreSQL store", () => {
     expect(await schemas.query(`select * from "${options.schema}".extra`)).toEqual([]);
     const breaking = [...additive, { sql: "drop table @extra;", additive: false }];
     const opening = openPostgresStore(options, { migrations: breaking });
-    await expect(opening).rejects.toThrow(/older schema version 2: stop all older processes, then run rookery migrate/);
+    await expect(opening).rejects.toThrow(
+      `older schema version ${additive.length}: stop all older processes, then run rookery migrate`,
+    );
     expect(await schemas.query(`select * from "${options.schema}".extra`)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 /** The schema, as a list of migrations. `@name` stands for a name in the schema of the store. */
 import { APPEND_FUNCTION } from "./functions/append.ts";
 import { CLAIM_FUNCTION } from "./functions/claim.ts";
-import { DELETE_FUNCTIONS } from "./functions/delete.ts";
+import { DELETE_FUNCTIONS, RECORD_DELETIONS } from "./functions/delete.ts";
 import { LEASE_FUNCTION } from "./functions/lease.ts";
 import { REQUEST_FUNCTIONS } from "./functions/request.ts";
 
@@ -118,10 +118,27 @@ create table @deleted_log (
 );
 `;
 
+/** Records of workers, and settings that all processes agree on. */
+const WORKER_TABLES = `
+create table @worker (
+  id text collate "C" primary key,
+  heartbeat double precision not null,
+  until double precision not null,
+  request text collate "C",
+  record text not null
+) with (fillfactor = 50);
+create table @setting (
+  name text collate "C" primary key,
+  value text not null
+);
+`;
+
 /** Migration n upgrades version n-1 to n. Never change a released migration: add a new one. */
 export const POSTGRES_MIGRATIONS: readonly PostgresMigration[] = [
   {
     sql: [TABLES, REQUEST_FUNCTIONS, APPEND_FUNCTION, LEASE_FUNCTION, CLAIM_FUNCTION, DELETE_FUNCTIONS].join("\n"),
     additive: true,
   },
+  { sql: WORKER_TABLES, additive: true },
+  { sql: RECORD_DELETIONS, additive: true },
 ];

@@ -1,8 +1,9 @@
-/** Lists sessions with the filters of `ListQuery`. */
-import type { ListQuery, SessionSummary } from "../../domain/index.ts";
+/** Lists sessions with the filters of `ListQuery`, and counts them. */
+import type { ListQuery, SessionStatus, SessionSummary } from "../../domain/index.ts";
 import { mapInLoopSlices } from "../../stdx/index.ts";
 import { endOfPrefix } from "../id-prefix.ts";
 import { clampLimit } from "../page.ts";
+import { ZERO_SESSION_COUNTS } from "../task-facts.ts";
 import type { PostgresConnection } from "./connection.ts";
 import { Conditions } from "./conditions.ts";
 import { parseStored } from "./log-facts.ts";
@@ -23,6 +24,11 @@ export async function selectSummary(
 ): Promise<SessionSummary | undefined> {
   const [row] = await connection.query("select summary from @session where id = $1", [toStoredText(sessionId)]);
   return row && parseStored(row[0] as string, `the summary of session ${sessionId}`);
+}
+
+export async function selectSessionCounts(connection: PostgresConnection): Promise<Record<SessionStatus, number>> {
+  const rows = await connection.query("select status, count(*) from @session group by status");
+  return { ...ZERO_SESSION_COUNTS, ...(Object.fromEntries(rows) as Partial<typeof ZERO_SESSION_COUNTS>) };
 }
 
 function toConditions(query: ListQuery): Conditions {

@@ -13,6 +13,7 @@ import {
   type FeedQuery,
   type FeedText,
   type FollowQuery,
+  type HeldTask,
   type JournalEntry,
   type KeptRequest,
   type Lease,
@@ -20,36 +21,59 @@ import {
   type ListQuery,
   type ReadQuery,
   type SessionEvent,
+  type SessionStatus,
   type SessionSummary,
+  type SharedSetting,
   type Store,
+  type StoredWorker,
   type TaskAppend,
   type TaskAppendAtHead,
   type TaskClaim,
   type TaskEvent,
+  type TaskFollowQuery,
   type TaskPhase,
   type TaskQuery,
   type TaskRead,
   type TaskState,
+  type WorkerRequest,
 } from "../../domain/index.ts";
 import type { RequestKey } from "../../stdx/request-key.ts";
-import { prepareAppend, prepareTaskAppend } from "../admission.ts";
+import { prepareAppend, prepareTaskAppend, type LogKind } from "../admission.ts";
 import { nameBlob } from "../blob.ts";
-import { follow, FOLLOW_PAGE, followPages, type FollowSource } from "../follow.ts";
-import { extendLease, grantLease, markLeaseReleased, toLease } from "../lease.ts";
-import { FEED_LOG_ID } from "../waiters.ts";
+import {
+  follow,
+  FOLLOW_PAGE,
+  followPages,
+  watchChanges,
+  watchHeads,
+  type FollowCursor,
+  type FollowSource,
+} from "../follow.ts";
+import { grantLease, markLeaseReleased, toLease } from "../lease.ts";
+import { FEED_KEY, TASKS_KEY, toWatchKey } from "../log-watches.ts";
 import { AppendQueue } from "./append-queue.ts";
 import { appendAtCurrentHead, type HeadAppend } from "./at-head.ts";
 import type { PostgresConnection } from "./connection.ts";
+import type { DatabaseClock } from "./database-clock.ts";
 import { deleteSession, purgeDeleted } from "./deletion.ts";
 import { selectFeedPage } from "./feed-pages.ts";
-import { selectLease, updateLease } from "./leases.ts";
-import { selectSessionPage, selectTaskPage, selectTexts } from "./log-pages.ts";
+import { extendLeases, selectLease, updateLease } from "./leases.ts";
+import { selectHead, selectSessionPage, selectTaskPage, selectTexts } from "./log-pages.ts";
+import { inspectSchema } from "./migrate.ts";
 import { insertBlob, selectBlob, selectJournal, selectRequest, upsertResponse } from "./records.ts";
-import { selectSummaries, selectSummary } from "./session-lists.ts";
+import { selectSessionCounts, selectSummaries, selectSummary } from "./session-lists.ts";
 import { SharedReads } from "./shared-reads.ts";
 import { claimTaskIn } from "./task-claims.ts";
-import { selectTask, selectTaskCounts, selectTasks } from "./task-lists.ts";
+import { selectHeldTasks, selectTask, selectTaskCounts, selectTasks } from "./task-lists.ts";
 import type { PostgresWatcher } from "./watcher.ts";
+import {
+  deleteOldWorkerRows,
+  deleteWorkerRow,
+  selectWorkers,
+  updateWorkerRequest,
+  upsertSetting,
+  upsertWorker,
+} from "./workers.ts";
 
 export interface PostgresStoreParts {
   /** For reads. */
@@ -59,6 +83,8 @@ export interface PostgresStoreParts {
   /** For leases, claims and deletions. */
   readonly worker: PostgresConnection;
   readonly watcher: PostgresWatcher;
+  readonly clock: DatabaseClock;
+  readonly schema: string;
   /** In milliseconds. */
   readonly timeout: number;
 }
@@ -79,9 +105,13 @@ export class PostgresStore implements Store {
     this.#parts = parts;
     this.#queue = new AppendQueue(parts.writer, {
       timeout: parts.timeout,
-      onCommit: (heads) => parts.watcher.notifyCommitted(heads),
+      onCommit: (logs) => parts.watcher.notifyCommitted(logs),
     });
     setMaxListeners(0, this.#closed.signal); // one per follower
+  }
+
+  async check(): Promise<void> {
+    await this.#run(({ reader, schema }) => inspectSchema(reader, schema));
   }
 
   async append(append: Append): Promise<Appended> {
@@ -138,8 +168,7 @@ export class PostgresStore implements Store {
         );
         return { items: page.events, through: page.events.at(-1)?.position ?? page.head };
       },
-      waitForGrowth: (after, signal) => this.#parts.watcher.waitForGrowth(FEED_LOG_ID, after, signal),
-      addFollower: () => () => undefined,
+      openWatch: () => this.#parts.watcher.open(FEED_KEY),
       closed: this.#closed.signal,
     };
     return followPages(feed, cursor);
@@ -147,6 +176,19 @@ export class PostgresStore implements Store {
 
   async readFeed(query: Parameters<Store["readFeed"]>[0]): Promise<FeedPage> {
     return this.#run(({ reader }) => selectFeedPage(reader, query));
+  }
+
+  watchHead({ sessionId, ...cursor }: FollowQuery): AsyncIterable<number> {
+    return this.#watchLog("session", sessionId, cursor);
+  }
+
+  watchTaskHead({ taskId, ...cursor }: TaskFollowQuery): AsyncIterable<number> {
+    return this.#watchLog("task", taskId, cursor);
+  }
+
+  watchTasks({ signal }: { readonly signal?: AbortSignal | undefined } = {}): AsyncIterable<undefined> {
+    const tasks = { openWatch: () => this.#parts.watcher.open(TASKS_KEY), closed: this.#closed.signal };
+    return watchChanges(tasks, signal);
   }
 
   async summary(sessionId: string): Promise<SessionSummary | undefined> {
@@ -159,18 +201,18 @@ export class PostgresStore implements Store {
 
   async acquireLease(request: LeaseRequest): Promise<Lease> {
     const { sessionId } = request;
-    const lease = await this.#run(({ worker }) =>
-      updateLease(worker, sessionId, (current) => grantLease(current, request)),
-    );
-    return toLease(lease) as Lease;
+    return this.#runInDatabaseTime(async ({ worker, clock }) => {
+      const times = { now: clock.toDatabaseTime(request.now), until: clock.toDatabaseTime(request.until) };
+      const lease = await updateLease(worker, sessionId, (current) => grantLease(current, { ...request, ...times }));
+      return clock.toOwnLease(toLease(lease) as Lease);
+    });
   }
 
-  async renewLease(lease: Lease, until: number): Promise<Lease> {
-    const { sessionId } = lease;
-    const renewed = await this.#run(({ worker }) =>
-      updateLease(worker, sessionId, (current) => extendLease(current, lease, until)),
-    );
-    return toLease(renewed) as Lease;
+  async renewLeases(leases: readonly Lease[], until: number): Promise<readonly (Lease | undefined)[]> {
+    return this.#runInDatabaseTime(async ({ worker, clock }) => {
+      const renewed = await extendLeases(worker, leases, clock.toDatabaseTime(until));
+      return renewed.map((lease) => clock.toOwnLease(lease));
+    });
   }
 
   async releaseLease(lease: Lease): Promise<void> {
@@ -179,7 +221,9 @@ export class PostgresStore implements Store {
   }
 
   async currentLease(sessionId: string): Promise<Lease | undefined> {
-    return toLease(await this.#run(({ reader }) => selectLease(reader, sessionId)));
+    return this.#runInDatabaseTime(async ({ reader, clock }) =>
+      clock.toOwnLease(toLease(await selectLease(reader, sessionId))),
+    );
   }
 
   async delete(lease: Lease): Promise<void> {
@@ -226,14 +270,62 @@ export class PostgresStore implements Store {
     return this.#run(({ reader }) => selectTaskCounts(reader));
   }
 
+  async countSessions(): Promise<Readonly<Record<SessionStatus, number>>> {
+    return this.#run(({ reader }) => selectSessionCounts(reader));
+  }
+
+  async heldTasks(): Promise<readonly HeldTask[]> {
+    return this.#runInDatabaseTime(async ({ reader, clock }) => {
+      const held = await selectHeldTasks(reader);
+      return held.map((task) => ({ ...task, lease: clock.toOwnLease(task.lease) }));
+    });
+  }
+
   async claimTask(claim: TaskClaim): Promise<ClaimedTask | undefined> {
-    const claimed = await this.#run(({ worker }) => {
-      const next = this.#lastClaim.then(() => claimTaskIn(worker, claim));
+    const claimed = await this.#runInDatabaseTime(({ worker, clock }) => {
+      const times = { now: clock.toDatabaseTime(claim.now), until: clock.toDatabaseTime(claim.until) };
+      const next = this.#lastClaim.then(() => claimTaskIn(worker, { ...claim, ...times, startedAt: claim.now }));
       this.#lastClaim = next.catch(() => undefined);
       return next;
     });
-    if (claimed !== undefined) this.#parts.watcher.notifyCommitted(new Map());
-    return claimed;
+    if (claimed === undefined) return undefined;
+    const { id, head } = claimed.state;
+    this.#parts.watcher.notifyCommitted([{ kind: "task", id, head }]);
+    return { ...claimed, lease: this.#parts.clock.toOwnLease(claimed.lease) };
+  }
+
+  async saveWorker(worker: Omit<StoredWorker, "request">): Promise<WorkerRequest | undefined> {
+    return this.#runInDatabaseTime(({ worker: connection, clock }) => {
+      const times = { heartbeat: clock.toDatabaseTime(worker.heartbeat), until: clock.toDatabaseTime(worker.until) };
+      return upsertWorker(connection, { ...worker, ...times });
+    });
+  }
+
+  async workers(): Promise<readonly StoredWorker[]> {
+    return this.#runInDatabaseTime(async ({ reader, clock }) => {
+      const workers = await selectWorkers(reader);
+      return workers.map((worker) => ({
+        ...worker,
+        heartbeat: clock.toOwnTime(worker.heartbeat),
+        until: clock.toOwnTime(worker.until),
+      }));
+    });
+  }
+
+  async askWorker(id: string, request: WorkerRequest): Promise<boolean> {
+    return this.#run(({ worker }) => updateWorkerRequest(worker, id, request));
+  }
+
+  async removeWorker(id: string): Promise<void> {
+    await this.#run(({ worker }) => deleteWorkerRow(worker, id));
+  }
+
+  async forgetWorkers(before: number): Promise<void> {
+    await this.#runInDatabaseTime(({ worker, clock }) => deleteOldWorkerRows(worker, clock.toDatabaseTime(before)));
+  }
+
+  async agreeOnSetting(setting: SharedSetting): Promise<string> {
+    return this.#run(({ worker }) => upsertSetting(worker, setting));
   }
 
   /** Ends every follower, commits queued appends, and closes the connections. */
@@ -259,8 +351,25 @@ export class PostgresStore implements Store {
     return running;
   }
 
+  /** Like `#run`, for work that converts times. */
+  #runInDatabaseTime<T>(work: (parts: PostgresStoreParts) => Promise<T>): Promise<T> {
+    return this.#run(async (parts) => {
+      await parts.clock.synchronize(parts.reader);
+      return work(parts);
+    });
+  }
+
   #atHead<State extends SessionSummary | TaskState>(append: HeadAppend<State>): Promise<Appended> {
     return this.#run(({ writer: connection }) => appendAtCurrentHead({ connection, queue: this.#queue }, append));
+  }
+
+  #watchLog(kind: LogKind, id: string, cursor: FollowCursor): AsyncIterable<number> {
+    const log = {
+      openWatch: () => this.#parts.watcher.open(toWatchKey(kind, id)),
+      readHead: () => this.#run(({ reader }) => selectHead(reader, kind, id)),
+      closed: this.#closed.signal,
+    };
+    return watchHeads(log, cursor);
   }
 
   #toFollowSource<Item extends { readonly seq: number }>(
@@ -272,8 +381,7 @@ export class PostgresStore implements Store {
         const items = await readItems({ sessionId, after, ...FOLLOW_PAGE });
         return { items, through: items.at(-1)?.seq ?? after };
       },
-      waitForGrowth: (after, signal) => this.#parts.watcher.waitForGrowth(sessionId, after, signal),
-      addFollower: () => () => undefined,
+      openWatch: () => this.#parts.watcher.open(toWatchKey("session", sessionId)),
       closed: this.#closed.signal,
     };
   }

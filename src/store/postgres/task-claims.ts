@@ -13,7 +13,7 @@ import {
 } from "../../domain/index.ts";
 import { prepareTaskAppend } from "../admission.ts";
 import { grantLease, toLease, type StoredLease } from "../lease.ts";
-import { chooseCandidate, isClaimableTask, toStartAppend } from "../task-facts.ts";
+import { chooseCandidate, isClaimableTask, toCandidateLimits, toStartAppend } from "../task-facts.ts";
 import { planAppends } from "./append-plan.ts";
 import { toAppendRows } from "./append-rows.ts";
 import type { PostgresConnection } from "./connection.ts";
@@ -24,14 +24,21 @@ import { knownLeaseValues, repeatWhileStale, toStoredLease } from "./leases.ts";
 import { logKey, parseStored, type KnownLog } from "./log-facts.ts";
 import { fromStoredText, toStoredText } from "./stored-text.ts";
 
+/** `startedAt`: the time of the event, by the clock of this machine. The times of the claim are those of the database. */
+export interface DatabaseClaim extends TaskClaim {
+  readonly startedAt: number;
+}
+
 /** Undefined if there is no candidate or the claim chooses none. */
-export async function claimTaskIn(connection: PostgresConnection, claim: TaskClaim): Promise<ClaimedTask | undefined> {
+export async function claimTaskIn(
+  connection: PostgresConnection,
+  claim: DatabaseClaim,
+): Promise<ClaimedTask | undefined> {
+  const skip = new Set(claim.skip);
   return repeatWhileStale(connection.where, async () => {
-    const { candidates, busy } = await selectCandidates(connection, claim);
-    const id = chooseCandidate(claim, candidates, candidates.length === 0 ? [] : busy);
-    if (id === undefined) return { done: undefined };
-    const task = await selectClaimedTask(connection, id);
-    if (task === undefined || !isClaimableTask(task.state)) return undefined; // claimed meanwhile
+    const { task, busy } = await chooseTask(connection, claim, skip);
+    if (task === undefined) return { done: undefined };
+    if (!isClaimableTask(task.state)) return undefined; // claimed meanwhile
     const claimed = await tryClaim(connection, { claim, busy, ...task });
     return claimed && { done: claimed };
   });
@@ -43,16 +50,31 @@ interface TaskInClaim {
   readonly lease: StoredLease | undefined;
 }
 
+/** Chooses until the claim accepts the task. Adds the others to `skip`. */
+async function chooseTask(
+  connection: PostgresConnection,
+  claim: TaskClaim,
+  skip: Set<string>,
+): Promise<{ readonly task: TaskInClaim | undefined; readonly busy: readonly Busy[] }> {
+  for (;;) {
+    const { candidates, busy } = await selectCandidates(connection, claim, skip);
+    const id = chooseCandidate(claim, candidates, candidates.length === 0 ? [] : busy);
+    const task = id === undefined ? undefined : await selectClaimedTask(connection, id);
+    if (id === undefined || (task !== undefined && (claim.accepts?.(task.state) ?? true))) return { task, busy };
+    skip.add(id);
+  }
+}
+
 /** Undefined if the choice is stale. */
 async function tryClaim(
   connection: PostgresConnection,
-  choice: TaskInClaim & { readonly claim: TaskClaim; readonly busy: readonly Busy[] },
+  choice: TaskInClaim & { readonly claim: DatabaseClaim; readonly busy: readonly Busy[] },
 ): Promise<ClaimedTask | undefined> {
   const { claim, busy, no, state, lease: current } = choice;
   const { owner, now, until } = claim;
   const lease = tryGrantLease(current, { sessionId: state.id, owner, now, until });
   if (lease === undefined) return undefined;
-  const prepared = prepareTaskAppend(toStartAppend(state, claim, lease.generation));
+  const prepared = prepareTaskAppend(toStartAppend(state, { ...claim, now: claim.startedAt }, lease.generation));
   const known: KnownLog = {
     kind: "task",
     id: state.id,
@@ -79,10 +101,12 @@ async function tryClaim(
     if (row?.[0] !== true) return undefined;
   } catch (error) {
     if (!isConnectionLost(error)) throw error;
-    // Nobody else grants this generation to this owner, so the lease tells whether the claim was committed.
+    // Nobody else grants this generation to this owner, so the lease tells whether the claim was committed. If it was not,
+    // the server may still commit it: the caller has to count the lease as abandoned.
     const after = await selectClaimedTask(connection, state.id);
     const isMine = after?.lease?.generation === lease.generation && after.lease.owner === owner;
-    return isMine ? { state: after.state, lease: toLease(lease) as ClaimedTask["lease"] } : undefined;
+    if (!isMine) throw error;
+    return { state: after.state, lease: toLease(lease) as ClaimedTask["lease"] };
   }
   const after = JSON.parse(JSON.stringify(grown[0]?.after)) as TaskState; // as it is read back
   return { state: after, lease: toLease(lease) as ClaimedTask["lease"] };
@@ -112,8 +136,14 @@ async function selectClaimedTask(connection: PostgresConnection, id: string): Pr
 async function selectCandidates(
   connection: PostgresConnection,
   { only, now, owner }: TaskClaim,
+  skip: ReadonlySet<string>,
 ): Promise<{ candidates: Candidate[]; busy: Busy[] }> {
-  const values = [now, toStoredText(owner), ...(only === undefined ? [] : [toStoredText(only)])];
+  const values = [
+    now,
+    toStoredText(owner),
+    Array.from(skip, toStoredText),
+    ...(only === undefined ? [] : [toStoredText(only)]),
+  ];
   const [rows, busy] = await Promise.all([
     connection.query(only === undefined ? FIRST_OF_EACH_LANE_SQL : ONE_SQL, values),
     connection.query(BUSY_SQL),
@@ -122,7 +152,7 @@ async function selectCandidates(
     ...toBusy(row),
     priority: row[4] as number,
     order: row[5] as number,
-    limits: parseStored<Candidate["limits"]>(row[6] as string, "the limits of a task"),
+    ...toCandidateLimits(parseStored(row[6] as string, "the limits of a task")),
   }));
   return { candidates, busy: busy.map(toBusy) };
 }
@@ -140,12 +170,12 @@ const BUSY_SQL = `
   where not removed and phase in ('preparing', 'running') order by no`;
 /** The task can start now, the tasks that it needs are done, and no other owner holds its lease. */
 const IS_FREE = `
-  t.waiting and t.not_before <= $1::double precision and not ${IS_BLOCKED} and not exists (
+  t.waiting and t.not_before <= $1::double precision and not t.id = any($3::text[]) and not ${IS_BLOCKED} and not exists (
     select 1 from @lease l
     where l.session_id = t.id and not l.released and l.owner <> $2 and l.until > $1::double precision
   )`;
 const CANDIDATE = "t.id, t.repository, t.agent, t.provider, t.priority, t.no, t.limits";
-const ONE_SQL = `select ${CANDIDATE} from @task t where t.id = $3 and ${IS_FREE}`;
+const ONE_SQL = `select ${CANDIDATE} from @task t where t.id = $4 and ${IS_FREE}`;
 /** Jumps from lane to lane with the index, so the cost does not depend on the length of the lanes. */
 const FIRST_OF_EACH_LANE_SQL = `
   with recursive lanes as (

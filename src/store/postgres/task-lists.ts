@@ -1,13 +1,15 @@
 /** Reads and lists tasks. */
-import type { TaskPhase, TaskQuery, TaskState } from "../../domain/index.ts";
+import { MAX_PAGE, type HeldTask, type TaskPhase, type TaskQuery, type TaskState } from "../../domain/index.ts";
 import { mapInLoopSlices } from "../../stdx/index.ts";
 import { endOfPrefix } from "../id-prefix.ts";
+import { toLease } from "../lease.ts";
 import { clampLimit } from "../page.ts";
 import { ZERO_TASK_COUNTS } from "../task-facts.ts";
 import { Conditions } from "./conditions.ts";
 import type { PostgresConnection } from "./connection.ts";
+import { toStoredLease } from "./leases.ts";
 import { parseStored } from "./log-facts.ts";
-import { toStoredText } from "./stored-text.ts";
+import { fromStoredText, toStoredText } from "./stored-text.ts";
 
 export async function selectTask(connection: PostgresConnection, taskId: string): Promise<TaskState | undefined> {
   const [row] = await connection.query("select state from @task where id = $1", [toStoredText(taskId)]);
@@ -29,7 +31,7 @@ export async function selectTasks(connection: PostgresConnection, query: TaskQue
     where.add((value) => `no < (select no from @task where id = ${value(toStoredText(before))})`);
   }
   const limit = where.value(clampLimit(query.limit));
-  const sql = `select state from @task where ${where.sql} order by no desc limit ${limit}::integer`;
+  const sql = `select state from @task where ${where.sql} order by no ${query.order === "oldest_first" ? "asc" : "desc"} limit ${limit}::integer`;
   const rows = await connection.query(sql, where.values);
   return mapInLoopSlices(rows, ([state]) => parseStored<TaskState>(state as string, "the state of a task"));
 }
@@ -41,3 +43,19 @@ export async function selectTaskCounts(connection: PostgresConnection): Promise<
     ...(Object.fromEntries(rows as [string, number][]) as Partial<typeof ZERO_TASK_COUNTS>),
   };
 }
+
+export async function selectHeldTasks(connection: PostgresConnection): Promise<HeldTask[]> {
+  const rows = await connection.query(HELD_SQL, [MAX_PAGE]);
+  return rows.map(([id, phase, ...lease]) => {
+    const taskId = fromStoredText(id as string);
+    const stored = lease[0] === null ? undefined : toStoredLease(taskId, lease);
+    return { id: taskId, phase: phase as TaskPhase, lease: toLease(stored) };
+  });
+}
+
+/** The conditions are apart, so that each uses its index. */
+const HELD_SQL = `
+  select t.id, t.phase, l.owner, l.generation, l.until, l.released from (
+    select no, id, phase from @task where not removed and phase in ('preparing', 'running')
+    union select no, id, phase from @task where not removed and merging
+  ) t left join @lease l on l.session_id = t.id order by t.no limit $1::integer`;

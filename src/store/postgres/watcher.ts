@@ -1,36 +1,55 @@
 /**
  * Wakes followers when logs grow: directly for own commits, by LISTEN for those of other processes, and by polling in
- * any case, because a notification can be lost with its connection.
+ * any case, because a notification can be lost with its connection. A poll reads what the feed has new, so its cost does
+ * not depend on the number of followers.
  */
-import { FEED_LOG_ID, LogWaiters } from "../waiters.ts";
+import { isRookeryError } from "../../domain/index.ts";
+import { LogWatches, type LogGrowth, type LogWatch } from "../log-watches.ts";
 import type { PostgresConnection } from "./connection.ts";
-import { LAST_POSITION_SQL } from "./feed-pages.ts";
-import { fromStoredText, toStoredText } from "./stored-text.ts";
+import { readChangesAfter, readFeedEnd, type FeedEnd } from "./feed-changes.ts";
+import { parseNotification, toNotifications } from "./notifications.ts";
 
-/** How often heads are read while notifications arrive, and while they do not. In milliseconds. */
+/** How often the feed is read while notifications arrive, and while they do not. In milliseconds. */
 const POLL_MS = 1_000;
 const POLL_WITHOUT_LISTENING_MS = 50;
+const LISTEN_CHECK_MS = 10_000;
+const LISTEN_RETRY_MS = 500;
 
 export interface WatcherOptions {
-  /** For reads of heads, and for notifications after a commit. */
+  /** For reads of the feed, and for notifications after a commit. */
   readonly reader: PostgresConnection;
   /** Creates the connection that listens. It is used for nothing else. */
-  openListener(events: { onNotification(): void; onLost(): void }): PostgresConnection;
+  openListener(events: { onNotification(payload: string): void; onLost(): void }): PostgresConnection;
   readonly schema: string;
+  /** How often the connection that listens is checked while somebody waits, in milliseconds. Default: 10 s. */
+  readonly listenCheck?: number | undefined;
+  /** How often the feed is read while notifications arrive, in milliseconds. Default: 1 s. */
+  readonly pollMs?: number | undefined;
 }
 
 export class PostgresWatcher {
   readonly #options: WatcherOptions;
   readonly #channel: string;
-  readonly #waiters = new LogWaiters();
+  readonly #watches = new LogWatches({
+    onWait: () => this.#schedulePoll(),
+    onWake: () => {
+      if (!this.#watches.isWaiting) this.#stopPolling();
+    },
+    onEmpty: () => (this.#seen = undefined),
+  });
   #listener: PostgresConnection | undefined;
   #listening: Promise<void> | undefined;
   #isListening = false;
+  /** When to listen next, by `performance.now()`. */
+  #listenAt = 0;
+  /** The end of the feed that the watches know of. Undefined if there are none. */
+  #seen: FeedEnd | undefined;
+  #starting: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #check: Promise<void> | undefined;
   #isCheckWanted = false;
-  #notification: Promise<void> | undefined;
-  #isNotificationWanted = false;
+  #unsent: LogGrowth[] = [];
+  #sending: Promise<void> | undefined;
   #closed = false;
 
   constructor(options: WatcherOptions) {
@@ -38,69 +57,104 @@ export class PostgresWatcher {
     this.#channel = `rookery_${options.schema}`.slice(0, 63); // the longest name that PostgreSQL accepts
   }
 
-  notifyCommitted(heads: ReadonlyMap<string, number>): void {
-    for (const [logId, head] of heads) this.#waiters.notifyHead(logId, head);
-    this.#waiters.notifyDeleted(FEED_LOG_ID); // followers of the feed read what is new
-    this.#notifyOthers();
+  notifyCommitted(logs: readonly LogGrowth[]): void {
+    this.#watches.notifyGrown(logs);
+    this.#notifyOthers(logs);
   }
 
   notifyDeleted(sessionId: string): void {
-    this.#waiters.notifyDeleted(sessionId);
-    this.#notifyOthers();
+    this.#watches.notifyDeleted(sessionId);
+    this.#notifyOthers([{ kind: "session", id: sessionId, head: Infinity }]);
   }
 
-  /** Listens before it reads the heads, so that no commit is missed in between. */
-  async waitForGrowth(logId: string, after: number, signal: AbortSignal): Promise<void> {
-    const grown = this.#waiters.wait(logId, after, signal);
-    await this.#startListening();
-    this.#schedulePoll();
-    await this.#checkHeads();
-    await grown;
-    if (this.#waiters.empty) this.#stopPolling();
+  open(key: string, options?: { readonly keepsAlive: boolean }): LogWatch {
+    const watch = this.#watches.open(key, options);
+    if (this.#seen === undefined) watch.ready = this.#start();
+    watch.ready?.catch(() => undefined); // reported to those who wait for it
+    return watch;
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     this.#stopPolling();
-    await Promise.all([this.#check, this.#notification, this.#listening]);
+    await Promise.allSettled([this.#check, this.#sending, this.#listening, this.#starting]);
     await this.#listener?.close();
   }
 
-  /** Resolves when notifications arrive, or when it is clear that they do not. */
-  async #startListening(): Promise<void> {
-    if (this.#isListening || this.#closed) return;
-    this.#listener ??= this.#options.openListener({
-      onNotification: () => void this.#checkHeads(),
-      onLost: () => {
-        this.#isListening = false;
-        this.#schedulePoll();
-      },
-    });
-    this.#listening ??= this.#listen(this.#listener).finally(() => {
-      this.#listening = undefined;
-    });
-    await this.#listening;
+  #start(): Promise<void> {
+    this.#listen();
+    this.#starting ??= readFeedEnd(this.#options.reader)
+      .then((end) => {
+        if (!this.#watches.isEmpty) this.#seen ??= end;
+      })
+      .finally(() => {
+        this.#starting = undefined;
+      });
+    return this.#starting;
   }
 
-  async #listen(listener: PostgresConnection): Promise<void> {
+  /**
+   * Starts to listen, and repeats that now and then, because only an answer shows that the connection still works. Does not
+   * wait: followers poll until notifications arrive.
+   */
+  #listen(): void {
+    if (this.#closed || performance.now() < this.#listenAt) return;
+    this.#listener ??= this.#options.openListener({
+      onNotification: (payload) => this.#handleNotification(payload),
+      onLost: () => {
+        this.#isListening = false;
+        this.#listenAt = 0;
+        this.#restartPoll();
+      },
+    });
+    this.#listening ??= this.#runListen(this.#listener).finally(() => {
+      this.#listening = undefined;
+    });
+  }
+
+  async #runListen(listener: PostgresConnection): Promise<void> {
     try {
+      if (!this.#isListening) await listener.run("select 1"); // connects
+      if (!listener.canListen) throw new Error("there is a pooler in between");
       await listener.run(`listen "${this.#channel}"`);
-      this.#isListening = true;
     } catch {
-      this.#isListening = false; // polling is enough until the next poll tries again
+      this.#isListening = false; // followers poll
+      this.#listenAt = performance.now() + LISTEN_RETRY_MS;
+      return;
     }
+    this.#listenAt = performance.now() + (this.#options.listenCheck ?? LISTEN_CHECK_MS);
+    if (this.#isListening) return;
+    this.#isListening = true;
+    await this.#readChanges(); // what was committed before the first notification
+  }
+
+  #handleNotification(payload: string): void {
+    if (this.#watches.isEmpty) return;
+    const logs = parseNotification(payload);
+    if (logs === undefined) void this.#readChanges();
+    else this.#watches.notifyGrown(logs);
   }
 
   #schedulePoll(): void {
-    this.#stopPolling();
-    if (this.#closed || this.#waiters.empty) return;
-    this.#timer = setTimeout(
+    if (this.#timer !== undefined || this.#closed) return;
+    const pollMs = this.#options.pollMs ?? POLL_MS;
+    const timer = setTimeout(
       () => {
-        void this.#startListening();
-        void this.#checkHeads().then(() => this.#schedulePoll());
+        this.#listen();
+        void this.#readChanges().then(() => {
+          if (this.#timer !== timer) return; // another poll was scheduled meanwhile
+          this.#timer = undefined;
+          if (this.#watches.isWaiting) this.#schedulePoll();
+        });
       },
-      this.#isListening ? POLL_MS : POLL_WITHOUT_LISTENING_MS,
+      this.#isListening ? pollMs : POLL_WITHOUT_LISTENING_MS,
     );
+    this.#timer = timer;
+  }
+
+  #restartPoll(): void {
+    this.#stopPolling();
+    if (this.#watches.isWaiting) this.#schedulePoll();
   }
 
   #stopPolling(): void {
@@ -108,8 +162,8 @@ export class PostgresWatcher {
     this.#timer = undefined;
   }
 
-  /** One query at a time. Calls during a query are answered by one more. */
-  #checkHeads(): Promise<void> {
+  /** One query at a time. Calls during a query are answered by one more. Never rejects. */
+  #readChanges(): Promise<void> {
     if (this.#check !== undefined) this.#isCheckWanted = true;
     this.#check ??= this.#runChecks().finally(() => {
       this.#check = undefined;
@@ -120,41 +174,41 @@ export class PostgresWatcher {
   async #runChecks(): Promise<void> {
     do {
       this.#isCheckWanted = false;
-      if (this.#waiters.empty || this.#closed) return;
-      const logs = this.#waiters.logs.filter((logId) => logId !== FEED_LOG_ID);
+      const seen = this.#seen;
+      if (seen === undefined || this.#closed) return;
       try {
-        const rows = await this.#options.reader.query(HEADS_SQL, [logs.map(toStoredText)]);
-        const heads = new Map(
-          rows.map(([id, head]) => [id === null ? FEED_LOG_ID : fromStoredText(id as string), head]),
-        );
-        for (const logId of [FEED_LOG_ID, ...logs]) {
-          this.#waiters.notifyHead(logId, (heads.get(logId) as number | undefined) ?? Infinity);
-        }
-      } catch {
-        this.#waiters.wakeAll(); // their own reads then report the error or retry
+        const { logs, deleted, end, isGap } = await readChangesAfter(this.#options.reader, seen);
+        if (this.#seen === undefined) return;
+        this.#seen = end;
+        if (isGap) this.#watches.wakeAll();
+        this.#watches.notifyGrown(logs);
+        for (const sessionId of deleted) this.#watches.notifyDeleted(sessionId);
+      } catch (error) {
+        // A server that cannot be reached has nothing new. Of other problems, the followers' own reads report the error.
+        if (!isRookeryError(error, "store_unavailable")) this.#watches.wakeAll();
       }
     } while (this.#isCheckWanted);
   }
 
   /** After the commit, because a notification inside of it makes all commits wait for each other. One at a time. */
-  #notifyOthers(): void {
-    this.#isNotificationWanted = true;
-    this.#notification ??= this.#sendNotifications().finally(() => {
-      this.#notification = undefined;
+  #notifyOthers(logs: readonly LogGrowth[]): void {
+    for (const log of logs) this.#unsent.push(log);
+    this.#sending ??= this.#sendNotifications().finally(() => {
+      this.#sending = undefined;
     });
   }
 
   async #sendNotifications(): Promise<void> {
-    while (this.#isNotificationWanted) {
-      this.#isNotificationWanted = false;
+    while (this.#unsent.length > 0) {
+      const logs = this.#unsent;
+      this.#unsent = [];
       try {
-        await this.#options.reader.tryQuery("select pg_notify($1, '')", [this.#channel]);
+        await this.#options.reader.tryQuery(NOTIFY_SQL, [this.#channel, toNotifications(logs)]);
       } catch {
-        return; // the others poll
+        this.#unsent = []; // the others poll
       }
     }
   }
 }
 
-const HEADS_SQL = `
-  select id, head from @session where id = any($1::text[]) union all select null, ${LAST_POSITION_SQL}`;
+const NOTIFY_SQL = "select pg_notify($1, payload) from unnest($2::text[]) payload";

@@ -9,7 +9,7 @@ import {
 } from "../../domain/index.ts";
 import { prepareTaskAppend } from "../admission.ts";
 import { grantLease, toLease } from "../lease.ts";
-import { chooseCandidate, toStartAppend } from "../task-facts.ts";
+import { chooseCandidate, toCandidateLimits, toStartAppend } from "../task-facts.ts";
 import { writeAppends } from "./appends.ts";
 import { decodeJson, decodeNumber, decodeText, numberColumn, textColumn } from "./columns.ts";
 import type { Cell, Database, Row } from "./database.ts";
@@ -29,21 +29,25 @@ export function claimNextTask(db: Database, request: TaskClaim): ClaimedTask | u
   return { state: readTask(db, task.id) as ClaimedTask["state"], lease: toLease(lease) as ClaimedTask["lease"] };
 }
 
-/** Skips tasks whose state or lease is damaged, so that they do not block the others. */
+/** Skips tasks whose state or lease is damaged, and tasks that the claim does not accept: they do not block others. */
 function chooseReadableTask(db: Database, request: TaskClaim): TaskState | undefined {
-  const { only } = request;
-  const damaged = new Set<string>();
+  const { only, accepts, skip = [] } = request;
+  const skipped = new Set(skip);
   for (;;) {
-    const candidates = only === undefined ? firstOfEachLane(db, request, damaged) : oneCandidate(db, only, request);
+    const candidates =
+      only === undefined
+        ? firstOfEachLane(db, request, skipped)
+        : oneCandidate(db, only, request).filter((candidate) => !skipped.has(candidate.id));
     const id = chooseCandidate(request, candidates, candidates.length === 0 ? [] : busyTasks(db));
     if (id === undefined) return undefined;
     try {
       readLease(db, id);
-      return readTask(db, id);
+      const state = readTask(db, id);
+      if (state === undefined || (accepts?.(state) ?? true)) return state;
     } catch (error) {
       if (only !== undefined || !isRookeryError(error, "log_corrupt")) throw error;
-      damaged.add(id);
     }
+    skipped.add(id);
   }
 }
 
@@ -67,13 +71,13 @@ const BUSY = `
   where removed = 0 and phase in ('preparing', 'running')`;
 
 /** Jumps from lane to lane with the index, so the cost does not depend on the length of the lanes. */
-function firstOfEachLane(db: Database, request: TaskClaim, damaged: ReadonlySet<string>): Candidate[] {
+function firstOfEachLane(db: Database, request: TaskClaim, skipped: ReadonlySet<string>): Candidate[] {
   const candidates: Candidate[] = [];
   for (let lane: Uint8Array = new Uint8Array(0); ;) {
     const next = db.get(NEXT_LANE_SQL, lane)?.[0];
     if (!(next instanceof Uint8Array) || isSameLane(next, lane)) return candidates;
     lane = next;
-    candidates.push(...firstOfLane(db, lane, request, damaged));
+    candidates.push(...firstOfLane(db, lane, request, skipped));
   }
 }
 
@@ -86,13 +90,13 @@ function firstOfLane(
   db: Database,
   lane: Uint8Array,
   { now, owner }: TaskClaim,
-  damaged: ReadonlySet<string>,
+  skipped: ReadonlySet<string>,
 ): Candidate[] {
   for (let offset = 0; ; offset += 1) {
     const row = db.get(FIRST, lane, now, owner, offset);
     if (row === undefined) return [];
     const candidate = decodeCandidate(row);
-    if (candidate !== undefined && !damaged.has(candidate.id)) return [candidate];
+    if (candidate !== undefined && !skipped.has(candidate.id)) return [candidate];
   }
 }
 
@@ -110,7 +114,7 @@ function decodeCandidate([id, lane, priorityCell, no, limitsCell]: Row): Candida
   const [priority, order] = [decodeNumber(priorityCell), decodeNumber(no)];
   const limits = decodeJson(limitsCell, isObjectValue) as Candidate["limits"] | undefined;
   if (busy === undefined || priority === undefined || order === undefined || limits === undefined) return undefined;
-  return { ...busy, priority, order, limits };
+  return { ...busy, priority, order, ...toCandidateLimits(limits) };
 }
 
 function decodeBusyTask(idCell: Cell | undefined, laneCell: Cell | undefined): Busy | undefined {
@@ -121,6 +125,12 @@ function decodeBusyTask(idCell: Cell | undefined, laneCell: Cell | undefined): B
     : { id, repository: lane[0], agent: lane[1], provider: lane[2] };
 }
 
-function isLane(value: unknown): value is readonly [repository: string, agent: string, provider: string] {
-  return Array.isArray(value) && value.length === 3 && value.every((part) => typeof part === "string");
+type Lane = readonly [repository: string, agent: string, provider: string, placement?: string];
+
+function isLane(value: unknown): value is Lane {
+  return (
+    Array.isArray(value) &&
+    (value.length === 3 || value.length === 4) &&
+    value.every((part) => typeof part === "string")
+  );
 }

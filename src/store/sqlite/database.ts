@@ -28,7 +28,7 @@ export class Database {
     this.#descriptor = descriptor;
   }
 
-  /** From now on, `transaction` throws `store_replaced` if the files at the path are not the same any more. */
+  /** From now on, `transaction` throws `store_replaced` if the files at the path are no longer the same. */
   watchFiles(fileId: number): void {
     const descriptor = this.#descriptor;
     if (descriptor !== undefined) this.#identity = new FileIdentity({ path: this.path, descriptor, fileId });

@@ -9,6 +9,7 @@ import { toDeletionRequest } from "../admission.ts";
 import { fitRange, type EventRange } from "../page.ts";
 import { decodeNumber, decodeText, textColumn } from "./columns.ts";
 import type { Database } from "./database.ts";
+import { writeDeletion } from "./deletions.ts";
 import { removeFromFeed } from "./feed.ts";
 import { sumBodyBytes } from "./pages.ts";
 import { writeMadeEvent } from "./requests.ts";
@@ -36,6 +37,7 @@ export function hideSession(db: Database, sessionId: string): void {
     no,
   );
   db.run("delete from lease where session_id = ?", sessionId);
+  writeDeletion(db, sessionId);
   const request = toDeletionRequest(sessionId);
   if (request !== undefined) writeMadeEvent(db, request);
 }

@@ -25,10 +25,16 @@ export class Doorbell {
     }
   }
 
-  /** Calls `onRing` when there may be a commit, until `stopPolling`. Spurious calls happen. Keeps the process alive. */
+  /** Calls `onRing` when there may be a commit, until `stopPolling`. Spurious calls happen. */
   listen(onRing: () => void): void {
     this.#watcher ??= this.#watch(onRing);
     this.#timer ??= setInterval(onRing, this.#watcher === undefined ? POLL_UNWATCHED_MS : POLL_WATCHED_MS);
+  }
+
+  /** Whether the timer keeps the process alive. */
+  keepAlive(on: boolean): void {
+    if (on) this.#timer?.ref();
+    else this.#timer?.unref();
   }
 
   /** Stops the timer. Keeps the file watch, because followers are likely to wait again. */

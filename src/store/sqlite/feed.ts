@@ -2,6 +2,7 @@
 import { isRookeryError, type FeedText, type RookeryError } from "../../domain/index.ts";
 import { clampBytes, fitRange } from "../page.ts";
 import { completeEventText, eventSuffix } from "../event-text.ts";
+import type { LogGrowth } from "../log-watches.ts";
 import { toDamageError, decodeNumber, decodeText, numberColumn, textColumn } from "./columns.ts";
 import type { Database, Row } from "./database.ts";
 import { findDamagedEvent, toLogNotFound, type LocatedLog } from "./pages.ts";
@@ -37,6 +38,25 @@ export function removeFromFeed(db: Database, sessionId: string): void {
 export function lastPosition(db: Database): number {
   return decodeNumber(db.get("select max(through) from feed")?.[0]) ?? 0;
 }
+
+/** The logs that have grown after a position, with their heads, and the last position. Throws if an id is damaged. */
+export function readGrownLogs(db: Database, after: number): { logs: LogGrowth[]; position: number } {
+  const rows = db.all(GROWN_LOGS, after);
+  const logs = rows.flatMap((row): LogGrowth[] => {
+    const [no = 0, head] = [decodeNumber(row[1]), decodeNumber(row[2])];
+    if (no === 0) return []; // an empty entry, which only keeps a position
+    const id = decodeText(row[3]);
+    if (head === undefined || id === undefined) throw toDamageError(db.path, "the list of events");
+    return [{ kind: no > 0 ? "session" : "task", id, head }];
+  });
+  return { logs, position: rows.reduce((last, row) => Math.max(last, decodeNumber(row[0]) ?? 0), after) };
+}
+
+const LOG_ID = `case when log > 0 then (select id from session where no = log)
+  else (select id from task where no = -log) end`;
+const GROWN_LOGS = `
+  select max(through), ${numberColumn("log")}, max(${numberColumn("head")}), ${textColumn(LOG_ID)}
+  from feed where through > ? group by log`;
 
 /** Enough entries for most pages. If they do not fill the page, a second query reads as many as could be needed. */
 const FEW_ENTRIES = 32;
@@ -103,9 +123,7 @@ function buildFeedQueries(whose: string): { entries: string; bytes: string; bodi
     where through > ?1 and through <= ?3 ${only("?4")}`;
   return {
     entries: `
-      select through, ${numberColumn("head")}, ${numberColumn("events")}, ${numberColumn("log")}, ${textColumn(`case
-        when log > 0 then (select id from session where no = log)
-        else (select id from task where no = -log) end`)}
+      select through, ${numberColumn("head")}, ${numberColumn("events")}, ${numberColumn("log")}, ${textColumn(LOG_ID)}
       from feed where through > ?1 and events > 0 ${only("?3")} order by through limit ?2`,
     bytes: `select sum(octet_length(body)) from ${events}`,
     bodies: concatBodiesSql(`select body from ${events} order by through, seq limit -1`),

@@ -209,7 +209,7 @@ describe("the file of a SQLite store", () => {
     const lost = { code: "store_replaced", message: expect.stringContaining(`${path}${suffix} was `) };
     await expect(store.append(newAppend(2, [outputText("b")]))).rejects.toMatchObject(lost);
     await expect(store.append(newAppend(2, [outputText("b")]))).rejects.toMatchObject(lost);
-    await expect(store.renewLease(lease, 20)).rejects.toMatchObject(lost);
+    await expect(store.renewLeases([lease], 20)).rejects.toMatchObject(lost);
     await expect(store.putBlob(new Uint8Array(1))).rejects.toMatchObject(lost);
     await expect(store.read({ sessionId: SESSION })).rejects.toMatchObject(lost);
     if (suffix !== "") return; // the commits in that file are lost

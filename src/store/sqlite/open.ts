@@ -29,11 +29,13 @@ export interface SqliteStoreOptions {
   readonly lockTimeout?: number | undefined;
 }
 
-/** Settings that only tests change. */
+/** Settings that only tests and copies change. */
 export interface Internals {
   readonly migrations?: readonly string[] | undefined;
   /** SQL that runs on the connection after all other settings. */
   readonly pragmas?: string | undefined;
+  /** Opens an unfinished copy, which has all tables. */
+  readonly isUnfinished?: boolean | undefined;
 }
 
 const LOCK_TIMEOUT_MS = 10_000;
@@ -61,7 +63,7 @@ export async function openSqliteStore(options: SqliteStoreOptions, internals: In
   try {
     const prepare = () => {
       db.exec(SETTINGS);
-      migrate(db, internals.migrations);
+      if (internals.isUnfinished !== true) migrate(db, internals.migrations);
       if (internals.pragmas !== undefined) db.exec(internals.pragmas);
     };
     await retryWhileLocked(prepare, performance.now() + lockTimeout);

@@ -107,26 +107,13 @@ export function isEmptyRange({ first, last }: EventRange): boolean {
   return last < first;
 }
 
-/** Undefined if the session does not exist. */
-export function readLogHead(db: Database, sessionId: string): number | undefined {
-  const row = db.get(`select ${numberColumn("head")} from session where id = ?`, sessionId);
-  const head = decodeNumber(row?.[0]);
-  if (row !== undefined && head === undefined) throw toDamageError(db.path, `the head of session ${sessionId}`);
+/** Undefined if the log does not exist. */
+export function readLogHead(db: Database, kind: LogKind, id: string): number | undefined {
+  const row = db.get(LOOK_UP_SQL[kind], id);
+  const head = decodeNumber(row?.[1]);
+  if (row !== undefined && head === undefined) throw toDamageError(db.path, `the head of ${kind} ${id}`);
   return head;
 }
-
-/** Omits sessions that are deleted or damaged. */
-export function readLogHeads(db: Database, sessionIds: readonly string[]): Map<string, number> {
-  const heads = new Map<string, number>();
-  for (const [idCell, headCell] of db.all(HEADS_SQL, JSON.stringify(sessionIds))) {
-    const [id, head] = [decodeText(idCell), decodeNumber(headCell)];
-    if (id !== undefined && head !== undefined) heads.set(id, head);
-  }
-  return heads;
-}
-
-const HEADS_SQL = `
-  select ${textColumn("id")}, ${numberColumn("head")} from session where id in (select value from json_each(?))`;
 
 /** The log number of a task is its negated row number. */
 const LOOK_UP_SQL: Record<LogKind, string> = {

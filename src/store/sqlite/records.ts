@@ -29,7 +29,7 @@ export interface RowReader<T> {
 
 /**
  * Reads up to `limit` rows in one query. Skips damaged rows, so that they do not hide the others: reading such a row by
- * its id throws the error. Fills the page with later rows, because callers take a short page for the last one.
+ * its id throws the error. Fills the page with later rows, because callers treat a short page as the last one.
  */
 export async function readDecodableRows<T>(limit: number, { read, decode, readPiece }: RowReader<T>): Promise<T[]> {
   for (let more = 0; ;) {
@@ -47,7 +47,17 @@ export async function readDecodableRows<T>(limit: number, { read, decode, readPi
 type Fields = Readonly<Record<string, unknown>>;
 
 const SUMMARY_STRINGS = ["id", "agent", "backend", "cwd", "createdAt", "updatedAt", "status"];
-const SUMMARY_OPTIONAL = ["model", "title", "parent", "task", "parkedUntil", "lastOutcome", "lastLine", "lastPrompt"];
+const SUMMARY_OPTIONAL = [
+  "model",
+  "title",
+  "parent",
+  "task",
+  "host",
+  "parkedUntil",
+  "lastOutcome",
+  "lastLine",
+  "lastPrompt",
+];
 
 /** A cheap check, because it runs for every row of a list. */
 export function isSummary(value: unknown): value is SessionSummary {

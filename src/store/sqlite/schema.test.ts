@@ -64,8 +64,11 @@ describe("the schema of a SQLite store", () => {
 
   it("of a newer program fails with both versions, and the file stays unchanged", async () => {
     const path = newPath();
+    await using old = await openSqliteStore({ path });
+    await old.check();
     const newer = await openSqliteStore({ path }, { migrations: [...MIGRATIONS, NEXT] });
     await newer[Symbol.asyncDispose]();
+    await expect(old.check()).rejects.toMatchObject({ code: "store_newer" });
     const message = `${path} has schema version ${MIGRATIONS.length + 1} and this program supports up to ${MIGRATIONS.length}: update rookery`;
     await expect(openSqliteStore({ path })).rejects.toMatchObject({ code: "store_newer", message });
     expect(ask(path, "pragma user_version")).toEqual([[MIGRATIONS.length + 1]]);

@@ -3,6 +3,7 @@ import { randomInt } from "node:crypto";
 import { isRookeryError, RookeryError } from "../../domain/index.ts";
 import { decodeNumber } from "./columns.ts";
 import type { Database } from "./database.ts";
+import { toUnfinishedError, UNFINISHED_VERSION } from "../copy/unfinished.ts";
 
 /** Migration n upgrades version n-1 to n. Never change a released migration: add a new one. */
 export const MIGRATIONS: readonly string[] = [
@@ -113,20 +114,41 @@ export const MIGRATIONS: readonly string[] = [
   `
   create index session_short_id on session (substr(substr(id, 5), -8));
   `,
+  /* Records of workers, and settings that all processes agree on. */
+  `
+  create table worker (
+    id text primary key,
+    heartbeat real not null,
+    until real not null,
+    request text,
+    record text not null
+  ) without rowid;
+  create table setting (
+    name text primary key,
+    value text not null
+  ) without rowid;
+  `,
+  /* The last deleted sessions: see `deletions.ts`. */
+  `
+  create table deletion (
+    no integer primary key,
+    session_id text not null
+  );
+  `,
 ];
 
 /** Migrates the file to the newest version, one transaction per step. Several processes may call this at once. */
 export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS): void {
-  if (readVersion(db) === 0) {
+  if (readSchemaVersion(db) === 0) {
     db.transaction(() => {
       refuseForeign(db); // before the file is changed
       setFileId(db); // before there is a write-ahead log, so that the header has it at once
     });
   }
-  if (readVersion(db) < migrations.length) db.exec("pragma journal_mode = wal");
+  if (readSchemaVersion(db) < migrations.length) db.exec("pragma journal_mode = wal");
   while (refuseNewer(db, migrations.length) < migrations.length) {
     db.transaction(() => {
-      const version = readVersion(db); // read again under the lock
+      const version = readSchemaVersion(db); // read again under the lock
       const step = migrations[version];
       if (step === undefined) return;
       db.exec(step);
@@ -157,13 +179,20 @@ function identifyExisting(db: Database): void {
   }
 }
 
-function readVersion(db: Database): number {
+/** Throws `store_newer` if a newer program has changed the schema, or another `store_*` error. */
+export function checkSchema(db: Database, migrations: readonly string[] = MIGRATIONS): void {
+  refuseNewer(db, migrations.length);
+}
+
+/** 0 for an empty file. */
+export function readSchemaVersion(db: Database): number {
   return decodeNumber(db.get("pragma user_version")?.[0]) ?? 0;
 }
 
 function refuseNewer(db: Database, known: number): number {
-  const version = readVersion(db);
+  const version = readSchemaVersion(db);
   if (version <= known) return version;
+  if (version === UNFINISHED_VERSION) throw toUnfinishedError(db.path);
   throw new RookeryError(
     "store_newer",
     `${db.path} has schema version ${version} and this program supports up to ${known}: update rookery`,
@@ -171,6 +200,6 @@ function refuseNewer(db: Database, known: number): number {
 }
 
 function refuseForeign(db: Database): void {
-  if (readVersion(db) > 0 || db.get("select 1 from sqlite_schema limit 1") === undefined) return;
+  if (readSchemaVersion(db) > 0 || db.get("select 1 from sqlite_schema limit 1") === undefined) return;
   throw new RookeryError("store_corrupt", `${db.path} is the database of another program: choose another path`);
 }

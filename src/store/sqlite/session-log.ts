@@ -1,7 +1,7 @@
 /** Loads and updates the row of a session when events are appended to its log. */
 import { emptySummary, summarize, type SessionEvent, type SessionSummary } from "../../domain/index.ts";
 import { toDamageError, decodeNumber, numberColumn, textColumn } from "./columns.ts";
-import type { Database } from "./database.ts";
+import type { Database, Value } from "./database.ts";
 import { feedOwner, type LogRow } from "./log-row.ts";
 import { decodeSummary } from "./records.ts";
 
@@ -36,19 +36,26 @@ function findTaskNumber(db: Database, taskId: string | undefined): number | null
 }
 
 function writeSummary(db: Database, no: number | undefined, summary: SessionSummary, task: number | null): number {
-  const { id, head, agent, cwd, parent, status } = summary;
-  const columns = [head, agent, cwd, parent ?? null, status, JSON.stringify(summary), task] as const;
-  if (no !== undefined) {
-    db.run(
-      "update session set head = ?, agent = ?, cwd = ?, parent = ?, status = ?, summary = ?, task = ? where no = ?",
-      ...columns,
-      no,
-    );
-    return no;
-  }
-  const sql =
-    "insert into session (head, agent, cwd, parent, status, summary, task, id) values (?, ?, ?, ?, ?, ?, ?, ?) returning no";
-  return db.get(sql, ...columns, id)?.[0] as number;
+  if (no === undefined) return insertSession(db, null, summary, task);
+  db.run(
+    "update session set head = ?, agent = ?, cwd = ?, parent = ?, status = ?, summary = ?, task = ? where no = ?",
+    ...toMutableColumns(summary, task),
+    no,
+  );
+  return no;
+}
+
+/** Inserts the row of a session. SQLite assigns the number if it is null. Returns the number. */
+export function insertSession(db: Database, no: number | null, summary: SessionSummary, task: number | null): number {
+  const sql = `
+    insert into session (head, agent, cwd, parent, status, summary, task, id, no)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?) returning no`;
+  return db.get(sql, ...toMutableColumns(summary, task), summary.id, no)?.[0] as number;
+}
+
+function toMutableColumns(summary: SessionSummary, task: number | null): Value[] {
+  const { head, agent, cwd, parent, status } = summary;
+  return [head, agent, cwd, parent ?? null, status, JSON.stringify(summary), task];
 }
 
 function moveInFeed(db: Database, log: number, { from, to }: { from: number | null; to: number | null }): void {

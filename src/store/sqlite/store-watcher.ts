@@ -1,75 +1,98 @@
 /** Wakes followers when logs grow: directly for own commits, and through the doorbell for other processes. */
-import { FEED_LOG_ID, LogWaiters } from "../waiters.ts";
+import { LogWatches, type LogGrowth, type LogWatch } from "../log-watches.ts";
 import type { Database } from "./database.ts";
 import { Doorbell } from "./doorbell.ts";
-import { readLogHeads } from "./pages.ts";
+import { readDeletionsAfter, lastDeletion } from "./deletions.ts";
+import { lastPosition, readGrownLogs } from "./feed.ts";
 
 export class StoreWatcher {
   readonly #db: Database;
   readonly #bell: Doorbell;
-  readonly #waiters = new LogWaiters();
-  #seenVersion: unknown;
-  #followers = 0;
+  readonly #watches = new LogWatches({
+    onWait: () => this.#listen(),
+    onWake: () => this.#adjustTimer(),
+    onEmpty: () => this.#bell.stopWatching(),
+  });
+  /** The commits that the watches know of: a version of the file, and the last position and deletion in it. */
+  #seen: { readonly version: unknown; readonly position: number; readonly deletion: number } | undefined;
 
   constructor(db: Database) {
     this.#db = db;
     this.#bell = new Doorbell(`${db.path}-bell`);
   }
 
-  notifyCommitted(heads: ReadonlyMap<string, number>): void {
+  notifyCommitted(logs: readonly LogGrowth[]): void {
     this.#bell.ring();
-    for (const [logId, head] of heads) this.#waiters.notifyHead(logId, head);
-    this.#waiters.notifyDeleted(FEED_LOG_ID); // followers of the feed read what is new
+    this.#watches.notifyGrown(logs);
   }
 
   notifyDeleted(sessionId: string): void {
     this.#bell.ring();
-    this.#waiters.notifyDeleted(sessionId);
+    this.#watches.notifyDeleted(sessionId);
   }
 
-  /** Listens before it reads the head, so that no commit is missed in between. */
-  async waitForGrowth(
-    logId: string,
-    after: number,
-    headNow: () => number | undefined,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const grown = this.#waiters.wait(logId, after, signal);
-    this.#bell.listen(() => this.#checkHeads());
-    this.#runOrWakeAll(() => this.#waiters.notifyHead(logId, headNow() ?? Infinity));
-    await grown;
-    if (this.#waiters.empty) this.#bell.stopPolling();
-  }
-
-  addFollower(): () => void {
-    this.#followers += 1;
-    return () => {
-      this.#followers -= 1;
-      if (this.#followers === 0) this.#bell.stopWatching();
-    };
+  /** Starts with the commits that exist now. The caller reads its log after this. */
+  open(key: string, options?: { readonly keepsAlive: boolean }): LogWatch {
+    if (this.#watches.isEmpty) this.#seen = undefined;
+    const watch = this.#watches.open(key, options);
+    if (this.#seen === undefined) this.#runOrWakeAll(() => this.#start());
+    return watch;
   }
 
   close(): void {
     this.#bell.close();
   }
 
-  #checkHeads(): void {
-    if (this.#waiters.empty) return;
+  #start(): void {
+    const version = this.#version(); // before the rest: a commit in between is read twice
+    this.#seen = { version, position: lastPosition(this.#db), deletion: lastDeletion(this.#db) };
+  }
+
+  #listen(): void {
+    this.#bell.listen(() => this.#check());
+    this.#adjustTimer();
+    this.#check();
+  }
+
+  #adjustTimer(): void {
+    if (this.#watches.isWaiting) this.#bell.keepAlive(this.#watches.keepsProcessAlive);
+    else this.#bell.stopPolling();
+  }
+
+  /** Reads only what was committed since the last check, whatever the number of watches. */
+  #check(): void {
+    if (!this.#watches.isWaiting) return;
     this.#runOrWakeAll(() => {
-      const [version] = this.#db.get("pragma data_version") ?? [];
-      if (version === this.#seenVersion) return;
-      const heads = readLogHeads(this.#db, this.#waiters.logs);
-      for (const logId of this.#waiters.logs) this.#waiters.notifyHead(logId, heads.get(logId) ?? Infinity);
-      this.#seenVersion = version;
+      if (this.#seen === undefined) {
+        this.#start();
+        return this.#watches.wakeAll(); // nobody knows what was committed meanwhile
+      }
+      const end = lastPosition(this.#db);
+      const version = this.#version();
+      if (version === this.#seen.version) {
+        this.#seen = { ...this.#seen, position: end }; // all commits until then are our own, which were notified
+        return;
+      }
+      const { logs, position } = readGrownLogs(this.#db, this.#seen.position);
+      const { deleted, last, isGap } = readDeletionsAfter(this.#db, this.#seen.deletion);
+      this.#seen = { version, position, deletion: last };
+      if (isGap) return this.#watches.wakeAll();
+      this.#watches.notifyGrown(logs);
+      for (const sessionId of deleted) this.#watches.notifyDeleted(sessionId);
     });
   }
 
-  /** Wakes all waiters if the file cannot be read. Their own reads then report the error or retry. */
+  #version(): unknown {
+    return this.#db.get("pragma data_version")?.[0];
+  }
+
+  /** Wakes all followers if the file cannot be read. Their own reads then report the error or retry. */
   #runOrWakeAll(check: () => void): void {
     try {
       check();
     } catch {
-      this.#waiters.wakeAll();
+      this.#seen = undefined;
+      this.#watches.wakeAll();
     }
   }
 }

@@ -14,6 +14,7 @@ import {
   type FeedQuery,
   type FeedText,
   type FollowQuery,
+  type HeldTask,
   type JournalEntry,
   type KeptRequest,
   type Lease,
@@ -21,47 +22,75 @@ import {
   type ListQuery,
   type ReadQuery,
   type SessionEvent,
+  type SessionStatus,
   type SessionSummary,
+  type SharedSetting,
   type Store,
+  type StoredWorker,
   type TaskAppend,
   type TaskAppendAtHead,
   type TaskClaim,
   type TaskEvent,
+  type TaskFollowQuery,
   type TaskPhase,
   type TaskQuery,
   type TaskRead,
   type TaskState,
+  type WorkerRequest,
 } from "../../domain/index.ts";
 import { nextLoopSlice } from "../../stdx/index.ts";
 import type { RequestKey } from "../../stdx/request-key.ts";
-import { prepareAppend, prepareTaskAppend } from "../admission.ts";
+import { prepareAppend, prepareTaskAppend, type LogKind } from "../admission.ts";
 import { nameBlob } from "../blob.ts";
-import { follow, FOLLOW_PAGE, followPages, type FollowSource } from "../follow.ts";
+import {
+  follow,
+  FOLLOW_PAGE,
+  followPages,
+  watchChanges,
+  watchHeads,
+  type FollowCursor,
+  type FollowSource,
+} from "../follow.ts";
 import {
   markLeaseReleased,
-  extendLease,
   grantLease,
   toLease,
+  toLeaseBatches,
   requireCurrentLease,
   type StoredLease,
 } from "../lease.ts";
 import { clampLimit } from "../page.ts";
-import { FEED_LOG_ID } from "../waiters.ts";
+import { FEED_KEY, TASKS_KEY, toWatchKey } from "../log-watches.ts";
 import { writeAtHead } from "./appends.ts";
 import { claimNextTask } from "./claims.ts";
 import { CommitQueue } from "./commits.ts";
 import type { Database } from "./database.ts";
-import { lastPosition, readFeedPage } from "./feed.ts";
+import { readFeedPage } from "./feed.ts";
 import { deleteNextBatch, hideSession } from "./delete-session.ts";
 import { retryWhileLocked } from "./lock.ts";
 import { readLogHead, toLogNotFound, readPage, readTaskPage, type ReadPiece } from "./pages.ts";
 import { readRequest, writeResponse } from "./requests.ts";
 import { SharedPages } from "./shared-pages.ts";
+import { checkSchema } from "./schema.ts";
 import { listSummaries } from "./session-list.ts";
-import { writeLease, readBlob, readJournal, readLease, readSummary, writeBlob } from "./tables.ts";
-import { countTasks, queryTasks, readTask } from "./tasks.ts";
+import { renewLeaseRows, writeLease, readBlob, readJournal, readLease, readSummary, writeBlob } from "./tables.ts";
+import { countSessions, countTasks, queryTasks, readHeldTasks, readTask } from "./tasks.ts";
 import { readEventTexts } from "./event-texts.ts";
 import { StoreWatcher } from "./store-watcher.ts";
+import {
+  deleteOldWorkers,
+  deleteWorker,
+  listWorkers,
+  writeSetting,
+  writeWorker,
+  writeWorkerRequest,
+} from "./workers.ts";
+
+/** Leases that one transaction renews, which takes about 10 ms. */
+const MAX_RENEWED_LEASES = 2_000;
+
+/** For watches that do not keep the process alive. */
+const UNHELD = { keepsAlive: false };
 
 export class SqliteStore implements Store {
   readonly #db: Database;
@@ -77,8 +106,13 @@ export class SqliteStore implements Store {
     this.#lockTimeout = lockTimeout;
     this.#watcher = new StoreWatcher(db);
     this.#pages = new SharedPages(db);
-    this.#commitQueue = new CommitQueue(db, { lockTimeout, onCommit: (heads) => this.#watcher.notifyCommitted(heads) });
+    this.#commitQueue = new CommitQueue(db, { lockTimeout, onCommit: (logs) => this.#watcher.notifyCommitted(logs) });
     setMaxListeners(0, this.#closed.signal); // one per follower
+  }
+
+  async check(): Promise<void> {
+    this.#refuseIfClosed();
+    checkSchema(this.#db);
   }
 
   async append(append: Append): Promise<Appended> {
@@ -125,9 +159,7 @@ export class SqliteStore implements Store {
         const items = await this.#runRead(() => (task === undefined ? this.#pages.get(`${after}`, read) : read()));
         return { items, through: items.at(-1)?.position ?? head };
       },
-      waitForGrowth: (after, signal) =>
-        this.#watcher.waitForGrowth(FEED_LOG_ID, after, () => lastPosition(this.#db), signal),
-      addFollower: () => this.#watcher.addFollower(),
+      openWatch: () => this.#watcher.open(FEED_KEY),
       closed: this.#closed.signal,
     };
     return followPages(feed, cursor);
@@ -135,6 +167,19 @@ export class SqliteStore implements Store {
 
   async readFeed({ limit, ...query }: Parameters<Store["readFeed"]>[0]): Promise<FeedPage> {
     return this.#runRead(() => readFeedPage(this.#db, { ...query, limit: clampLimit(limit) }));
+  }
+
+  watchHead({ sessionId, ...cursor }: FollowQuery): AsyncIterable<number> {
+    return this.#watchLog("session", sessionId, cursor);
+  }
+
+  watchTaskHead({ taskId, ...cursor }: TaskFollowQuery): AsyncIterable<number> {
+    return this.#watchLog("task", taskId, cursor);
+  }
+
+  watchTasks({ signal }: { readonly signal?: AbortSignal | undefined } = {}): AsyncIterable<undefined> {
+    const tasks = { openWatch: () => this.#watcher.open(TASKS_KEY, UNHELD), closed: this.#closed.signal };
+    return watchChanges(tasks, signal);
   }
 
   async summary(sessionId: string): Promise<SessionSummary | undefined> {
@@ -149,8 +194,13 @@ export class SqliteStore implements Store {
     return this.#updateLease(request.sessionId, (current) => grantLease(current, request));
   }
 
-  async renewLease(lease: Lease, until: number): Promise<Lease> {
-    return this.#updateLease(lease.sessionId, (current) => extendLease(current, lease, until));
+  async renewLeases(leases: readonly Lease[], until: number): Promise<readonly (Lease | undefined)[]> {
+    this.#refuseIfClosed();
+    const renewed: (Lease | undefined)[] = [];
+    for (const batch of toLeaseBatches(leases, MAX_RENEWED_LEASES)) {
+      renewed.push(...(await this.#runWritePiece(() => renewLeaseRows(this.#db, batch, until))));
+    }
+    return renewed;
   }
 
   async releaseLease(lease: Lease): Promise<void> {
@@ -168,7 +218,7 @@ export class SqliteStore implements Store {
   async delete(lease: Lease): Promise<void> {
     const { sessionId } = lease;
     await this.#runWritePiece(() => {
-      if (readLogHead(this.#db, sessionId) === undefined) throw toLogNotFound("session", sessionId);
+      if (readLogHead(this.#db, "session", sessionId) === undefined) throw toLogNotFound("session", sessionId);
       requireCurrentLease(readLease(this.#db, sessionId), lease);
       hideSession(this.#db, sessionId);
     });
@@ -235,10 +285,45 @@ export class SqliteStore implements Store {
     return this.#runNow(() => countTasks(this.#db));
   }
 
+  async countSessions(): Promise<Readonly<Record<SessionStatus, number>>> {
+    return this.#runNow(() => countSessions(this.#db));
+  }
+
+  async heldTasks(): Promise<readonly HeldTask[]> {
+    return this.#runNow(() => readHeldTasks(this.#db));
+  }
+
   async claimTask(request: TaskClaim): Promise<ClaimedTask | undefined> {
     const claimed = await this.#runWrite(() => claimNextTask(this.#db, request));
-    if (claimed !== undefined) this.#watcher.notifyCommitted(new Map());
+    if (claimed !== undefined) {
+      const { id, head } = claimed.state;
+      this.#watcher.notifyCommitted([{ kind: "task", id, head }]);
+    }
     return claimed;
+  }
+
+  async saveWorker(worker: Omit<StoredWorker, "request">): Promise<WorkerRequest | undefined> {
+    return this.#runWrite(() => writeWorker(this.#db, worker));
+  }
+
+  async workers(): Promise<readonly StoredWorker[]> {
+    return this.#runNow(() => listWorkers(this.#db));
+  }
+
+  async askWorker(id: string, request: WorkerRequest): Promise<boolean> {
+    return this.#runWrite(() => writeWorkerRequest(this.#db, id, request));
+  }
+
+  async removeWorker(id: string): Promise<void> {
+    await this.#runWrite(() => deleteWorker(this.#db, id));
+  }
+
+  async forgetWorkers(before: number): Promise<void> {
+    await this.#runWrite(() => deleteOldWorkers(this.#db, before));
+  }
+
+  async agreeOnSetting(setting: SharedSetting): Promise<string> {
+    return this.#runWrite(() => writeSetting(this.#db, setting));
   }
 
   /** Ends every follower, commits queued appends, and closes the file. */
@@ -282,7 +367,8 @@ export class SqliteStore implements Store {
     prepare: Parameters<typeof writeAtHead>[2],
   ): Promise<Appended> {
     const appended = await this.#runWrite(() => writeAtHead(this.#db, log, prepare));
-    if (!appended.repeated) this.#watcher.notifyCommitted(new Map([[log.logId, appended.head]]));
+    const { head, repeated } = appended;
+    if (!repeated) this.#watcher.notifyCommitted([{ kind: log.kind, id: log.logId, head }]);
     return appended;
   }
 
@@ -295,6 +381,15 @@ export class SqliteStore implements Store {
     });
   }
 
+  #watchLog(kind: LogKind, id: string, cursor: FollowCursor): AsyncIterable<number> {
+    const log = {
+      openWatch: () => this.#watcher.open(toWatchKey(kind, id), UNHELD),
+      readHead: () => this.#runNow(() => readLogHead(this.#db, kind, id)),
+      closed: this.#closed.signal,
+    };
+    return watchHeads(log, cursor);
+  }
+
   #toFollowSource<Item extends { readonly seq: number }>(
     sessionId: string,
     readItems: (query: ReadQuery & { after: number }) => Promise<readonly Item[]>,
@@ -304,9 +399,7 @@ export class SqliteStore implements Store {
         const items = await readItems({ sessionId, after, ...FOLLOW_PAGE });
         return { items, through: items.at(-1)?.seq ?? after };
       },
-      waitForGrowth: (after, signal) =>
-        this.#watcher.waitForGrowth(sessionId, after, () => readLogHead(this.#db, sessionId), signal),
-      addFollower: () => this.#watcher.addFollower(),
+      openWatch: () => this.#watcher.open(toWatchKey("session", sessionId)),
       closed: this.#closed.signal,
     };
   }

@@ -1,7 +1,7 @@
 /** Reads and writes summaries, leases, the journal and blobs. */
-import type { EffectKey, JournalEntry, SessionSummary } from "../../domain/index.ts";
+import type { EffectKey, JournalEntry, Lease, SessionSummary } from "../../domain/index.ts";
 import { nameBlob } from "../blob.ts";
-import type { StoredLease } from "../lease.ts";
+import { toRenewedLeases, type StoredLease } from "../lease.ts";
 import { toDamageError, decodeJson, decodeNumber, decodeText, numberColumn, textColumn } from "./columns.ts";
 import type { Database } from "./database.ts";
 import { decodeSummary } from "./records.ts";
@@ -31,6 +31,21 @@ export function readLease(db: Database, sessionId: string): StoredLease | undefi
 export function writeLease(db: Database, { sessionId, owner, generation, until, released }: StoredLease): void {
   const sql = "insert or replace into lease (session_id, owner, generation, until, released) values (?, ?, ?, ?, ?)";
   db.run(sql, sessionId, owner, generation, until, released ? 1 : 0);
+}
+
+const EXTEND_LEASES = `
+  update lease set until = ?1 where released = 0 and (session_id, generation) in (
+    select json_extract(value, '$[0]'), json_extract(value, '$[1]') from json_each(?2)
+  ) returning ${textColumn("session_id")}, ${numberColumn("generation")}`;
+
+/** Returns the renewed leases in the same order, and undefined for each that is lost. */
+export function renewLeaseRows(db: Database, leases: readonly Lease[], until: number): (Lease | undefined)[] {
+  const keys = leases.map(({ sessionId, generation }) => [sessionId, generation]);
+  const renewed = db.all(EXTEND_LEASES, until, JSON.stringify(keys)).map(([id, generation]) => ({
+    sessionId: decodeText(id) ?? "",
+    generation: decodeNumber(generation) ?? 0,
+  }));
+  return toRenewedLeases(leases, renewed, until);
 }
 
 const JOURNAL = `

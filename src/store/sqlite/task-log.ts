@@ -1,6 +1,6 @@
 /** Loads and updates the row of a task. Every search condition has a column, so searches parse no states. */
 import { applyTask, type TaskEvent, type TaskState } from "../../domain/index.ts";
-import { hasOpenMerge, isClaimableTask, taskLane, taskNotBefore } from "../task-facts.ts";
+import { formatTaskLimits, hasOpenMerge, isClaimableTask, taskLane, taskNotBefore } from "../task-facts.ts";
 import { toDamageError, decodeNumber, numberColumn, textColumn } from "./columns.ts";
 import type { Database, Value } from "./database.ts";
 import type { LogRow } from "./log-row.ts";
@@ -18,25 +18,27 @@ export function loadTask(db: Database, id: string): LogRow {
     head,
     write(events) {
       const after = (events as readonly TaskEvent[]).reduce(applyTask, before as TaskState);
-      const log = -(no === undefined ? insertTask(db, after) : updateTask(db, no, after));
+      const log = -(no === undefined ? insertTask(db, null, after) : updateTask(db, no, after));
       if (isDone(before) !== isDone(after)) updateBlockedCounts(db, id, isDone(after) ? -1 : 1);
       return { log, whose: log };
     },
   };
 }
 
-function insertTask(db: Database, state: TaskState): number {
+/** Inserts the row of a task and what it needs. SQLite assigns the number if it is null. Returns the number. */
+export function insertTask(db: Database, assigned: number | null, state: TaskState): number {
   const { id, spec } = state;
   const needs = JSON.stringify(Array.from(new Set(spec.needs)));
   const sql = `
     insert into task (
-      head, phase, not_before, waiting, merging, removed, state, id, repository, agent, lane, priority, limits, blocked
-    ) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (
+      head, phase, not_before, waiting, merging, removed, state, no, id, repository, agent, lane, priority, limits,
+      blocked
+    ) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (
       select count(*) from json_each(?) where not exists (select 1 from task where id = value and phase = 'done')
     )) returning no`;
-  const limits = JSON.stringify(spec.limits);
+  const limits = formatTaskLimits(spec);
   const fixed = [id, spec.repository, spec.agent, taskLane(spec), spec.priority, limits, needs] as const;
-  const no = db.get(sql, ...toMutableColumns(state), ...fixed)?.[0] as number;
+  const no = db.get(sql, ...toMutableColumns(state), assigned, ...fixed)?.[0] as number;
   db.run("insert into need select value, ? from json_each(?)", no, needs);
   return no;
 }
@@ -56,6 +58,14 @@ function toMutableColumns(state: TaskState): Value[] {
 
 function isDone(state: TaskState | undefined): boolean {
   return state?.phase === "done";
+}
+
+/** Counts what blocks each task, after rows were inserted in another order than tasks were created. */
+export function recountBlocked(db: Database): void {
+  db.run(`update task set blocked = (
+    select count(*) from need left join task as needed on needed.id = need.needed
+    where need.task = task.no and needed.phase is not 'done'
+  )`);
 }
 
 /** The column `blocked` counts the needed tasks that are not done. */

@@ -5,9 +5,11 @@
  */
 import { FEED_LOCK } from "./locks.ts";
 
-/** Returns "missing", "lost" or "deleted". */
-const DELETE_SESSION = `
-create function @delete_session(p_id text, p_generation bigint, p_requests json) returns text language plpgsql as $$
+/** Returns "missing", "lost" or "deleted". `record` runs under the lock of the feed. */
+function deleteSessionFunction(record = ""): string {
+  return `
+create or replace function @delete_session(p_id text, p_generation bigint, p_requests json)
+returns text language plpgsql as $$
 declare
   deleted record;
   last bigint;
@@ -35,9 +37,11 @@ begin
     where through = last and through = (select max(through) from @feed);
   delete from @feed where through = last and log = deleted.no;
   delete from @feed where whose = 0 and through < (select max(through) from @feed);
+  ${record}
   return 'deleted';
 end $$;
 `;
+}
 
 /** Deletes up to `p_rows` events and append ids of deleted sessions. Returns whether some are left. */
 const PURGE_DELETED = `
@@ -64,4 +68,16 @@ begin
 end $$;
 `;
 
-export const DELETE_FUNCTIONS = `${DELETE_SESSION}${PURGE_DELETED}`;
+export const DELETE_FUNCTIONS = `${deleteSessionFunction()}${PURGE_DELETED}`;
+
+/** A watcher that has missed more than this reads all its logs again. */
+const MAX_DELETIONS = 1_000;
+
+/** The last deleted sessions, so that followers in other processes end. A deletion leaves no event. */
+export const RECORD_DELETIONS = `
+create table @deletion (
+  no bigint primary key,
+  session_id text collate "C" not null
+);
+${deleteSessionFunction(`insert into @deletion select coalesce(max(no), 0) + 1, p_id from @deletion;
+  delete from @deletion where no <= (select max(no) from @deletion) - ${MAX_DELETIONS};`)}`;
