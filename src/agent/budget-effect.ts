@@ -25,7 +25,7 @@ const CHOICE_SAME_AGAIN = "as much again";
 const CHOICE_NO_LIMIT = "without limit for this turn";
 const CHOICE_STOP = "stop";
 const CHOICES = [CHOICE_SAME_AGAIN, CHOICE_NO_LIMIT, CHOICE_STOP] as const;
-/** If the price is unknown, the amount cannot be raised. */
+/** The choices if the price is unknown: a raised dollar budget could not be enforced either. */
 const CHOICES_UNKNOWN_PRICE = ["without it", CHOICE_STOP] as const;
 
 const BudgetDecision = z.lazy(() => z.enum(["raised", "lifted", "stopped"]));

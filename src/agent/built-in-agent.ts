@@ -8,15 +8,15 @@ import type { BuiltInAgentOptions } from "./turn-agent.ts";
 const CAPABILITIES: Capabilities = { ...ALL_CAPABILITIES, modes: false, cost: false };
 
 export function openBuiltInAgent(agent: BuiltInAgentOptions): AgentConnection {
-  let heard = 0;
+  let activityCount = 0;
   const onModelOutput = (): void => {
-    heard += 1;
+    activityCount += 1;
   };
   return {
     resumesTurns: true,
     capabilities: CAPABILITIES,
-    get heard() {
-      return heard;
+    get activityCount() {
+      return activityCount;
     },
     runTurn: (turn) => interpretTurn({ ...agent, retry: agent.retry ?? RETRY_LIMITS, onModelOutput }, turn),
     [Symbol.asyncDispose]: () => Promise.resolve(), // each turn closes what it opens

@@ -92,7 +92,7 @@ function formatForSummary(message: Message): string {
   }
 }
 
-/** Joins at least the first and the last `minLength` characters, because a record can be very long. */
+/** Joins texts from both ends, at least `minLength` characters each, because the whole record can be very long. */
 function joinEnds(texts: readonly string[], minLength: number): string {
   let [first, last, firstLength, lastLength] = [0, texts.length, 0, 0];
   for (; first < last && firstLength < minLength; first += 1) firstLength += texts[first]?.length ?? 0;

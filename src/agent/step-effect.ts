@@ -44,7 +44,7 @@ export async function prepareStep(
   return { inputs, begun, stop: await enforceBudgets(agent, turn, { step, isBegun }) };
 }
 
-/** A person may withdraw an input at the same moment; the step then goes on with the others. */
+/** A person may withdraw an input at the same moment; the step then continues with the others. */
 async function takeInputs(turn: TurnContext, key: EffectKey, isBegun: boolean): Promise<PreparedStep["inputs"]> {
   for (;;) {
     const waiting = turn.steering?.() ?? [];

@@ -107,8 +107,8 @@ async function openApi(context: BackendContext, options: ApiBackendOptions): Pro
   });
   return {
     ...builtIn,
-    get heard() {
-      return builtIn.heard;
+    get activityCount() {
+      return builtIn.activityCount;
     },
     tools: sessionTools,
     attach: (betweenTurns) => equipment.attach(betweenTurns),

@@ -1,4 +1,6 @@
-/** Offers an agent's tools to an external program: an in-process MCP server whose calls need the session's permission. */
+/**
+ * Offers an agent's tools to an external program: an in-process MCP server whose calls need the session's permission.
+ */
 import type {
   EventBody,
   InProcessServerSpec,
@@ -75,7 +77,7 @@ export interface ReportedCall {
 
 /**
  * Returns the Rookery tool that a reported call means, if any. Its call arrives at the server, which decides about it.
- * Programs join the names of server and tool in different ways; nothing else than such a name counts.
+ * Programs join the names of server and tool in different ways; no other text counts.
  */
 export function findOfferedTool(
   { name, title, kind, input }: ReportedCall,

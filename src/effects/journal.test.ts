@@ -6,19 +6,24 @@ import { newId, type Store } from "../domain/index.ts";
 import { loadState } from "../session/index.ts";
 import { Recorder } from "../session/recorder.ts";
 import { systemClock } from "../stdx/index.ts";
-import { openMemoryStore, openSqliteStore } from "../store/index.ts";
+import { openMemoryStore, openPostgresStore, openSqliteStore } from "../store/index.ts";
+import { hasTestPostgres, testSchemas } from "../store/postgres/fixtures/schemas.ts";
 import { STORE_FAILURE, DEFAULT_TURN_ID } from "./contract/fixture.ts";
 import { effectContract, type EffectFixture } from "./contract.ts";
 import { journalHost } from "./index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "rookery-effects-"));
 let databases = 0;
+const schemas = testSchemas();
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe.each<[string, () => Promise<Store>]>([
+const stores: [string, () => Promise<Store>][] = [
   ["memory", async () => openMemoryStore()],
   ["SQLite", () => openSqliteStore({ path: join(folder, `${(databases += 1)}.db`) })],
-])("journal host with the recorder of a session, on the %s store", (_, openStore) => {
+];
+if (hasTestPostgres) stores.push(["PostgreSQL", async () => openPostgresStore(await schemas.emptied())]);
+
+describe.each(stores)("journal host with the recorder of a session, on the %s store", (_, openStore) => {
   it.each(effectContract)("$name", async ({ run }) => run(async () => openFixture(await openStore())));
 });
 

@@ -40,9 +40,9 @@ interface ReadyServer {
 
 /** How long `settled` waits for prompts and resources after the tools. */
 const EXTRAS_WAIT_MS = 1_000;
-/** Characters of a failure reason. */
+/** Maximum length of a failure reason, in characters. */
 const MAX_REASON = 2_000;
-/** Characters of a server's instructions for the model. */
+/** Maximum length of a server's instructions for the model, in characters. */
 const MAX_INSTRUCTIONS = 50_000;
 
 const EMPTY_LISTS = { tools: NO_TOOLS.specs, prompts: [], resources: [], instructions: undefined } as const;

@@ -128,7 +128,7 @@ it.each([
   ["refuses to initialize", /no seat is free/],
   ["has an old protocol version", /protocol version is not supported: 1999-01-01/],
   ["refuses to list", /the database is locked/],
-])("reports the reason of a server that %s", async (how, reason) => {
+])("reports why a server failed that %s", async (how, reason) => {
   await using s = openTestServers([rude(how)]);
   await s.servers.settled(AbortSignal.timeout(10_000));
   expect(s.state()).toMatchObject({ status: "failed", reason: expect.stringMatching(reason) });

@@ -10,7 +10,7 @@ import { createHash } from "node:crypto";
 const MAX_NAME_LENGTH = 64;
 const HASH_LENGTH = 12;
 const HASH_SUFFIX = /_[0-9a-f]{12}$/;
-/** Characters of the server name that are kept in a shortened name. */
+/** How many characters of the server name a shortened name keeps. */
 const MAX_SERVER_LENGTH = 20;
 
 export function toolName(server: string, tool: string): string {

@@ -35,9 +35,9 @@ export interface Bounds {
   readonly messageBytes: number;
   /** Maximum number of tools, and of prompts and resources. The rest is ignored with a notice. */
   readonly listed: number;
-  /** Maximum characters of one list as JSON. The rest is ignored with a notice. */
+  /** Maximum length of one list as JSON, in characters. The rest is ignored with a notice. */
   readonly listedChars: number;
-  /** Maximum characters of a result that a model gets. Longer results are stored as blobs. */
+  /** Maximum length of a result that a model gets, in characters. Longer results are stored as blobs. */
   readonly textChars: number;
   /** Consecutive reconnection attempts. The delay doubles from `retryFirstMs` to `retryLastMs`. */
   readonly retries: number;

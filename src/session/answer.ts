@@ -161,7 +161,7 @@ function findContentIssues(schema: object, content: unknown): readonly z.core.$Z
 
 function describeWaiting({ waitingFor }: SessionSummary): string {
   return waitingFor.length === 0
-    ? "; no request waits for an answer"
+    ? "; no request is waiting for an answer"
     : `; requests that wait for an answer: ${waitingFor.join(", ")}`;
 }
 

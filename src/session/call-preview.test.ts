@@ -14,7 +14,7 @@ const ofType = <Type extends SessionEvent["type"]>(events: readonly SessionEvent
   events.filter((event): event is Extract<SessionEvent, { type: Type }> => event.type === type);
 
 describe("a call that must fail", () => {
-  it("is answered to the model without a question", async () => {
+  it("fails without a permission request", async () => {
     await using scene = await openScene([WRONG, call("bash", { command: 7 }), say("Sorry.")], { permissions: "ask" });
     const events = await collect(scene.session.prompt("x"));
     expect(ofType(events, "permission.requested")).toEqual([]);

@@ -4,7 +4,7 @@
 import { RookeryError } from "../domain/index.ts";
 import { deferred, type Deferred } from "../stdx/index.ts";
 
-/** At most one work of each kind waits: a later one replaces an earlier one. */
+/** At most one piece of work of each kind waits: a later one replaces an earlier one. */
 export type WorkKind = "settings" | "conversation";
 
 interface ScheduledWork {
@@ -20,7 +20,7 @@ const REPLACED_MESSAGES: Record<WorkKind, string> = {
 export interface DeferredWorkOptions {
   /** True while something else must finish first. */
   readonly isBusy: () => boolean;
-  /** Called after each work, also if it failed. */
+  /** Called after each piece of work, even if it failed. */
   readonly onFinished: () => void;
 }
 
@@ -38,7 +38,7 @@ export class DeferredWork {
     return this.#current !== undefined;
   }
 
-  /** Resolves when the current work has finished, also if it failed. */
+  /** Resolves when the current work has finished, even if it failed. */
   async finished(): Promise<void> {
     await this.#current?.done;
   }

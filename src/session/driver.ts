@@ -1,4 +1,4 @@
-/** The agents that drive a session, one at a time, and the switch from one to another. */
+/** Holds the connection to the agent that drives a session, and switches from one agent to another. */
 import {
   RookeryError,
   messageOf,
@@ -32,7 +32,7 @@ export interface PreparedAgent {
   /** Time limits of its turns. */
   readonly timeLimits?: Parameters<typeof resolveTimeLimits>[0];
   /** A fingerprint of the rest of the configuration. A kept connection with another fingerprint is not reused. */
-  readonly madeFrom?: string | undefined;
+  readonly fingerprint?: string | undefined;
 }
 
 /**
@@ -237,17 +237,26 @@ export function isSameAgent(before: DriverSettings, after: DriverSettings): bool
 
 function isReusable(one: PreparedAgent, other: PreparedAgent): boolean {
   const [a, b] = [one.settings, other.settings];
-  return isSameAgent(a, b) && a.model === b.model && a.cwd === b.cwd && one.madeFrom === other.madeFrom;
+  return isSameAgent(a, b) && a.model === b.model && a.cwd === b.cwd && one.fingerprint === other.fingerprint;
 }
 
-/** Returns the events that record changed settings. Empty if nothing changed. */
-export function changeEvents(before: DriverSettings, after: DriverSettings): EventBody[] {
+/** Returns the events that record changed settings. Empty if nothing changed. `host`: the host that drives the session. */
+export function changeEvents(before: DriverSettings, after: DriverSettings, host?: string): EventBody[] {
   const { backend, model, modelChosen, cwd, permissions } = after;
   const others = backend !== before.backend || model !== before.model || cwd !== before.cwd;
   const switched = after.agent !== before.agent;
   if (!switched && !others && permissions === before.permissions) return [];
   return [
     ...(switched ? [{ type: "agent.switched" as const, from: before.agent, to: after.agent }] : []),
-    { type: "session.opened", reopened: true, backend, model, ...(modelChosen && { modelChosen }), cwd, permissions },
+    {
+      type: "session.opened",
+      reopened: true,
+      backend,
+      model,
+      ...(modelChosen && { modelChosen }),
+      cwd,
+      permissions,
+      ...(host !== undefined && { host }),
+    },
   ];
 }

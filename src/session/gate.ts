@@ -41,6 +41,7 @@ export async function decidePermission(
   { signal }: Pick<AskOptions, "signal"> = {},
 ): Promise<PermissionDecision> {
   const { recorder, turnId } = gate;
+  const { head } = recorder.state;
   const before = findPermissionRequest(recorder.state, turnId, request.toolId);
   if (before?.answer !== undefined) return toPermissionDecision(before.answer);
   const decided = decideByPolicy(recorder.state, request);
@@ -59,7 +60,8 @@ export async function decidePermission(
     return refusal;
   }
   try {
-    return toPermissionDecision(await waitForAnswer({ ...gate, signal: anySignal(gate.signal, signal) }, requestId));
+    const waiting = { ...gate, signal: anySignal(gate.signal, signal) };
+    return toPermissionDecision(await waitForAnswer(waiting, requestId, head));
   } catch (error) {
     if (signal?.aborted === true && !gate.signal.aborted) await recordDecision(gate, requestId, WITHDRAWN);
     throw error;
@@ -76,6 +78,7 @@ export async function askPerson(
   options: AskOptions = {},
 ): Promise<QuestionAnswer> {
   const { recorder, turnId, by } = gate;
+  const { head } = recorder.state;
   const earlier = recorder.takeEarlierQuestion(turnId, question.message);
   if (earlier?.answer?.type === "question.answered") return toQuestionAnswer(earlier.answer);
   const requestId = earlier?.requestId ?? recorder.nextRequestId();
@@ -86,18 +89,18 @@ export async function askPerson(
     await recorder.write([asked, ...refusal], { turnId, by, patient: true });
     if (!gate.attended) return { action: "decline" };
   }
-  return toQuestionAnswer(await waitForQuestion(gate, requestId, options));
+  return toQuestionAnswer(await waitForQuestion(gate, { requestId, head }, options));
 }
 
 async function waitForQuestion(
   gate: GateOptions,
-  requestId: string,
+  { requestId, head }: { readonly requestId: string; readonly head: number },
   { signal, completed }: AskOptions,
 ): Promise<EventOf<"question.answered">> {
   const { recorder, turnId, by } = gate;
   const own = new AbortController();
   const asking = AbortSignal.any([anySignal(gate.signal, signal), own.signal]);
-  const answer = waitForAnswer({ ...gate, signal: asking }, requestId);
+  const answer = waitForAnswer({ ...gate, signal: asking }, requestId, head);
   let isAnswered = false;
   const settle = async (action: "accept" | "cancel"): Promise<void> => {
     await recorder.write([toPolicyAnswer(requestId, action)], { turnId, by, patient: true });
@@ -219,8 +222,12 @@ function findPermissionRequest(state: SessionState, turnId: string | undefined, 
 }
 
 /** Waits for the answer in the log, because any process may give it. */
-async function waitForAnswer({ recorder, store, signal }: GateOptions, requestId: string) {
-  const { id: sessionId, head: after } = recorder.state;
+/**
+ * `after`: the head before the request was recorded. The current head may be beyond the answer: if the store reported a
+ * failure although the request was durable, a person can answer while it is still being retried.
+ */
+async function waitForAnswer({ recorder, store, signal }: GateOptions, requestId: string, after: number) {
+  const { id: sessionId } = recorder.state;
   for await (const event of followWithRetry(store, { sessionId, after, signal })) {
     recorder.advance([event]);
     const isAnswer = event.type === "permission.resolved" || event.type === "question.answered";

@@ -1,4 +1,11 @@
-/** Sessions: open, drive, answer, fork, close and delete them. */
+/**
+ * Sessions: open, drive, answer, fork, close and delete them.
+ *
+ * `open.ts` creates or reopens a `Session`, the object that callers use. Its parts: the `Driver` has the connection to the
+ * agent and switches agents, the `Runner` runs turns one at a time and then the queued inputs, and the `Recorder` is the
+ * only writer of the log. `turn.ts` runs one turn, with the `TurnContext` that `turn-context.ts` creates for the agent.
+ * The other files work on a session from any process, through its log.
+ */
 export { formatPromptCommand } from "./expand-prompt.ts";
 export * from "./answer.ts";
 export { deleteStoredSession } from "./delete.ts";
@@ -8,7 +15,7 @@ export { MAX_INPUT_BYTES } from "./input.ts";
 export { abandonLease } from "./abandoned-leases.ts";
 export { keepLeaseRenewed } from "./lease-keeper.ts";
 export { DEFAULT_LEASE_TIMING, type LeaseTiming } from "./lease-timing.ts";
-export { isOtherProcessError, isDriven, releaseSessionLease, takeLease } from "./lease.ts";
+export { isOtherProcessError, isDriven, isHeldLease, releaseSessionLease, takeLease } from "./lease.ts";
 export * from "./open.ts";
 export { readSessionPages } from "./pages.ts";
 export {
@@ -24,7 +31,7 @@ export { MAX_MESSAGES } from "./conversation.ts";
 export type { Answer, Deliver, ReplacedMessage, RevokeOptions } from "./method-types.ts";
 export type { Turn } from "./turn-events.ts";
 export { Session } from "./session.ts";
-export { followWithRetry, isTransientFailure, retryStore } from "./store-retry.ts";
+export { followWithRetry, isTransientFailure, retryPause, retryStore, watchWithRetry } from "./store-retry.ts";
 export { requireNoRunningTask, findRunningTask } from "./task-session.ts";
 export { listWaitingRequests, sessionWaitingRequests, type WaitingRequest } from "./waiting-requests.ts";
 export * from "./usage.ts";

@@ -4,11 +4,12 @@
  */
 import { RookeryError, type Lease, type SessionStore } from "../domain/index.ts";
 import {
+  hostOfScope,
+  isOwnPidScope,
   isStopped,
   judgeOwner,
   killMarked,
   ownIdentity,
-  ownPidScope,
   parseOwnerText,
   processesMarked,
   type Clock,
@@ -46,7 +47,7 @@ export function holderState(lease: Lease, { store, clock, timing }: HolderQuery)
 }
 
 /**
- * Kills the holder's processes on this machine, so that none works beside its successor. Rejects with
+ * Kills the holder's processes on this machine, so that none of them runs at the same time as its successor. Rejects with
  * `session_in_use` if one cannot be killed.
  */
 export async function endHolder(lease: Lease, state: HolderState): Promise<void> {
@@ -66,8 +67,10 @@ export async function endHolder(lease: Lease, state: HolderState): Promise<void>
 export function describeHolder(lease: Lease): string {
   const process = parseOwnerText(ownerText(lease));
   if (process === undefined) return "another process";
-  const isHere = process.scope === undefined || process.scope === ownPidScope();
-  return isHere ? `process ${process.pid}` : `process ${process.pid} on another machine or in another container`;
+  if (process.scope === undefined || isOwnPidScope(process.scope)) return `process ${process.pid}`;
+  const host = hostOfScope(process.scope);
+  const where = host === undefined ? "on another machine or in another container" : `on host ${host}`;
+  return `process ${process.pid} ${where}`;
 }
 
 function ownerText({ owner }: Lease): string {

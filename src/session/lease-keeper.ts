@@ -1,11 +1,9 @@
 /** Keeps a lease: renews it in time, and reports its loss, even if only the clock reveals it. */
-import { RookeryError, isRookeryError, type Lease } from "../domain/index.ts";
+import { RookeryError, type Lease } from "../domain/index.ts";
 import { addStartCheck } from "../stdx/index.ts";
-import { DEFAULT_LEASE_TIMING, awakeTime, giveUpMs } from "./lease-timing.ts";
+import { joinLeaseRenewals, type KeptLease, type LeaseRenewals } from "./lease-renewals.ts";
+import { awakeTime, giveUpMs, renewalCheckMs, type LeaseTiming } from "./lease-timing.ts";
 import { releaseSessionLease, type LeaseOptions } from "./lease.ts";
-
-/** How often the timer fires between two renewals. */
-const CHECKS_PER_RENEWAL = 10;
 
 /**
  * Renews the lease until it is disposed, which releases it. Calls `onLost` once: when another process has the lease,
@@ -21,10 +19,10 @@ export function keepLeaseRenewed(
   return { [Symbol.asyncDispose]: () => keeper.release() };
 }
 
-class LeaseKeeper {
+class LeaseKeeper implements KeptLease {
   readonly #options: LeaseOptions;
   readonly #onLost: (error: unknown) => void;
-  readonly #timer: NodeJS.Timeout;
+  readonly #renewals: LeaseRenewals;
   readonly #startCheck: Disposable;
   #lease: Lease;
   /** By our own clock. Without a renewal, the lease counts as lost then. */
@@ -37,13 +35,17 @@ class LeaseKeeper {
     this.#options = options;
     this.#onLost = onLost;
     this.#lease = taken;
+    this.#renewals = joinLeaseRenewals(options, this);
     const { ttlMs, renewMs } = this.#timing;
     const ageMs = Math.min(ttlMs, Math.max(0, ttlMs - (taken.until - options.clock.now()))); // reading the log took time
     this.#deadline = this.#now() - ageMs + giveUpMs(this.#timing);
     this.#renewAt = this.#now() - ageMs + renewMs;
-    this.#timer = setInterval(() => this.#checkTimes(), renewMs / CHECKS_PER_RENEWAL).unref();
     const owner = options.owner.split("/")[0] ?? "";
     this.#startCheck = addStartCheck({ marker: owner, check: () => this.#verifyBeforeStart() });
+  }
+
+  get lease(): Lease {
+    return this.#lease;
   }
 
   async release(): Promise<void> {
@@ -52,8 +54,39 @@ class LeaseKeeper {
     await releaseSessionLease(this.#options.store, this.#lease);
   }
 
-  get #timing() {
-    return this.#options.timing ?? DEFAULT_LEASE_TIMING;
+  isDue(inMs: number): boolean {
+    if (this.#ended || this.#renewing !== undefined) return false;
+    return this.#now() + inMs >= this.#renewAt || this.#isExpired();
+  }
+
+  startRenewal(done: Promise<void>): void {
+    this.#renewing = { since: this.#now(), done };
+  }
+
+  endRenewal(renewed: Lease | undefined): void {
+    const since = this.#renewing?.since ?? this.#now();
+    this.#renewing = undefined;
+    if (renewed === undefined) return this.#lose(this.#superseded());
+    this.#lease = renewed;
+    this.#deadline = since + giveUpMs(this.#timing);
+    this.#renewAt = since + this.#timing.renewMs;
+  }
+
+  failRenewal(error: unknown): void {
+    this.#renewing = undefined;
+    this.#renewAt = this.#now() + renewalCheckMs(this.#timing); // a full disk may have space again soon
+    if (this.#now() >= this.#deadline) this.#lose(this.#tooLate(error));
+  }
+
+  checkDeadline(): void {
+    const now = this.#now();
+    if (this.#ended || now < this.#deadline || this.#renewing === undefined) return;
+    // A renewal that started after the process was stopped may take a moment. One that hangs for longer will not finish.
+    if (now - this.#renewing.since >= renewalCheckMs(this.#timing)) this.#lose(this.#tooLate());
+  }
+
+  get #timing(): LeaseTiming {
+    return this.#renewals.timing;
   }
 
   #now(): number {
@@ -62,17 +95,8 @@ class LeaseKeeper {
 
   #end(): void {
     this.#ended = true;
-    clearInterval(this.#timer);
+    this.#renewals.leave(this);
     this.#startCheck[Symbol.dispose]();
-  }
-
-  #checkTimes(): void {
-    if (this.#ended) return;
-    const now = this.#now();
-    if (now >= this.#renewAt || this.#isExpired()) void this.#renew();
-    if (now < this.#deadline || this.#renewing === undefined) return;
-    // A renewal that started after the process was stopped may take a moment. One that hangs for longer will not finish.
-    if (now - this.#renewing.since >= this.#timing.renewMs / CHECKS_PER_RENEWAL) this.#lose(this.#tooLate());
   }
 
   /** By the wall clock, which processes use that cannot check this one: the machine slept, or the clock was set. */
@@ -83,41 +107,24 @@ class LeaseKeeper {
   /** Called before a child is started. Returns undefined if the lease is certainly ours. */
   #verifyBeforeStart(): Promise<void> | undefined {
     if (this.#now() < this.#deadline && !this.#isExpired()) return undefined;
-    return this.#renew().then(() => {
-      if (this.#ended || this.#now() >= this.#deadline) throw this.#tooLate();
+    this.#renewals.renewDue();
+    return (this.#renewing?.done ?? Promise.resolve()).then(() => {
+      if (this.#ended || this.#now() >= this.#deadline || this.#isExpired()) throw this.#tooLate();
     });
-  }
-
-  #renew(): Promise<void> {
-    if (this.#ended) return Promise.resolve();
-    this.#renewing ??= {
-      since: this.#now(),
-      done: this.#renewOnce().finally(() => {
-        this.#renewing = undefined;
-      }),
-    };
-    return this.#renewing.done;
-  }
-
-  async #renewOnce(): Promise<void> {
-    const { store, clock } = this.#options;
-    const { ttlMs, renewMs } = this.#timing;
-    const since = this.#now();
-    try {
-      this.#lease = await store.renewLease(this.#lease, clock.now() + ttlMs);
-      this.#deadline = since + giveUpMs(this.#timing);
-      this.#renewAt = since + renewMs;
-    } catch (error) {
-      this.#renewAt = this.#now() + renewMs / CHECKS_PER_RENEWAL; // a full disk may have space again soon
-      if (isRookeryError(error, "lease_lost")) this.#lose(error);
-      else if (this.#now() >= this.#deadline) this.#lose(this.#tooLate(error));
-    }
   }
 
   #lose(error: unknown): void {
     if (this.#ended) return;
     this.#end();
     this.#onLost(error);
+  }
+
+  #superseded(): RookeryError {
+    const { sessionId, generation } = this.#lease;
+    return new RookeryError(
+      "lease_lost",
+      `lease ${generation} of session ${sessionId} is no longer valid, because another process has taken it: its agent was stopped; open the session again`,
+    );
   }
 
   #tooLate(cause?: unknown): RookeryError {

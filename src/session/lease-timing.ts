@@ -18,6 +18,14 @@ export function giveUpMs({ ttlMs }: LeaseTiming): number {
   return (ttlMs * 5) / 6;
 }
 
+/** How many times per renewal its time and its deadline are checked. */
+const CHECKS_PER_RENEWAL = 10;
+
+/** How often times are checked, and how soon a failed renewal is tried again. In milliseconds. */
+export function renewalCheckMs({ renewMs }: LeaseTiming): number {
+  return renewMs / CHECKS_PER_RENEWAL;
+}
+
 /** A monotonic time in milliseconds that stops while the machine sleeps. */
 export function awakeTime(clock: Clock): number {
   return clock.awake?.() ?? clock.now();

@@ -3,7 +3,15 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Lease, Store } from "../domain/index.ts";
-import { isAlive, ownPidScope, processesMarked, startGroup, startTimeOf, type Clock } from "../stdx/index.ts";
+import {
+  DisposeStack,
+  isAlive,
+  ownPidScope,
+  processesMarked,
+  startGroup,
+  startTimeOf,
+  type Clock,
+} from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
 import { isDriven, keepLeaseRenewed, takeLease } from "./index.ts";
 
@@ -69,7 +77,7 @@ describe("a live process on this machine", () => {
       passes(9_999);
       now += HOUR; // the wall clock jumps each time
       expect(await driven()).toBe(true);
-      lease = await store.renewLease(lease, now + 30_000);
+      lease = (await store.renewLeases([lease], now + 30_000))[0]!;
     }
   });
 
@@ -203,10 +211,10 @@ describe("a lease holder", () => {
     await kept[Symbol.asyncDispose]();
   });
 
-  it("survives 13 seconds without writes", async () => {
+  it("keeps the lease through 13 seconds of failed renewals", async () => {
     let isLocked = false;
-    const locked = withRenewal((lease, until) =>
-      isLocked ? Promise.reject(new Error("locked")) : store.renewLease(lease, until),
+    const locked = withRenewal((leases, until) =>
+      isLocked ? Promise.reject(new Error("locked")) : store.renewLeases(leases, until),
     );
     await using _kept = keep(await granted(), locked);
     await lives(9);
@@ -242,6 +250,47 @@ describe("a lease holder", () => {
     expect(lost).toHaveLength(1);
   });
 
+  it("renews all leases of a store with one call, and gives up only those that are lost", async () => {
+    const calls: (readonly Lease[])[] = [];
+    const counted = withRenewal((leases, until) => {
+      calls.push(leases);
+      return store.renewLeases(leases, until);
+    });
+    await using all = new DisposeStack();
+    const request = (index: number) => ({ sessionId: `ses_${index}`, owner: "holder/1", now, until: now + 30_000 });
+    for (let index = 0; index < 100; index += 1) {
+      const lease = await store.acquireLease(request(index));
+      const options = { store: counted, sessionId: lease.sessionId, owner: "holder/1", clock };
+      all.use(keepLeaseRenewed(options, lease, () => lost.push(lease.sessionId)));
+      passes(40); // acquired within 4 seconds
+    }
+    await lives(60);
+    expect(calls.length).toBeLessThanOrEqual(7);
+    expect(calls.at(-1)).toHaveLength(100);
+    expect(lost).toEqual([]);
+    for (const index of [3, 70]) await store.acquireLease({ ...request(index), owner: "successor/1", supersede: 1 });
+    await lives(60);
+    expect(lost).toEqual(["ses_3", "ses_70"]);
+    expect(calls.at(-1)).toHaveLength(98);
+  });
+
+  it("renews another lease while the renewal of the first hangs", async () => {
+    let hangs = true;
+    const hanging = withRenewal((leases, until) => {
+      if (!hangs) return store.renewLeases(leases, until);
+      hangs = false;
+      return new Promise(() => undefined);
+    });
+    keep(await granted(), hanging); // never disposed: its renewal never ends
+    await lives(9);
+    const other = await store.acquireLease({ sessionId: "ses_2", owner: "holder/2", now, until: now + 30_000 });
+    const options = { store: hanging, sessionId: "ses_2", owner: "holder/2", clock };
+    await using _other = keepLeaseRenewed(options, other, () => lost.push("ses_2"));
+    await lives(60);
+    expect(lost).toMatchObject([{ code: "lease_lost" }]);
+    expect((await store.currentLease("ses_2"))!.until).toBeGreaterThan(now);
+  });
+
   it("renews at once after the machine has slept", async () => {
     await using _kept = keep(await granted());
     now += HOUR;
@@ -251,10 +300,10 @@ describe("a lease holder", () => {
   });
 });
 
-function withRenewal(renewLease: Store["renewLease"]): Store {
+function withRenewal(renewLeases: Store["renewLeases"]): Store {
   return new Proxy(store, {
     get(target, name) {
-      if (name === "renewLease") return renewLease;
+      if (name === "renewLeases") return renewLeases;
       const value: unknown = Reflect.get(target, name);
       return typeof value === "function" ? (value.bind(target) as unknown) : value;
     },

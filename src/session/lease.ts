@@ -74,8 +74,12 @@ export async function isDriven(
   clock: Clock,
   timing: LeaseTiming = DEFAULT_LEASE_TIMING,
 ): Promise<boolean> {
-  const lease = await store.currentLease(sessionId);
-  return lease !== undefined && leaseState(lease, { store, clock, timing }) === "held";
+  return isHeldLease(await store.currentLease(sessionId), { store, clock, timing });
+}
+
+/** True if a live process holds the lease, for callers that have read it. */
+export function isHeldLease(lease: Lease | undefined, query: HolderQuery): boolean {
+  return lease !== undefined && leaseState(lease, query) === "held";
 }
 
 /** A lease that this process failed to release counts as expired: nothing runs under it. */

@@ -67,7 +67,8 @@ describe("closing a session from another process", () => {
     await s.session.prompt("one").outcome;
     const elsewhere = await s.open();
     await elsewhere.closeSession(s.session.id);
-    await expect(s.session.prompt("two").outcome).rejects.toMatchObject({ code: "session_closed" });
+    const prompted = (async () => s.session.prompt("two").outcome)(); // throws if the session has read the event already
+    await expect(prompted).rejects.toMatchObject({ code: "session_closed" });
     expect((await s.lines()).at(-1)).toBe("closed");
   });
 
@@ -181,7 +182,7 @@ describe("an open request", () => {
     await elsewhere.close();
   });
 
-  it("has a unique ID, also if two are made at once", async () => {
+  it("has a unique ID, even if two are made at once", async () => {
     await using s = await opened([], { permissions: "ask" });
     const state = await loadState(s.store, s.session.id);
     const recorder = new Recorder({ store: s.store, state, fence: undefined, clock: { now: () => Date.now() } });

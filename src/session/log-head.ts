@@ -103,6 +103,13 @@ export class LogHead {
     }
   }
 
+  /** Like `catchUp`, if the log has this head and our own appends are not the reason. */
+  async catchUpTo(head: number): Promise<void> {
+    if (this.#state.head >= head) return;
+    await new Promise((resolve) => setImmediate(resolve)); // an append of ours that has just been committed is applied first
+    if (this.#state.head < head) await this.catchUp();
+  }
+
   /** Folds our own events before they are appended, so that an invalid event does not reach the log. */
   #fold(events: readonly SessionEvent[]): SessionState {
     try {

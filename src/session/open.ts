@@ -32,6 +32,8 @@ export interface OpenOptions {
   readonly clock: Clock;
   /** The owner of the lease: the identity of this process, as its children know it. */
   readonly owner: string;
+  /** The ID of this host, if several hosts share the store. */
+  readonly host?: string | undefined;
   /** True if a person can answer requests. */
   readonly attended: boolean;
   /** How often time limits and events of other processes are checked, in milliseconds. */
@@ -73,7 +75,8 @@ export async function createSession(
   const prepared = await prepare({ ...emptyState(sessionId), parent, depth: depth ?? 0 }, changes);
   const { settings } = prepared;
   const driver = opening.use(await Driver.connect(prepare, prepared));
-  const body = { type: "session.opened" as const, ...settings, title, task, parent, depth };
+  const { host } = options;
+  const body = { type: "session.opened" as const, ...settings, title, task, parent, depth, host };
   const stamp = { at: new Date(clock.now()).toISOString(), agent: settings.agent };
   const events = [body, ...budgetEvents(NO_BUDGETS, { budget, taskBudget })].map((draft) => ({ ...draft, ...stamp }));
   await store.append({ sessionId, id: newId("app", clock.now()), expectedHead: 0, events });
@@ -111,7 +114,7 @@ export async function reopenSession(
   }
   const allowed = budgetEvents(state.budgets, { budget, taskBudget });
   const ends = closingEvents(state, undefined, false); // the process that asked between turns is dead
-  await recorder.write([...ends, ...changeEvents(state, settings), ...allowed]);
+  await recorder.write([...ends, ...changeEvents(state, settings, options.host), ...allowed]);
   return new Session({ ...options, recorder, lost, driver, shownThrough: state.head, owned: opening.move() });
 }
 
@@ -125,7 +128,7 @@ function budgetEvents(before: SessionBudgets, { budget, taskBudget }: BudgetOpti
 }
 
 /**
- * Clears `forkOf` if the parent has more turns than this session, because its program would bring those turns along.
+ * Clears `forkOf` if the parent has more turns than this session, because its program would copy those turns too.
  */
 async function withValidFork(store: SessionStore, state: SessionState): Promise<SessionState> {
   if (state.forkOf === undefined || state.parent === undefined) return state;
@@ -133,7 +136,7 @@ async function withValidFork(store: SessionStore, state: SessionState): Promise<
   return parent?.turns === state.turns ? state : { ...state, forkOf: undefined };
 }
 
-/** Closes a session, also if another process drives it, and ends a turn that a dead process left. */
+/** Closes a session, even if another process drives it, and ends a turn that a dead process left. */
 export async function closeStoredSession(options: OpenOptions, sessionId: string, reason?: string): Promise<void> {
   const closing = { type: "session.closed" as const, ...(reason !== undefined && { reason }) };
   await using opening = new DisposeStack();

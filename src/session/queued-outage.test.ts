@@ -11,7 +11,7 @@ function intercepted(intercept: (call: { name: string; args: unknown[]; run: () 
     new Proxy(store, {
       get(target, name) {
         const value: unknown = Reflect.get(target, name);
-        if (typeof value !== "function" || typeof name === "symbol" || name === "follow") return value;
+        if (typeof value !== "function" || typeof name === "symbol" || /^(follow|watch)/.test(name)) return value;
         return (...args: unknown[]): unknown =>
           intercept({ name, args, run: () => Reflect.apply(value, target, args) as Promise<unknown> });
       },

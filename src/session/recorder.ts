@@ -185,6 +185,11 @@ export class Recorder {
     return this.#log.catchUp();
   }
 
+  /** Like `catchUp`, if the log has this head and our own appends are not the reason. */
+  catchUpTo(head: number): Promise<void> {
+    return this.#log.catchUpTo(head);
+  }
+
   /** Returns undefined if there is nothing to write. */
   #add(
     bodies: readonly EventBody[],

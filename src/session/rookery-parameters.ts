@@ -1,6 +1,9 @@
 /** Validates the arguments of `Rookery.open` and of the methods of `Rookery`. Each function throws `input_invalid`. */
 import {
+  WORKER_KINDS,
+  WORKER_REQUESTS,
   checkArgument,
+  flagArgument,
   functionArgument,
   integerArgument,
   listArgument,
@@ -23,10 +26,17 @@ const ROOKERY_OPTIONS = objectArgument({
   env: optionalArgument(variablesArgument),
   home: text,
   cwd: text,
+  host: text,
   store: optionalArgument(objectArgument({ append: functionArgument, read: functionArgument })),
   clock: optionalArgument(objectArgument({ now: functionArgument, awake: optionalArgument(functionArgument) })),
   leaseTiming: optionalArgument(objectArgument({ ttlMs: positive, renewMs: positive })),
   plugins: optionalArgument(listArgument(functionArgument)),
+  telemetry: (value) =>
+    value === false
+      ? undefined
+      : optionalArgument(
+          objectArgument({ metrics: optionalArgument(flagArgument), onProblem: optionalArgument(functionArgument) }),
+        )(value),
 });
 
 export function checkRookeryOptions(options: unknown): void {
@@ -62,7 +72,34 @@ export function checkFollowQuery(query: unknown): void {
   checkArgument(query, FOLLOW_QUERY, "the query");
 }
 
-const RUN_TASKS_OPTIONS = objectArgument({ only: text, signal, onProblem: optionalArgument(functionArgument) });
+const RUN_TASKS_OPTIONS = objectArgument({
+  only: text,
+  signal,
+  drain: signal,
+  maxRunning: optionalArgument(integerArgument),
+  onProblem: optionalArgument(functionArgument),
+});
+
+const RUN_WORKER_OPTIONS = objectArgument({
+  kind: optionalArgument(oneOfArgument(...WORKER_KINDS)),
+  version: textArgument,
+  maxRunning: optionalArgument(integerArgument),
+  labels: optionalArgument(listArgument(textArgument)),
+  agents: optionalArgument(listArgument(textArgument)),
+  signal: signalArgument,
+  drainTimeoutMs: optionalArgument(numberArgument),
+  onStarted: optionalArgument(functionArgument),
+  onProblem: optionalArgument(functionArgument),
+});
+
+export function checkWorkerRequest(target: unknown, request: unknown): void {
+  checkArgument(target, textArgument, "the worker or host");
+  checkArgument(request, oneOfArgument(...WORKER_REQUESTS), "the request");
+}
+
+export function checkRunWorkerOptions(options: unknown): void {
+  checkArgument(options, RUN_WORKER_OPTIONS, "the options of runWorker");
+}
 
 export function checkRunTasksOptions(options: unknown): void {
   checkArgument(options, RUN_TASKS_OPTIONS, "the options of runTasks");

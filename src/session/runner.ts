@@ -76,7 +76,7 @@ export class Runner implements Disposable {
     parts.recorder.onRefused = (turnId, failure) => {
       if (this.#running?.turn.id === turnId) this.#running?.fault.abort(failure);
     };
-    this.#watch = watchForeignEvents({ ...parts, everyMs: parts.pollMs });
+    this.#watch = watchForeignEvents(parts);
   }
 
   /** The running turn. */
@@ -110,7 +110,7 @@ export class Runner implements Disposable {
     { inputId, signal, ready, turnId = newId("trn", this.#parts.clock.now()) }: StartOptions = {},
   ): Turn {
     const queued = inputId !== undefined && { inputId };
-    const begin = async (): Promise<void> => {
+    const recordStart = async (): Promise<void> => {
       if (ready !== undefined) await ready();
       if (this.#unsettled.size > 0) await this.settle();
       // No caller waits for the start of a queued input, so a transient failure only delays it.
@@ -120,7 +120,7 @@ export class Runner implements Disposable {
     };
     // The attachment existed when the input was queued, but may be gone by now.
     const check = inputId === undefined ? undefined : () => requireAttachments(this.#parts.store, input);
-    return this.#run(turnId, begin, { signal, check });
+    return this.#run(turnId, recordStart, { signal, check });
   }
 
   /** Starts the next queued input. Steering input for a turn that has ended goes first. */
@@ -158,7 +158,7 @@ export class Runner implements Disposable {
 
   #run(
     turnId: string,
-    begin: () => Promise<void>,
+    recordStart: () => Promise<void>,
     { signal, check }: { readonly signal?: AbortSignal | undefined; readonly check?: TurnOptions["check"] } = {},
   ): Turn {
     const { store, recorder, attended, clock, pollMs } = this.#parts;
@@ -169,7 +169,16 @@ export class Runner implements Disposable {
     if (signal?.aborted === true) cancel();
     signal?.addEventListener("abort", cancel, { once: true });
     this.#watch.hold(true);
-    const how = { attended, clock, timeLimits, pollMs, begin, check, signal: controller.signal, fault: fault.signal };
+    const how = {
+      attended,
+      clock,
+      timeLimits,
+      pollMs,
+      recordStart,
+      check,
+      signal: controller.signal,
+      fault: fault.signal,
+    };
     const outcome = driveTurn({ turnId, recorder, store, connection, ...how })
       .catch((error: unknown) => {
         if (!(error instanceof UnrecordedEnd)) throw error;

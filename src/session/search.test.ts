@@ -35,7 +35,7 @@ describe("a search", () => {
     expect(await searchSessions(s.store, { text: " " })).toEqual({ matches: [], next: undefined });
   });
 
-  it("continues at its cursor without gaps or repetitions, also after the session was deleted", async () => {
+  it("continues at its cursor without gaps or repetitions, even after the session was deleted", async () => {
     const log = (name: string) => Array.from({ length: 5 }, (_, at) => says(`${name} hit ${at}`));
     await using s = await openStore(log("a"), log("b"), log("c"));
     for (const options of [{ limit: 2 }, { maxMs: 0 }, { limit: 100 }]) {

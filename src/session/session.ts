@@ -54,6 +54,7 @@ export class Session implements AsyncDisposable {
   /** The resumed turn, if a dead process left one. */
   readonly resumed: Turn | undefined;
   readonly #parts: SessionParts;
+  readonly #lost: AbortSignal;
   readonly #betweenTurns: BetweenTurns;
   readonly #runner: Runner;
   #release: Promise<void> | undefined;
@@ -68,8 +69,9 @@ export class Session implements AsyncDisposable {
     const left = this.state.turn;
     this.resumed = left === undefined ? undefined : this.#runner.resume(left);
     this.#runner.startQueued();
-    if (parts.lost?.aborted === true) this.#stopAtOnce();
-    else parts.lost?.addEventListener("abort", () => this.#stopAtOnce(), { once: true });
+    this.#lost = parts.lost ?? new AbortController().signal;
+    if (this.#lost.aborted) this.#stopAtOnce();
+    else this.#lost.addEventListener("abort", () => this.#stopAtOnce(), { once: true });
   }
 
   /** The fold of the log, as far as this process has read it. */
@@ -80,6 +82,11 @@ export class Session implements AsyncDisposable {
   /** True if the session has lost its lease or its log. Open it again to continue. */
   get isBroken(): boolean {
     return this.#parts.recorder.isBroken;
+  }
+
+  /** Fires when this process stops driving the session, because it could not renew the lease in time or lost it. */
+  get lost(): AbortSignal {
+    return this.#lost;
   }
 
   /** The capabilities of the current agent. Throws `agent_unavailable` if it is lost. */
@@ -176,7 +183,7 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * Takes back an input that waits in the queue, so that no agent gets it. Resolves with the input when that is
+   * Withdraws an input that waits in the queue, so that no agent gets it. Resolves with the input when that is
    * durable, even if it was withdrawn before. Rejects with `input_not_queued` if the agent already has it.
    */
   async withdraw(inputId: string): Promise<readonly InputPart[]> {

@@ -85,3 +85,25 @@ export async function* followWithRetry(
     await sleep(retryPause(failures + 5), undefined, { signal }).catch(() => undefined);
   }
 }
+
+/**
+ * Calls `onChange` with each head or change that `watch` yields, and watches again after a failure. Resolves when the log
+ * is deleted, the store is closed or the signal fires. Never rejects: writers report problems of the store.
+ */
+export async function watchWithRetry<Change>(
+  watch: () => AsyncIterable<Change>,
+  onChange: (change: Change) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let failures = 0; !signal.aborted; failures += 1) {
+    try {
+      for await (const change of watch()) {
+        await onChange(change);
+        failures = 0;
+      }
+      return;
+    } catch {
+      await sleep(retryPause(failures), undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+}

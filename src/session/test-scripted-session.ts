@@ -22,7 +22,7 @@ export type ScriptedTurn = (turn: TurnContext) => Promise<TurnOutcome | LimitRea
 export interface ScriptedSessionOptions {
   readonly timeLimits?: PreparedAgent["timeLimits"];
   readonly childMarker?: string;
-  readonly heard?: () => number;
+  readonly activityCount?: () => number;
   readonly store?: Store;
   /** Wraps the store that the session writes to. */
   readonly through?: (store: Store) => Store;
@@ -45,7 +45,7 @@ export async function openScriptedSession(
   {
     timeLimits,
     childMarker,
-    heard,
+    activityCount,
     store: existing,
     through = (real) => real,
     patienceMs,
@@ -58,8 +58,8 @@ export async function openScriptedSession(
     resumesTurns: false,
     capabilities: NO_CAPABILITIES,
     childMarker,
-    get heard() {
-      return heard?.();
+    get activityCount() {
+      return activityCount?.();
     },
     runTurn,
     [Symbol.asyncDispose]: () => Promise.resolve(),

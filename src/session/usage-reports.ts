@@ -1,4 +1,6 @@
-/** Reads what sessions reported about their usage. Keeps the reports, so that the next request reads only new events. */
+/**
+ * Reads what sessions reported about their usage. Keeps the reports, so that the next request reads only new events.
+ */
 import type { EventOf } from "../domain/events.ts";
 import { MAX_PAGE, type SessionStore } from "../domain/store.ts";
 import type { SessionSummary } from "../domain/summary.ts";
@@ -39,7 +41,10 @@ export async function readUsageReports(
   return { head, model, reports };
 }
 
-/** Of all kept sessions together. A report takes about 300 bytes. Beyond it, the least recently used are read again. */
+/**
+ * Maximum number of reports of all kept sessions. A report takes about 300 bytes. Beyond it, the least recently used
+ * sessions are read again.
+ */
 const MAX_KEPT_REPORTS = 50_000;
 
 interface KeptReports extends SessionReports {

@@ -1,5 +1,5 @@
 /**
- * Takes back a queued input from any process. The log decides: of the events that take an input out of the queue, the
+ * Withdraws a queued input from any process. The log decides: of the events that take an input out of the queue, the
  * first one counts, and the process that drives the session checks that before it uses an input.
  */
 import type { EventOf, InputPart, SessionEvent, SessionStore } from "../domain/index.ts";

@@ -11,7 +11,7 @@ import { programSlots } from "./program-slots.ts";
 
 export interface CodeProgram {
   readonly code: string;
-  /** Seeds `Math.random`. The same call has the same seed, also after a crash. */
+  /** Seeds `Math.random`. The same call has the same seed, even after a crash. */
   readonly seed: string;
   /** The tools that it may call, by name. */
   readonly specs: ReadonlyMap<string, ToolSpec>;

@@ -137,7 +137,7 @@ async function runSubagent(
     ask: turn.ask.bind(turn),
   };
   const running = children.run({ ...child, permissions: turn.permissions }, watcher, signal);
-  return turn.away === undefined ? running : turn.away(running);
+  return turn.pauseStallCheck === undefined ? running : turn.pauseStallCheck(running);
 }
 
 function checkTasks(

@@ -33,12 +33,13 @@ export class SubagentBudget {
   count(childId: string, event: SessionEvent): void {
     if (event.type !== "usage.reported") return;
     this.#running.set(childId, addUsage(this.#running.get(childId) ?? NO_USAGE, event));
-    const refusal = this.refusal();
-    if (refusal !== undefined) this.#stopping.abort(new RookeryError("subagent_limit", refusal));
+    this.#stopIfUsedUp();
   }
 
+  /** Call when the usage of a child is in the log. A child can end before its last events are counted. */
   removeChild(childId: string): void {
     this.#running.delete(childId);
+    this.#stopIfUsedUp();
   }
 
   /**
@@ -56,6 +57,11 @@ export class SubagentBudget {
     return costUsd >= budgetUsd
       ? formatBudgetReached(`$${costUsd.toFixed(2)} of the $${budgetUsd.toFixed(2)}`)
       : undefined;
+  }
+
+  #stopIfUsedUp(): void {
+    const refusal = this.refusal();
+    if (refusal !== undefined) this.#stopping.abort(new RookeryError("subagent_limit", refusal));
   }
 }
 

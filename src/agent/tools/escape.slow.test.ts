@@ -141,7 +141,7 @@ describe.runIf(process.platform === "linux")("a directory that becomes a symlink
     ["edit", 400],
     ["list", 1_500],
     ["grep", 800],
-  ])("does not lead %s outside", { timeout: 120_000 }, async (tool, rounds) => {
+  ])("does not let %s leave the working directory", { timeout: 120_000 }, async (tool, rounds) => {
     const [inside, away, link] = [scene.at("sub"), scene.at(".away"), scene.at(".link")];
     mkdirSync(inside);
     writeFileSync(join(inside, "secret"), "plain\n");

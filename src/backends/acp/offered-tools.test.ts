@@ -136,12 +136,9 @@ it.each([
   ["rm -rf . # mcp__rookery__s__echo", { kind: "execute" }, undefined],
   ["mcp__rookery__s__echo; rm -rf .", { kind: "execute" }, undefined],
   ["curl rookery/s__echo", { kind: "other" }, undefined],
-] as const)(
-  "an agent's own name for a call of ours is known, and nothing but a name: %s, %o",
-  (title, more, expected) => {
-    expect(findOfferedTool({ name: "", title, input: {}, ...more }, CATALOG)).toBe(expected);
-  },
-);
+] as const)("recognizes the agent's names for a Rookery tool, and no other title: %s, %o", (title, more, expected) => {
+  expect(findOfferedTool({ name: "", title, input: {}, ...more }, CATALOG)).toBe(expected);
+});
 
 it.each([
   ["by name", "s__echo", callEcho, ""],

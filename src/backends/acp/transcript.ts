@@ -24,13 +24,13 @@ interface Tool {
   ended: boolean;
   /** The log already has this call under another id. */
   hidden: boolean;
-  /** Characters of progress that were recorded. */
+  /** Number of characters of progress recorded so far. */
   recorded: number;
   recordedAt: number;
 }
 
 const MAX_TOOL_TEXT_LENGTH = 64 * 1024;
-/** Characters of progress that are recorded completely. Of more, only the end is recorded, once per second. */
+/** Up to this many characters of progress are recorded completely; of longer progress only the end, once per second. */
 const MAX_PROGRESS_LENGTH = 50_000;
 const SAMPLE_LENGTH = 500;
 const SAMPLE_MS = 1_000;

@@ -174,7 +174,7 @@ function toRequestInput(kind: ToolKind, title: string, content: unknown): unknow
   return content == null ? { title } : { title, content };
 }
 
-/** A longer title may be cut, and is no command. */
+/** A longer title may be cut, so it does not count as a command. */
 const MAX_COMMAND_TITLE = 2_000;
 const DirectoryNote = z.tuple([
   z.object({ type: z.literal("content"), content: z.object({ type: z.literal("text"), text: z.string() }) }),

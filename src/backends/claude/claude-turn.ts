@@ -29,7 +29,7 @@ const MAX_LOGIN_ATTEMPTS = 2;
 export class ClaudeTurn {
   readonly turn: ProgramTurn;
   readonly #parts: ClaudeTurnParts;
-  readonly #records: ClaudeRecordHandler;
+  readonly #recordHandler: ClaudeRecordHandler;
   readonly #id = randomUUID();
   readonly #outcome = deferred<TurnOutcome | LimitReached>();
   /** Whether the program runs a self-started prompt first. */
@@ -49,7 +49,7 @@ export class ClaudeTurn {
     this.turn = parts.turn;
     this.#parts = parts;
     this.#isBusy = parts.isBusy;
-    this.#records = new ClaudeRecordHandler(parts.turn.recorder);
+    this.#recordHandler = new ClaudeRecordHandler(parts.turn.recorder);
   }
 
   async run(): Promise<TurnOutcome | LimitReached> {
@@ -80,11 +80,11 @@ export class ClaudeTurn {
   handleRecord(record: JsonRecord): void {
     switch (record["type"]) {
       case "stream_event":
-        return this.#records.handleStreamEvent(record);
+        return this.#recordHandler.handleStreamEvent(record);
       case "assistant":
-        return this.#records.handleAssistant(record);
+        return this.#recordHandler.handleAssistant(record);
       case "user":
-        return this.#records.handleUser(record);
+        return this.#recordHandler.handleUser(record);
       case "system":
         return this.#onSystem(record);
       case "result":
@@ -117,10 +117,10 @@ export class ClaudeTurn {
       case "background_tasks_changed":
         return this.#settle();
       case "task_notification":
-        this.#records.handleTaskEnd(record);
+        this.#recordHandler.handleTaskEnd(record);
         return this.#settle();
       case "permission_denied":
-        return this.#records.handleDenial(record);
+        return this.#recordHandler.handleDenial(record);
       case "api_retry":
         return this.#onRetry(record);
       case "compact_boundary":
@@ -178,14 +178,14 @@ export class ClaudeTurn {
   }
 
   #onResult(record: JsonRecord): void {
-    this.#records.result(record["is_error"] === true ? undefined : textAt(record, "result"));
+    this.#recordHandler.handleResult(record["is_error"] === true ? undefined : textAt(record, "result"));
     this.#recordUsage(record);
     const wasBusy = this.#isBusy && record["subtype"] === "error_during_execution";
     this.#isBusy &&= !wasBusy;
     if (this.#isQueued || wasBusy) return; // the result of a self-started prompt
-    const { error, rateLimit = this.#rateLimit } = this.#records;
-    const heard = { error, rateLimit, now: Date.now() };
-    const outcome = this.#earlyOutcome ?? toClaudeOutcome(record, heard);
+    const { error, rateLimit = this.#rateLimit } = this.#recordHandler;
+    const reported = { error, rateLimit, now: Date.now() };
+    const outcome = this.#earlyOutcome ?? toClaudeOutcome(record, reported);
     if (outcome.status !== "done" || !this.#parts.background.willContinue) return this.#end(outcome);
     this.#heldOutcome = outcome;
     this.#settle();
@@ -210,7 +210,7 @@ export class ClaudeTurn {
   #recordUsage(record: JsonRecord): void {
     const usages = readUsages(record, this.#parts.sessionCost());
     const main = usages.find(({ model }) => model === this.#model) ?? usages[0];
-    const contextUsed = this.#records.context;
+    const contextUsed = this.#recordHandler.context;
     for (const usage of usages) {
       this.turn.recorder.usage({ ...usage, ...(usage === main && contextUsed !== undefined && { contextUsed }) });
     }

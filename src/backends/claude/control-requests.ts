@@ -48,7 +48,7 @@ export class ControlRequests {
     );
   }
 
-  withdrawn(record: JsonRecord): void {
+  withdrawRequest(record: JsonRecord): void {
     this.#openRequests.get(textAt(record, "request_id") ?? "")?.abort(new Error("Claude Code withdrew the request"));
   }
 

@@ -1,4 +1,10 @@
-/** The `claude-code` backend: drives Claude Code over its stream-json protocol. */
+/**
+ * The `claude-code` backend: drives Claude Code over its stream-json protocol.
+ *
+ * How one line of its output reaches the log: `readRecords` (`programs/records.ts`) parses it, `LiveClaude` dispatches
+ * the record, `ClaudeTurn` handles records of the running turn, `ClaudeRecordHandler` converts them to events, and
+ * `TurnRecorder` (`backends/program/`) passes the events to the log of the turn, whose writer is the session's `Recorder`.
+ */
 import type { Backend } from "../../domain/index.ts";
 import { programBackend, type ProgramOptions } from "../program/index.ts";
 import { createClaudeProgram } from "./program.ts";

@@ -52,7 +52,7 @@ export class LiveClaude implements LiveProgram {
   #version: string | undefined;
   #commands: readonly OfferedCommand[] = [];
   #sessionCost: SessionCost | undefined;
-  #records = 0;
+  #recordCount = 0;
   /** Whether the program works on a self-started prompt. */
   #isWorkingAlone = false;
   /** Whether its output has ended. */
@@ -67,7 +67,7 @@ export class LiveClaude implements LiveProgram {
     this.#isStrict = isStrict;
     this.#sessionCost = how === "new" ? { costUsd: 0 } : undefined;
     this.#channel = new ControlChannel(process.transport);
-    this.#requests = new ControlRequests(this.#channel, () => this.#current?.turn);
+    this.#requests = new ControlRequests(this.#channel, () => this.#currentTurn?.turn);
     process.transport.start(
       readRecords({
         record: (record) => this.#onRecord(record),
@@ -138,10 +138,12 @@ export class LiveClaude implements LiveProgram {
     await this.process.close();
   }
 
-  get #current(): ClaudeTurn | undefined {
+  /** The running turn. Undefined between turns, and after the outcome of the turn is known. */
+  get #currentTurn(): ClaudeTurn | undefined {
     return this.#turn?.hasEnded === false ? this.#turn : undefined;
   }
 
+  /** Every JSON record that Claude Code prints arrives here: control messages, records of the running turn, or others. */
   #onRecord(record: JsonRecord): void {
     switch (record["type"]) {
       case "control_response":
@@ -149,24 +151,24 @@ export class LiveClaude implements LiveProgram {
       case "control_request":
         return this.#requests.handleRequest(record);
       case "control_cancel_request":
-        return this.#requests.withdrawn(record);
+        return this.#requests.withdrawRequest(record);
     }
     if (record["subtype"] === "background_tasks_changed") this.#background.updateTasks(record);
     if (record["subtype"] === "task_notification") this.#background.endTask(record);
-    const run = this.#current;
-    if (run === undefined) this.#onIdleRecord(record);
-    else this.#onTurnRecord(run, record);
+    const current = this.#currentTurn;
+    if (current === undefined) this.#onIdleRecord(record);
+    else this.#onTurnRecord(current, record);
     if (record["type"] === "result") this.#sessionCost = readSessionCost(record) ?? this.#sessionCost;
   }
 
-  #onTurnRecord(run: ClaudeTurn, record: JsonRecord): void {
-    run.handleRecord(record);
-    this.#records += 1;
-    if (this.#records % RECORDS_PER_CHECK !== 0) return;
+  #onTurnRecord(current: ClaudeTurn, record: JsonRecord): void {
+    current.handleRecord(record);
+    this.#recordCount += 1;
+    if (this.#recordCount % RECORDS_PER_CHECK !== 0) return;
     const { transport } = this.process;
     transport.pause();
-    const resume = () => transport.resume(); // also if the log is broken; the turn reports that itself
-    run.turn.ready().then(resume, resume);
+    const resume = () => transport.resume(); // even if the log is broken; the turn reports that itself
+    current.turn.ready().then(resume, resume);
   }
 
   /** Interrupts work that the program starts on its own between turns: nobody could see it or answer its requests. */
@@ -194,7 +196,7 @@ export class LiveClaude implements LiveProgram {
   }
 
   #writeNowOrLater(write: (recorder: TurnRecorder) => void): void {
-    if (this.#current !== undefined) return write(this.#current.turn.recorder);
+    if (this.#currentTurn !== undefined) return write(this.#currentTurn.turn.recorder);
     this.#pending.push(write);
     if (this.#pending.length <= MAX_PENDING_EVENTS) return;
     this.#pending = this.#pending.slice(-MAX_PENDING_EVENTS / 2);

@@ -26,16 +26,19 @@ async function startClaude(start: ProgramStart, pty: boolean): Promise<LiveClaud
   const env = buildClaudeEnvironment(start.env);
   const program = requireProgram("claude-code", agent.name, { env, cwd, command: agent.command });
   await using opening = new DisposeStack();
-  const given = opening.use(await writeServers(servers, cwd));
+  const serverFile = opening.use(await writeServers(servers, cwd));
   const nativeId = native?.as === "resume" ? native.id : randomUUID();
-  const command = [...program, ...buildClaudeArguments({ program, agent, native, nativeId, writtenServers: given })];
+  const command = [
+    ...program,
+    ...buildClaudeArguments({ program, agent, native, nativeId, writtenServers: serverFile }),
+  ];
   const terminal = pty ? opening.use(await createPipedInput(command)) : undefined;
-  const started = terminal === undefined ? startAgent : startPty;
-  const process = opening.use(await started({ command: terminal?.command ?? command, cwd, env, marker }));
+  const startProcess = terminal === undefined ? startAgent : startPty;
+  const process = opening.use(await startProcess({ command: terminal?.command ?? command, cwd, env, marker }));
   const how = native === undefined ? "new" : native.as === "resume" ? "resumed" : "forked";
   const live = new LiveClaude({ process, command, how, nativeId, isStrict: isStrict(start.permissions) });
   await performHandshake(live, process, start);
-  await given[Symbol.asyncDispose](); // the program has read the file, which holds secrets
+  await serverFile[Symbol.asyncDispose](); // the program has read the file, which holds secrets
   await terminal?.[Symbol.asyncDispose]();
   opening.move(); // the session owns the process from here on
   return live;

@@ -1,4 +1,4 @@
-/** Converts the records of one Claude Code turn to events. */
+/** Converts the records of one Claude Code turn to events: calls the `TurnRecorder`, which records them in the log. */
 import type { EventOf, ToolOutcome } from "../../domain/index.ts";
 import type { JsonRecord } from "../../programs/index.ts";
 import type { TurnRecorder } from "../program/index.ts";
@@ -45,7 +45,7 @@ export class ClaudeRecordHandler {
         this.#context = readContextTokens(recordAt(recordAt(event, "message"), "usage")) ?? this.#context;
         return;
       case "content_block_delta":
-        return this.#delta(recordAt(event, "delta"));
+        return this.#handleDelta(recordAt(event, "delta"));
       case "message_delta":
         this.#context = readContextTokens(recordAt(event, "usage")) ?? this.#context;
         return;
@@ -60,14 +60,14 @@ export class ClaudeRecordHandler {
       this.#rateLimit = recordAt(recordAt(record, "api_error_params"), "rate_limit_info");
       return; // the result has the same text
     }
-    for (const block of recordsAt(message, "content")) this.#block(block, record);
+    for (const block of recordsAt(message, "content")) this.#handleBlock(block, record);
     if (!isFromSubagent(record)) this.#streamed = undefined;
   }
 
   handleUser(record: JsonRecord): void {
     if (record["isReplay"] === true) return;
     const results = recordsAt(recordAt(record, "message"), "content").filter(({ type }) => type === "tool_result");
-    for (const result of results) this.#result(result, record);
+    for (const result of results) this.#endTool(result, record);
   }
 
   /** A background agent has ended. */
@@ -84,13 +84,13 @@ export class ClaudeRecordHandler {
   }
 
   /** Records the text of a result if no message had it, as for commands such as /context. */
-  result(text: string | undefined): void {
+  handleResult(text: string | undefined): void {
     this.#recorder.endMessageIfAny();
     if (!this.#hasMessage && text !== undefined && text.trim() !== "") this.#recorder.endMessage(text);
     this.#hasMessage = false;
   }
 
-  #delta(delta: JsonRecord | undefined): void {
+  #handleDelta(delta: JsonRecord | undefined): void {
     switch (delta?.["type"]) {
       case "text_delta":
         this.#streamed = "text";
@@ -101,32 +101,32 @@ export class ClaudeRecordHandler {
     }
   }
 
-  #block(block: JsonRecord, record: JsonRecord): void {
+  #handleBlock(block: JsonRecord, record: JsonRecord): void {
     const agent = textAt(record, "parent_tool_use_id");
     switch (block["type"]) {
       case "text":
-        return this.#text(textAt(block, "text") ?? "", agent);
+        return this.#handleText(textAt(block, "text") ?? "", agent);
       case "thinking":
-        return this.#thinking(textAt(block, "thinking") ?? "", agent);
+        return this.#handleThinking(textAt(block, "thinking") ?? "", agent);
       case "tool_use":
       case "server_tool_use":
-        return this.#call(block);
+        return this.#startTool(block);
     }
   }
 
-  #text(text: string, agent: string | undefined): void {
+  #handleText(text: string, agent: string | undefined): void {
     if (agent !== undefined) return this.#recorder.updateTool(agent, { text });
     if (text === "") return;
     this.#hasMessage = true;
     this.#recorder.endMessage(text);
   }
 
-  #thinking(text: string, agent: string | undefined): void {
+  #handleThinking(text: string, agent: string | undefined): void {
     if (agent !== undefined) return this.#recorder.updateTool(agent, { text });
     if (this.#streamed !== "thinking") this.#recorder.addThoughtText(text);
   }
 
-  #call(block: JsonRecord): void {
+  #startTool(block: JsonRecord): void {
     const [id, name] = [textAt(block, "id"), textAt(block, "name")];
     if (id === undefined || name === undefined) return;
     const input = recordAt(block, "input") ?? {};
@@ -134,7 +134,7 @@ export class ClaudeRecordHandler {
     if (name === "TodoWrite") this.#recorder.plan(recordsAt(input, "todos").flatMap((todo) => toPlanEntry(todo) ?? []));
   }
 
-  #result(result: JsonRecord, record: JsonRecord): void {
+  #endTool(result: JsonRecord, record: JsonRecord): void {
     const id = textAt(result, "tool_use_id");
     const call = id === undefined ? undefined : this.#recorder.tool(id);
     if (id === undefined || call === undefined) return;

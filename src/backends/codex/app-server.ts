@@ -272,7 +272,7 @@ function fallbackIfRefused<T>(instead: T): (error: unknown) => T {
   };
 }
 
-/** Matches the errors of 0.166.0, and of versions that take the subcommand for a prompt. */
+/** Matches the errors of 0.166.0, and of versions that treat the subcommand as a prompt. */
 function lacksAppServer(error: unknown): boolean {
   if (error instanceof CodexErrorResponse) return isUnknownMethod(error);
   const words = /unrecognized subcommand|unexpected argument|not a terminal|not a TTY|no terminal is available/i;

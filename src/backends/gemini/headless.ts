@@ -29,7 +29,7 @@ export function createHeadlessProgram(start: ProgramStart, way: DriveMode, capab
     nativeId,
     capabilities,
     fitsPolicy: (permissions) => isSameDriveMode(chooseDriveMode(start, permissions), way),
-    /** True also if the program exited before it had a session: the next one gets the conversation so far. */
+    /** Also true if the program exited before it had a session: the next one gets the conversation so far. */
     get hasEnded() {
       return closed || (ran && nativeId === undefined);
     },

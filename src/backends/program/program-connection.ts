@@ -99,7 +99,7 @@ export class ProgramConnection<Server> implements AgentConnection {
     return this.#processes.current?.marker;
   }
 
-  get heard(): number | undefined {
+  get activityCount(): number | undefined {
     return this.#processes.current?.transport.received?.();
   }
 
@@ -178,12 +178,12 @@ export class ProgramConnection<Server> implements AgentConnection {
     if (turn.signal.aborted) return { status: "cancelled" }; // the prompt was not sent
     this.#memory.markDelivered(turn);
     this.#turn = running;
-    const over = new AbortController();
-    const hung = this.#endIfHung(turn.signal, over.signal, live);
+    const finished = new AbortController();
+    const hung = this.#endIfHung(turn.signal, finished.signal, live);
     try {
       return await Promise.race([live.run(running), hung]);
     } finally {
-      over.abort();
+      finished.abort();
       running.recorder.endMessageIfAny();
       this.#turn = undefined;
       await this.#recordExit(turn);
@@ -191,14 +191,14 @@ export class ProgramConnection<Server> implements AgentConnection {
   }
 
   /** Resolves after a cancelled program did not stop in time and was ended. */
-  async #endIfHung(signal: AbortSignal, over: AbortSignal, live: LiveProgram): Promise<TurnOutcome> {
+  async #endIfHung(signal: AbortSignal, finished: AbortSignal, live: LiveProgram): Promise<TurnOutcome> {
     if (!signal.aborted) {
       await new Promise<void>((resolve) => {
-        signal.addEventListener("abort", () => resolve(), { once: true, signal: over });
+        signal.addEventListener("abort", () => resolve(), { once: true, signal: finished });
       });
     }
     await sleep(CANCEL_MS, undefined, { ref: false });
-    if (!over.aborted) await this.#drop(live);
+    if (!finished.aborted) await this.#drop(live);
     return { status: "cancelled" };
   }
 

@@ -214,7 +214,7 @@ it("sends instructions and the conversation in the next turn if the first was ca
   expect(how(events)).toEqual(["handed_over"]);
 });
 
-it("records a handover also if the program reports its session id later", async () => {
+it("records a handover even if the program reports its session id later", async () => {
   let name = "native-1";
   await using scene = await openScene(
     (turn, live) => {

@@ -1,4 +1,7 @@
-/** Records the output of a program during one turn: messages, thoughts, tool calls and usage. */
+/**
+ * Converts the output of a program during one turn to events (messages, thoughts, tool calls and usage), and records them
+ * in the log of the turn. It does not write itself: `TurnContext.log` passes the events to the session's `Recorder`.
+ */
 import { boundFileDiffs } from "../../domain/file-diff.ts";
 import {
   newId,
@@ -104,15 +107,15 @@ export class TurnRecorder {
     });
   }
 
-  updateTool(id: string, said: { readonly text?: string | undefined; readonly title?: string | undefined }): void {
+  updateTool(id: string, change: { readonly text?: string | undefined; readonly title?: string | undefined }): void {
     const tool = this.#tools.get(id);
-    const { text = "", title } = said;
+    const { text = "", title } = change;
     if (tool === undefined || tool.ended || (text === "" && title === undefined)) return;
-    const words = {
+    const fields = {
       ...(text !== "" && { text: text.slice(0, MAX_TOOL_TEXT_LENGTH) }),
       ...(title !== undefined && { title }),
     };
-    this.#record({ type: "tool.updated", toolId: id, ...words });
+    this.#record({ type: "tool.updated", toolId: id, ...fields });
   }
 
   /** Records output of a running call: its first part completely, and later samples of its end. */

@@ -13,7 +13,7 @@ export interface ReadResultOptions {
 
 /** Images and files above this number are dropped, and the result says so. */
 const MAX_BLOBS = 100;
-/** Characters of structured content as JSON. */
+/** Maximum length of structured content as JSON, in characters. */
 const MAX_STRUCTURED = 100_000;
 const MAX_UNKNOWN = 2_000;
 

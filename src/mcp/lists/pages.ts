@@ -12,7 +12,7 @@ export interface ListOptions {
   readonly method: string;
   readonly key: string;
   readonly max: number;
-  /** Characters of all items together. */
+  /** Maximum length of all items together, in characters. */
   readonly maxChars: number;
   readonly signal: AbortSignal;
 }

@@ -5,7 +5,7 @@ import { RateLimiter } from "../rate-limiter.ts";
 
 const TAIL_CHARS = 2_000;
 const LINE_CHARS = 4_000;
-/** Characters that are passed on at once, and per second after that. The rest is dropped and counted. */
+/** Maximum number of characters passed on at once, and per second after that. The rest is dropped and counted. */
 const BURST_CHARS = 256 * 1024;
 const CHARS_PER_SECOND = 8 * 1024;
 

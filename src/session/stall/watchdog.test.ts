@@ -95,21 +95,21 @@ describe("the stall watchdog", { concurrent: !IS_SLOW_RUN }, () => {
   });
 
   it("reports no silence while the model sends unrecorded data, until the progress limit", async () => {
-    let heard = 0;
-    await using s = await startStalling(silentAfter(SAYS), { heard: () => heard });
+    let activityCount = 0;
+    await using s = await startStalling(silentAfter(SAYS), { activityCount: () => activityCount });
     for (let minutes = 0; minutes < 56; minutes += 4) {
       s.clock.advance(240);
-      heard += 100;
+      activityCount += 100;
       await s.stillRuns();
     }
     s.clock.advance(240);
-    heard += 100;
+    activityCount += 100;
     expect(await s.outcome).toMatchObject({ status: "stalled", clock: "progress" });
   });
 
   it("reports a stall at the tool limit, regardless of other output of the program", async () => {
-    let heard = 0;
-    await using s = await startStalling(silentAfter(TOOL), { heard: () => (heard += 1) });
+    let activityCount = 0;
+    await using s = await startStalling(silentAfter(TOOL), { activityCount: () => (activityCount += 1) });
     s.clock.advance(1800);
     expect(await s.outcome).toMatchObject({ status: "stalled", clock: "tool" });
   });

@@ -11,7 +11,7 @@ export interface WatchdogOptions {
   /** The marker of the processes that run the agent's tools, if there are any. */
   readonly childMarker: () => string | undefined;
   /** A number that changes whenever the agent sends something, even if nothing is recorded. */
-  readonly heard: () => number | undefined;
+  readonly activityCount: () => number | undefined;
   /** Tools that were running when a previous process died. */
   readonly tools: readonly RunningTool[];
   readonly pollMs?: number | undefined;
@@ -65,7 +65,7 @@ export class Watchdog implements Disposable {
   #lastProgressAt: number;
   /** True if output arrived after the last progress. */
   #hasNoise = false;
-  #heard: number | undefined;
+  #activityCount: number | undefined;
   #last: EventBody | undefined;
   #asking = 0;
   #checkedAt = performance.now();
@@ -76,7 +76,7 @@ export class Watchdog implements Disposable {
     this.#options = options;
     this.#checkMs = options.pollMs ?? CHECK_MS;
     this.#lastEventAt = this.#lastProgressAt = this.#now();
-    this.#heard = options.heard();
+    this.#activityCount = options.activityCount();
     for (const { toolId, name } of options.tools) this.#tools.set(toolId, { title: name, startedAt: Date.now() });
     this.#timer = setInterval(() => this.#check(), this.#checkMs).unref();
   }
@@ -103,7 +103,7 @@ export class Watchdog implements Disposable {
       } else if (body.type === "tool.ended") this.#tools.delete(body.toolId);
     }
     this.#last = last;
-    this.#heard = this.#options.heard();
+    this.#activityCount = this.#options.activityCount();
     this.#lastEventAt = this.#now();
     this.#suspectedAt = undefined;
     this.#used = undefined;
@@ -170,9 +170,9 @@ export class Watchdog implements Disposable {
    * its program may send data all the time.
    */
   #listen(): void {
-    const heard = this.#options.heard();
-    if (heard === this.#heard) return;
-    this.#heard = heard;
+    const activityCount = this.#options.activityCount();
+    if (activityCount === this.#activityCount) return;
+    this.#activityCount = activityCount;
     if (this.#tools.size > 0) return;
     this.#lastEventAt = this.#now();
     this.#suspectedAt = undefined;

@@ -60,7 +60,7 @@ export class ExecProgram implements LiveProgram {
     return this.#conversation.nativeId;
   }
 
-  /** True also if the program exited before it had a session: the next one gets the conversation so far. */
+  /** Also true if the program exited before it had a session: the next one gets the conversation so far. */
   get hasEnded(): boolean {
     return this.#closed || (this.#noticeSent && this.nativeId === undefined);
   }
