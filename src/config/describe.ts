@@ -1,4 +1,4 @@
-/** Describes the configuration of a folder as its files have it: each value, its file, and whether it applies. */
+/** Describes the configuration of a folder as its files set it: each value, its file, and whether it applies. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { maskValue } from "../domain/mask-secrets.ts";
@@ -68,12 +68,14 @@ function describeValues(files: readonly DescribedFile[], isUntrusted: boolean): 
   return values.sort((one, other) => (one.key === other.key ? 0 : one.key < other.key ? -1 : 1));
 }
 
-/** The limit of all repositories together and the store of the log, which none of them may change. */
+/** The limit of all repositories together, and where the log, its blobs and telemetry go, which none of them may change. */
 function isUserOnly(key: string): boolean {
-  return key === "defaults.max_running" || key.startsWith("store.");
+  return key === "defaults.max_running" || /^(store|blobs|telemetry)\./.test(key);
 }
 
-/** How deep the files are merged. Deeper tables override each other as a whole: see `load.ts`, `agent.ts`, `servers.ts`. */
+/**
+ * How deep the files are merged. Deeper tables override each other as a whole: see `load.ts`, `agent.ts`, `servers.ts`.
+ */
 function mergeDepth([section, , key]: readonly string[]): number {
   if (section === "agents") return key === "tools" ? 4 : 3;
   return section === "providers" ? 3 : 2;

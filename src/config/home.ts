@@ -15,7 +15,7 @@ export function userConfigFile(env: EnvironmentVariables): string {
   return join(xdgFolder(env, "XDG_CONFIG_HOME", ".config"), "rookery", "rookery.toml");
 }
 
-/** The XDG specification requires that relative paths in its variables are ignored. */
+/** The XDG specification requires that relative paths in its variables be ignored. */
 function xdgFolder(env: EnvironmentVariables, variable: string, ...fallback: string[]): string {
   const folder = env[variable];
   return folder !== undefined && isAbsolute(folder) ? folder : join(userFolder(env), ...fallback);

@@ -13,9 +13,17 @@ export {
   userDefaults,
   type WorktreeConfig,
 } from "./load.ts";
+export {
+  readMachineConfig,
+  type HostConfig,
+  type LeaseConfig,
+  type MachineConfig,
+  type WorkerConfig,
+} from "./host-config.ts";
 export { readInstructions, type Instructions } from "./instructions.ts";
 export { didYouMean, nearest } from "./nearest.ts";
 export { repositoryRoot } from "./root.ts";
+export { readBlobsConfig, withoutBlobCredentials, type BlobsConfig } from "./blobs-config.ts";
 export { readStoreConfig, type StoreConfig } from "./store-config.ts";
 export type { StageTable, ConfiguredToolPattern } from "./schema.ts";
-export { requireTrust, trust, trustState, type TrustState } from "./trust.ts";
+export { copyTrust, requireTrust, trust, trustState, type TrustState } from "./trust.ts";

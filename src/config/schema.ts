@@ -4,6 +4,7 @@ import { isRookerySecret } from "../domain/credentials.ts";
 import { BACKEND_KINDS, MERGE_METHODS } from "../domain/enums.ts";
 import { PermissionPolicy } from "../domain/events.ts";
 import { EFFORTS, PROVIDER_KINDS } from "../domain/provider.ts";
+import { BYTE_SIZE_RULE, parseByteSize } from "./byte-size.ts";
 
 const name = z.string().min(1);
 
@@ -245,6 +246,9 @@ const StageTable = z
   });
 export type StageTable = z.infer<typeof StageTable>;
 
+/** A label of a worker, which tasks can require. */
+const label = z.string().regex(/^[\w.-]{1,64}$/);
+
 const serverName = z.string().regex(/^[\w.-]+$/);
 
 export const ConfigTable = z.strictObject({
@@ -294,10 +298,71 @@ export const ConfigTable = z.strictObject({
     .strictObject({
       /** `postgres://user@host:port/database?sslmode=verify-full`. */
       url: name.optional(),
+      /** The same database without a pooler, for notifications. Default: `url`. */
+      listen_url: name.optional(),
       /** The schema of this installation. Default: `rookery`. */
       schema: name.optional(),
       /** A file with the password, relative to the configuration file. */
       password_file: name.optional(),
+    })
+    .optional(),
+  /** Only in the user's file. */
+  blobs: z
+    .strictObject({
+      /** `s3://bucket/prefix?endpoint=https://host&region=region&path_style=true`. */
+      url: name.optional(),
+      /** Larger blobs are stored at the URL, all others in the store. Default: `1MB`. */
+      over: z
+        .string()
+        .refine((text) => parseByteSize(text) !== undefined, BYTE_SIZE_RULE)
+        .optional(),
+      /** A file with the keys in the format of the AWS command line, relative to the configuration file. */
+      credentials_file: name.optional(),
+    })
+    .optional(),
+  /** Only in the user's file. The environment variables of OpenTelemetry win. */
+  telemetry: z
+    .strictObject({
+      /** The base URL of a collector that accepts OTLP/HTTP with JSON. */
+      endpoint: z.url({ protocol: /^https?$/ }).optional(),
+      service_name: name.optional(),
+      traces: z.boolean().optional(),
+      metrics: z.boolean().optional(),
+      /** Whether spans contain prompts, replies, arguments and results. */
+      content: z.boolean().optional(),
+    })
+    .optional(),
+  /** Only in the user's file, like `worker` and `lease`. */
+  host: z
+    .strictObject({
+      /** Names this machine among those that share a database. Default: derived from the host name and machine ID. */
+      id: name.optional(),
+      /** The folder for mirrors of remotes and the worktrees of their tasks. Default: in the home. */
+      root: name.optional(),
+      /** Whether every host can run a task whose repository has a remote. Default: `mirror`. */
+      repositories: z.enum(["mirror", "pinned"]).optional(),
+      /** How often the work of a running task is saved to the remote, in seconds. Default: 60. */
+      save_interval: z.number().min(1).max(86_400).optional(),
+    })
+    .optional(),
+  worker: z
+    .strictObject({
+      /** How many tasks one worker runs at once. Default: `defaults.max_running`. */
+      max_running: z.int().positive().optional(),
+      /** Takes only tasks of these agents. Default: all. */
+      agents: z.array(name).nonempty().optional(),
+      /** What this machine has that tasks can require. */
+      labels: z.array(label).optional(),
+      /** How long an interrupted task waits for its last host, in seconds. Default: 60. */
+      prefer_last_host: z.number().nonnegative().max(86_400).optional(),
+    })
+    .optional(),
+  lease: z
+    .strictObject({
+      /** How long a session or task of a dead host is out of reach, in seconds. Default: 30. */
+      ttl: z.number().min(1).max(3_600).optional(),
+      /** How often a lease is renewed, in seconds. Default: a third of `ttl`. */
+      renew: z.number().positive().optional(),
     })
     .optional(),
   prices: z.record(name, PriceTable).optional(),

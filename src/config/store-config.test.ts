@@ -5,6 +5,7 @@ import { childEnvironment, withoutRookerySecrets } from "../domain/child-environ
 import { temporaryFolder, temporaryRepository } from "../testing/index.ts";
 import { describeConfig } from "./describe.ts";
 import { readStoreConfig } from "./store-config.ts";
+import { trust } from "./trust.ts";
 
 const URL = "postgres://me:hidden@db.example/log";
 
@@ -25,9 +26,9 @@ it("uses the file in the home unless something names a database", async () => {
 it("reads the database from the user's file, and from the environment first", async () => {
   await using folder = await temporaryFolder();
   const env = await userWith(folder.path, `[store]\nurl = "${URL}"\nschema = "team"\n`);
-  expect(await readStoreConfig(env)).toEqual({ url: URL, schema: "team", password: undefined });
+  expect(await readStoreConfig(env)).toEqual({ url: URL, schema: "team", listenUrl: undefined, password: undefined });
   const other = { ...env, ROOKERY_STORE_URL: "postgres://me@other/log", ROOKERY_STORE_SCHEMA: "mine", PGPASSWORD: "p" };
-  expect(await readStoreConfig(other)).toEqual({ url: "postgres://me@other/log", schema: "mine", password: "p" });
+  expect(await readStoreConfig(other)).toMatchObject({ url: "postgres://me@other/log", schema: "mine", password: "p" });
 });
 
 it("reads the password from a file beside the configuration, without its line end", async () => {
@@ -39,17 +40,19 @@ it("reads the password from a file beside the configuration, without its line en
   expect(await readStoreConfig({ ...env, ROOKERY_STORE_PASSWORD: "first" })).toMatchObject({ password: "first" });
 });
 
-it("ignores the table in a repository, and shows no password", async () => {
+it("ignores the table in a trusted repository, and shows no password", async () => {
   await using repository = await temporaryRepository({ "rookery.toml": `[store]\nurl = "${URL}"\n` });
   await using folder = await temporaryFolder();
   const env = await userWith(folder.path, "");
   expect(await readStoreConfig(env)).toBeUndefined();
+  await trust(repository.path, env);
   const { values } = await describeConfig(repository.path, env);
   expect(values).toMatchObject([{ key: "store.url", value: "postgres://…@db.example/log", applies: false }]);
 });
 
 it("gives no child the URL and the password", () => {
-  const env = { ROOKERY_STORE_URL: URL, ROOKERY_STORE_PASSWORD: "hidden", ROOKERY_STORE_SCHEMA: "team" };
+  const secrets = { ROOKERY_STORE_URL: URL, ROOKERY_STORE_LISTEN_URL: URL, ROOKERY_STORE_PASSWORD: "hidden" };
+  const env = { ...secrets, ROOKERY_STORE_SCHEMA: "team" };
   expect(childEnvironment(env, { pass: Object.keys(env) })).toEqual({ ROOKERY_STORE_SCHEMA: "team" });
   expect(withoutRookerySecrets(env)).toEqual({ ROOKERY_STORE_SCHEMA: "team" });
 });

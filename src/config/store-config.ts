@@ -4,13 +4,15 @@ import { RookeryError } from "../domain/errors.ts";
 import type { EnvironmentVariables } from "../stdx/environment.ts";
 import { readTextFile } from "./files.ts";
 import { userConfigFile } from "./home.ts";
-import { parseConfigFile } from "./repository-files.ts";
 import type { ConfigTable } from "./schema.ts";
+import { readUserTable, readVariable } from "./user-table.ts";
 
 /** A database that holds the log. */
 export interface StoreConfig {
   readonly url: string;
   readonly schema?: string | undefined;
+  /** The database without a pooler. */
+  readonly listenUrl?: string | undefined;
   /** For a URL without one. */
   readonly password?: string | undefined;
 }
@@ -20,24 +22,25 @@ export interface StoreConfig {
  * file in the home. Rejects with `config_invalid`.
  */
 export async function readStoreConfig(env: EnvironmentVariables): Promise<StoreConfig | undefined> {
+  const table = await readUserTable(env, "store");
+  const url = readVariable(env, "ROOKERY_STORE_URL") ?? table?.url;
+  const listenUrl = readVariable(env, "ROOKERY_STORE_LISTEN_URL") ?? table?.listen_url;
+  return url === undefined ? undefined : { url, listenUrl, ...(await readAccess(env, table)) };
+}
+
+type DatabaseAccess = Omit<StoreConfig, "url" | "listenUrl">;
+
+/** The schema and the password for a database whose URL is given otherwise. Rejects with `config_invalid`. */
+export async function readDatabaseAccess(env: EnvironmentVariables): Promise<DatabaseAccess> {
+  return readAccess(env, await readUserTable(env, "store"));
+}
+
+async function readAccess(env: EnvironmentVariables, table: ConfigTable["store"]): Promise<DatabaseAccess> {
   const file = userConfigFile(env);
-  const table = await readStoreTable(file);
-  const url = fromEnvironment(env, "ROOKERY_STORE_URL") ?? table?.url;
-  if (url === undefined) return undefined;
-  const given = fromEnvironment(env, "ROOKERY_STORE_PASSWORD") ?? fromEnvironment(env, "PGPASSWORD");
+  const given = readVariable(env, "ROOKERY_STORE_PASSWORD") ?? readVariable(env, "PGPASSWORD");
   const named = table?.password_file;
   const password = given ?? (named === undefined ? undefined : await readPassword(resolve(dirname(file), named), file));
-  return { url, schema: fromEnvironment(env, "ROOKERY_STORE_SCHEMA") ?? table?.schema, password };
-}
-
-/** Parses the file only if it may have the table, because parsing takes a part of the startup time. */
-async function readStoreTable(file: string): Promise<ConfigTable["store"]> {
-  const read = await readTextFile(file);
-  return read?.text.includes("store") === true ? (await parseConfigFile(read.text, file)).store : undefined;
-}
-
-function fromEnvironment(env: EnvironmentVariables, name: string): string | undefined {
-  return env[name] === "" ? undefined : env[name];
+  return { schema: readVariable(env, "ROOKERY_STORE_SCHEMA") ?? table?.schema, password };
 }
 
 async function readPassword(path: string, file: string): Promise<string> {

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { EnvironmentVariables } from "../stdx/environment.ts";
 import { loadConfig } from "./load.ts";
-import { requireTrust, trust, trustState } from "./trust.ts";
+import { copyTrust, requireTrust, trust, trustState } from "./trust.ts";
 
 let folder: string;
 let repo: string;
@@ -155,5 +155,22 @@ it("does not restart an agent that changed its program's files in its worktree u
   });
   await trust(worktree, env);
   await (await loadConfig({ cwd: worktree, env })).requireTrustFor(program);
+  expect(await trustState(repo, env)).toMatchObject({ status: "trusted" });
+});
+
+it("copies trust to a mirror only for files with the same content", async () => {
+  await write({ "rookery.toml": "[defaults]\nmax_running = 1\n", ".mcp.json": "{}" });
+  await trust(repo, env);
+  const trusted = repo;
+  repo = join(folder, "mirror");
+  await write({
+    ".git/HEAD": "",
+    "rookery.toml": "[defaults]\nmax_running = 1\n",
+    ".mcp.json": '{ "mcpServers": {} }',
+  });
+  await copyTrust(trusted, repo, env);
+  expect(await trustState(repo, env)).toMatchObject({ status: "untrusted", changed: [".mcp.json"] });
+  await write({ ".mcp.json": "{}" });
+  await copyTrust(trusted, repo, env);
   expect(await trustState(repo, env)).toMatchObject({ status: "trusted" });
 });

@@ -26,7 +26,7 @@ export type TrustState =
       readonly status: "untrusted";
       readonly root: string;
       readonly files: readonly string[];
-      /** Files with another content than the trusted one, and files that are new. */
+      /** Files whose content differs from the trusted one, and new files. */
       readonly changed: readonly string[];
       readonly tooLarge?: TooLarge;
     };
@@ -67,6 +67,22 @@ export async function trust(dir: string, env: EnvironmentVariables): Promise<Tru
   const entry = { at: new Date().toISOString(), files: { ...ledger.repositories[checkout]?.files, ...hashes } };
   await writeLedger(env, { ...ledger, repositories: { ...ledger.repositories, [checkout]: entry } });
   return { status: "trusted", root: brought.root, files, ...tooLarge };
+}
+
+/**
+ * Trusts the files of a checkout that have the same path and content as trusted files of another one. For the mirror of a
+ * repository on the host of a person who trusts that repository.
+ */
+export async function copyTrust(from: string, to: string, env: EnvironmentVariables): Promise<void> {
+  const ledger = await readLedger(env);
+  const known = ledger.repositories[from]?.files;
+  if (known === undefined) return;
+  const { hashes } = await hashEverything(await readRepositoryFiles(to));
+  const files = ledger.repositories[to]?.files ?? {};
+  const same = Object.entries(hashes).filter(([file, hash]) => known[file] === hash && files[file] !== hash);
+  if (same.length === 0) return;
+  const entry = { at: new Date().toISOString(), files: { ...files, ...Object.fromEntries(same) } };
+  await writeLedger(env, { ...ledger, repositories: { ...ledger.repositories, [to]: entry } });
 }
 
 export interface DrivenProgram {
