@@ -5,8 +5,12 @@ export {
   type OpenSessionOptions,
   type PluginSession,
   type RookeryOptions,
+  type RunWorkerOptions,
   type ServersFound,
   type ServersQuery,
+  type Telemetry,
+  type TelemetrySettings,
+  type WorkerEnd,
 } from "./rookery.ts";
 export type { RunTasks } from "./pool/index.ts";
 export { LoopbackHttp, serveStdio, type Endpoint, type StdioStreams } from "./mcp/endpoint/index.ts";
@@ -22,7 +26,16 @@ export {
   type SearchResult,
   type Turn,
 } from "./session/index.ts";
-export { openMemoryStore, openPostgresStore, openSqliteStore } from "./store/index.ts";
+export {
+  copyStore,
+  openMemoryStore,
+  openPostgresStore,
+  openSqliteStore,
+  type CopyProgress,
+  type CopyReport,
+  type CopyStoreOptions,
+  type StoreLocation,
+} from "./store/index.ts";
 export type {
   BeforeCall,
   HookedCall,

@@ -13,6 +13,8 @@ import type {
   Store,
   Tasks,
   TaskView,
+  WorkerRequest,
+  WorkerView,
 } from "./domain/index.ts";
 import type { Authorizer } from "./mcp/authorizer.ts";
 import type { Bounds, McpServers } from "./mcp/index.ts";
@@ -24,6 +26,7 @@ import type { OpenSessionOptions, RookeryOptions, ServersFound, ServersQuery } f
 import { openProcessContext, type ProcessContext } from "./rookery/process-context.ts";
 import { StoredSessions } from "./rookery/stored-sessions.ts";
 import { PoolRunner } from "./rookery/pool-runner.ts";
+import { WorkerRunner, type RunWorkerOptions, type WorkerEnd } from "./rookery/worker-runner.ts";
 import {
   checkConnectOptions,
   checkFollowQuery,
@@ -31,9 +34,11 @@ import {
   checkRemoteServerSpec,
   checkRookeryOptions,
   checkRunTasksOptions,
+  checkRunWorkerOptions,
   checkServersQuery,
   checkServerSpecs,
   checkText,
+  checkWorkerRequest,
   type Answer,
   type Deliver,
   type RevokeOptions,
@@ -42,26 +47,41 @@ import {
   type Session,
 } from "./session/index.ts";
 
+import type { Telemetry } from "./telemetry/index.ts";
+
 export type { PluginSession } from "./opening/index.ts";
-export type { OpenSessionOptions, RookeryOptions, ServersFound, ServersQuery } from "./rookery/options.ts";
+export type {
+  OpenSessionOptions,
+  RookeryOptions,
+  ServersFound,
+  ServersQuery,
+  TelemetrySettings,
+} from "./rookery/options.ts";
+export type { Telemetry } from "./telemetry/index.ts";
+export type { RunWorkerOptions, WorkerEnd } from "./rookery/worker-runner.ts";
 
 export class Rookery implements AsyncDisposable {
   readonly home: string;
   readonly store: Store;
+  /** Metrics of this process. Undefined unless they are kept: see `RookeryOptions.telemetry`. */
+  readonly telemetry: Telemetry | undefined;
   readonly #context: ProcessContext;
   readonly #mcp: McpAccess;
   readonly #live: LiveSessions;
   readonly #stored: StoredSessions;
   readonly #runner: PoolRunner;
+  readonly #workers: WorkerRunner;
 
   private constructor(context: ProcessContext) {
     this.home = context.home;
     this.store = context.store;
+    this.telemetry = context.telemetry;
     this.#context = context;
     this.#mcp = new McpAccess(context);
     this.#live = new LiveSessions(context, (spec) => this.authorizer(spec));
     this.#stored = new StoredSessions(context, this.#live);
     this.#runner = new PoolRunner(context, this.#live);
+    this.#workers = new WorkerRunner(context, this.#live, this.#runner);
   }
 
   /** Opens the store and ends the child processes of killed Rookery processes. Rejects with a `store_*` error. */
@@ -127,16 +147,47 @@ export class Rookery implements AsyncDisposable {
     return this.#runner.run(given);
   }
 
+  /** The ID of this host, if other hosts can open the store. */
+  get sharedHost(): string | undefined {
+    return this.#context.sharedHost;
+  }
+
+  /**
+   * Registers this process as a worker, and runs tasks like `runTasks`, but only those that this host can run. Operators
+   * can drain and stop it from any host. Resolves with the reason for its end: the signal, or a request of an operator.
+   * Rejects with `host_in_use` if another machine uses the same host ID.
+   */
+  async runWorker(options: RunWorkerOptions): Promise<WorkerEnd> {
+    checkRunWorkerOptions(options);
+    return this.#workers.run(options);
+  }
+
+  /** Lists the workers of all hosts, also those that are lost. */
+  async workers(): Promise<readonly WorkerView[]> {
+    return this.#workers.list();
+  }
+
+  /**
+   * Asks a worker, or all workers of a host, to drain (take nothing new and finish what runs) or to stop (hand over what
+   * runs). They notice it within seconds. Resolves with these workers. Rejects with `worker_not_found`.
+   */
+  async askWorkers(idOrHost: string, request: WorkerRequest): Promise<readonly WorkerView[]> {
+    checkWorkerRequest(idOrHost, request);
+    return this.#workers.ask(idOrHost, request);
+  }
+
   sessions(query?: ListQuery): Promise<readonly SessionSummary[]> {
     return this.store.list(query);
   }
 
-  /** Answers a permission request or a question, also if another process drives the session. */
+  /** Answers a permission request or a question, even if another process drives the session. */
   answer(sessionId: string, requestId: string, answer: Answer): Promise<void> {
     return this.#stored.answer(sessionId, requestId, answer);
   }
 
-  /** Queues an input for a session; the process that drives it delivers the input. Resolves with the id of the input. */
+  /**
+   * Queues an input for a session; the process that drives it delivers the input. Resolves with the id of the input.
+   */
   async tell(
     sessionId: string,
     input: string | readonly InputPart[],
@@ -146,7 +197,7 @@ export class Rookery implements AsyncDisposable {
   }
 
   /**
-   * Takes back an input that waits in the queue of a session, also if another process drives it. Resolves with the
+   * Withdraws an input that waits in the queue of a session, even if another process drives it. Resolves with the
    * input, even if it was withdrawn before. Rejects with `input_not_queued` if the agent already has it,
    * `session_not_found`, or `session_closed`.
    */
@@ -245,6 +296,7 @@ export class Rookery implements AsyncDisposable {
     const { owned } = this.#context;
     this.#live.refuseNew();
     await this.#runner.stop(); // each task is queued again before its sessions are released
+    await this.#workers.closed();
     owned.defer(() => this.#live.close());
     await owned[Symbol.asyncDispose](); // sessions close first; the rest closes even if one of them fails
   }

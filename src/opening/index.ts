@@ -1,4 +1,4 @@
 /** Finds, configures and opens the agent of a session. */
-export { prepareWith } from "./prepare.ts";
+export { createAgentPreparer } from "./prepare.ts";
 export { requireFolder } from "./resolve.ts";
 export type { AgentOverrides, PluginSession, SharedServices } from "./services.ts";

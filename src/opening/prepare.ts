@@ -4,8 +4,11 @@ import { connectAgent } from "./connect.ts";
 import { requireRecordedProvider, resolveSettings } from "./resolve.ts";
 import type { AgentOverrides, SharedServices } from "./services.ts";
 
-/** The API URL and key in `overrides` apply to the first agent that the session opens, and to no other. */
-export function prepareWith(services: SharedServices, overrides: AgentOverrides): PrepareAgent {
+/**
+ * Returns the function that a session calls when it opens, and again for each change of its settings. The API URL and
+ * key in `overrides` apply to the first agent that the session opens, and to no other.
+ */
+export function createAgentPreparer(services: SharedServices, overrides: AgentOverrides): PrepareAgent {
   let firstAgent: string | undefined;
   return async (state, changes) => {
     const resolved = await resolveSettings(services, overrides, state, changes);
@@ -18,7 +21,13 @@ export function prepareWith(services: SharedServices, overrides: AgentOverrides)
     return {
       settings,
       connect: () => connectAgent(services, request),
-      madeFrom: JSON.stringify([agent, tools.servers ?? [], config.tools, [...config.prices], [...config.providers]]),
+      fingerprint: JSON.stringify([
+        agent,
+        tools.servers ?? [],
+        config.tools,
+        [...config.prices],
+        [...config.providers],
+      ]),
       timeLimits: { ...agent.stall, park: agent.parkLimit },
     };
   };

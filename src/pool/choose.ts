@@ -4,16 +4,18 @@ import type { Busy, Candidate } from "../domain/index.ts";
 /**
  * Prefers the highest priority, then the repository with the fewest running tasks (so that a hundred tasks of one
  * repository do not block another), then the oldest task. A task that a limit holds back does not block later ones.
+ * `canRun`: whether this process can run the task. Default: it can run all.
  */
 export function chooseNext(
   candidates: readonly Candidate[],
   busy: readonly Busy[],
   maxRunning: number,
+  canRun: (candidate: Candidate) => boolean = () => true,
 ): string | undefined {
   if (busy.length >= maxRunning) return undefined;
   const atWork = (candidate: Candidate) => count(busy, ({ repository }) => repository === candidate.repository);
   return candidates
-    .filter((candidate) => isWithinLimits(candidate, busy))
+    .filter((candidate) => isWithinLimits(candidate, busy) && canRun(candidate))
     .toSorted((a, b) => b.priority - a.priority || atWork(a) - atWork(b) || a.order - b.order)[0]?.id;
 }
 

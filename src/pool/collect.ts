@@ -15,7 +15,7 @@ import {
   type Repository,
 } from "../worktrees/index.ts";
 import { isMerging } from "./merge-task.ts";
-import type { PoolParts, Repositories } from "./parts.ts";
+import type { PoolParts, Repositories, RepositorySpec } from "./parts.ts";
 import type { TaskWriter } from "./task-writer.ts";
 import { isLogFailure } from "./run-end.ts";
 
@@ -29,16 +29,25 @@ export async function collectTasks(
   options: CollectTasks,
 ): Promise<CollectReport> {
   const states = await allTasks(parts.store);
-  const wanted = options.cwd === undefined ? undefined : await repositories(parts.folder(options.cwd));
-  const roots = wanted === undefined ? new Set(states.map(({ spec }) => spec.repository)) : [wanted.root];
+  const wanted = options.cwd === undefined ? undefined : await repositories.at(parts.folder(options.cwd));
+  const isHere = ({ spec, worktree }: TaskState) => spec.remote === undefined || worktree?.host === parts.host;
+  const chosen = states.filter(
+    (state) => isHere(state) && (wanted === undefined || state.spec.repository === wanted.root),
+  );
+  const specs = new Map<string, RepositorySpec>(
+    wanted === undefined ? [] : [[wanted.root, { repository: wanted.root }]],
+  );
+  for (const { spec } of chosen) specs.set(spec.remote ?? spec.repository, spec);
   const reports: CollectReport[] = [];
-  for (const root of roots) {
-    const repository = await repositories(root).catch(() => undefined); // a deleted repository has no worktrees
+  for (const [key, spec] of specs) {
+    const repository = (await repositories.of(spec).catch(() => undefined))?.repository; // a deleted repository has no worktrees
     if (repository === undefined) continue;
-    const { quota } = (await parts.config(root).catch(() => undefined))?.worktree ?? {};
-    const ofIt = states.filter(({ spec }) => spec.repository === repository.root);
+    const { quota } = (await parts.config(repository.root).catch(() => undefined))?.worktree ?? {};
+    const isOfIt = ({ spec: each }: TaskState) =>
+      each.remote === undefined ? each.repository === repository.root : each.remote === key;
     const how = { ...options, quota: options.quota ?? quota };
-    reports.push(await collectIn(repository, ofIt, withWriter, how));
+    const [ofIt, elsewhere] = partition(states.filter(isOfIt), isHere);
+    reports.push(await collectIn({ repository, states: ofIt, elsewhere, withWriter }, how));
   }
   return {
     dryRun: options.dryRun ?? false,
@@ -49,13 +58,20 @@ export async function collectTasks(
   };
 }
 
+interface CollectedRepository {
+  readonly repository: Repository;
+  readonly states: readonly TaskState[];
+  /** Tasks that another host has taken over. What they left here may be all that is left of their work, so it stays. */
+  readonly elsewhere: readonly TaskState[];
+  readonly withWriter: WithTaskWriter;
+}
+
 async function collectIn(
-  repository: Repository,
-  states: readonly TaskState[],
-  withWriter: WithTaskWriter,
+  { repository, states, elsewhere, withWriter }: CollectedRepository,
   { dryRun = false, quota }: CollectTasks,
 ): Promise<CollectReport> {
-  const examined = await examineWorktrees(repository, states.flatMap(toExaminedTask));
+  const all = await examineWorktrees(repository, states.flatMap(toExaminedTask));
+  const examined = all.filter(({ id }) => !elsewhere.some((state) => state.id === id));
   const planned = await collectWorktrees(repository, examined, { dryRun: true, quota });
   if (dryRun) return planned;
   const removed: CollectReport["removed"][number][] = [];
@@ -69,6 +85,10 @@ async function collectIn(
   }
   const freed = removed.reduce((sum, { bytes }) => sum + bytes, 0);
   return { dryRun, removed, kept, freed, left: planned.left + planned.freed - freed };
+}
+
+function partition<Item>(items: readonly Item[], isFirst: (item: Item) => boolean): [Item[], Item[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
 }
 
 /** Returns why the worktree is kept, or undefined if it was removed. A task that was resumed since keeps its worktree. */

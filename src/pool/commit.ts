@@ -12,6 +12,6 @@ export async function commitRemainingChanges(of: {
 }): Promise<void> {
   const { parts, writer, repository, worktree } = of;
   const { id, spec, worktree: known } = writer.state;
-  const leave = known?.copied ?? (await parts.config(spec.repository)).worktree.copy;
+  const leave = known?.copied ?? (await parts.config(repository.root)).worktree.copy;
   await commitAll(worktree, repository, { message: `${spec.title}\n\nRookery-Task: ${id}\n`, exclude: leave });
 }

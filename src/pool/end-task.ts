@@ -18,8 +18,8 @@ export async function endTask({ parts, repositories, writer }: TaskToEnd, end: T
   const { id, spec } = writer.state;
   await releasePort(portsFolder(parts.home), id).catch(() => undefined); // retried when the task is removed
   if (isMerging(writer.state)) {
-    const repository = await repositories(spec.repository).catch(() => undefined); // a deleted repository has nothing to merge
-    await withdrawMerge(writer, repository, "the task ended first");
+    const opened = await repositories.of(spec).catch(() => undefined); // a deleted repository has nothing to merge
+    await withdrawMerge(writer, opened, "the task ended first");
   }
   const said = [end.message, end.outcome === "stopped" ? formatWorktreeLocation(writer) : undefined].filter(
     (text) => text !== undefined,

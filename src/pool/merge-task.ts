@@ -1,19 +1,32 @@
 /** Merges the branch of a task, one at a time per repository. Each step is logged first, so that another process can finish it. */
-import { messageOf, newId, RookeryError, type MergeHow, type MergeReport, type TaskState } from "../domain/index.ts";
-import { runInMergeQueue, mergeBranch, wasPublished, type Repository } from "../worktrees/index.ts";
+import {
+  isRookeryError,
+  messageOf,
+  newId,
+  RookeryError,
+  type MergeHow,
+  type MergeReport,
+  type TaskState,
+} from "../domain/index.ts";
+import { openMergeRemote, runInMergeQueue, mergeBranch, wasPublished, type Repository } from "../worktrees/index.ts";
 import { commandEnvironment } from "./command-environment.ts";
 import { openOutputRecorder } from "./output.ts";
-import type { PoolParts } from "./parts.ts";
+import type { PoolParts, TaskRepository } from "./parts.ts";
+import { retryUntilReachable } from "./remote/wait-for-remote.ts";
 import type { TaskWriter } from "./task-writer.ts";
 import { isLogFailure } from "./run-end.ts";
 
 const GATE_TIMEOUT_MS = 30 * 60 * 1000;
 
-export interface MergeContext {
+export interface MergeContext extends TaskRepository {
   readonly parts: PoolParts;
   readonly writer: TaskWriter;
-  readonly repository: Repository;
   readonly signal: AbortSignal;
+  /**
+   * What to do if the remote is unreachable: wait, or reject with `remote_unreachable` and leave the merge to
+   * `finishAbandonedMerges`. Default: wait.
+   */
+  readonly unreachable?: "wait" | "reject" | undefined;
 }
 
 export interface MergeSettings {
@@ -25,12 +38,13 @@ export interface MergeSettings {
 
 /** Returns the branch to merge into. Rejects with `input_invalid` if the task did not start from a branch and none is given. */
 export async function resolveMergeTarget(
-  repository: Repository,
+  { repository, mirror }: TaskRepository,
   { id, worktree }: TaskState,
   given?: string,
 ): Promise<string> {
   if (given !== undefined) return given;
   const base = worktree?.base ?? "";
+  if (mirror !== undefined) return base.startsWith("origin/") ? base.slice("origin/".length) : mirror.defaultBranch;
   const branch = base === "" ? undefined : (await repository.resolve(base).catch(() => undefined))?.branch;
   if (branch !== undefined) return branch;
   throw new RookeryError(
@@ -41,7 +55,7 @@ export async function resolveMergeTarget(
 
 /** Records the request before it merges. If an earlier merge is unfinished, finishes that one instead. */
 export async function mergeTask(merging: MergeContext, wanted: MergeSettings): Promise<MergeReport> {
-  const { writer, repository, signal } = merging;
+  const { writer } = merging;
   const settled = (await settleMerge(merging)) ?? (await findEarlierMerge(merging, wanted));
   if (settled !== undefined) return settled;
   const mergeId = newId("mrg");
@@ -54,7 +68,37 @@ export async function mergeTask(merging: MergeContext, wanted: MergeSettings): P
     ...(gate !== undefined && { gate }),
     ...(message !== undefined && { message }),
   });
-  return runInMergeQueue(repository, () => mergeNow(merging, mergeId, wanted), { signal });
+  return runMerge(merging, mergeId, wanted);
+}
+
+/** Merges when it is the turn of this task, and again while the remote is unreachable. */
+async function runMerge(
+  merging: MergeContext,
+  mergeId: string,
+  settings: MergeSettings & { readonly earlier?: string | undefined },
+): Promise<MergeReport> {
+  const { writer, repository, signal, unreachable = "wait" } = merging;
+  let hasFailed = false;
+  const work = (): Promise<MergeReport> => {
+    const earlier = hasFailed ? writer.state.merge?.commit : settings.earlier; // the remote may have what the last attempt pushed
+    return runInMergeQueue(repository, () => mergeNow(merging, mergeId, { ...settings, earlier }), { signal });
+  };
+  return retryUntilReachable(work, {
+    signal,
+    onWait: async (error) => {
+      const { code, message } = error;
+      const isKnown = hasFailed || writer.state.merge?.why === message;
+      if (!isKnown) await writer.write({ type: "merge.waiting", mergeId, code, message });
+      hasFailed = true;
+      if (unreachable === "reject") {
+        throw new RookeryError("remote_unreachable", formatUnreachable(writer.state, message), { cause: error });
+      }
+    },
+  });
+}
+
+function formatUnreachable({ id, merge }: TaskState, message: string): string {
+  return `task ${id} is not merged into ${merge?.into ?? "its base"} yet: ${message}; a process that runs tasks tries again until it is`;
 }
 
 /**
@@ -63,49 +107,63 @@ export async function mergeTask(merging: MergeContext, wanted: MergeSettings): P
  * would hide that the work is merged.
  */
 async function findEarlierMerge(
-  { writer, repository }: MergeContext,
+  { writer, repository, mirror }: MergeContext,
   { into }: MergeSettings,
 ): Promise<MergeReport | undefined> {
   const { merge: before } = writer.state;
   if (before?.outcome !== "merged" || before.into !== into || before.commit === undefined) return undefined;
   const { how, tip, commit } = before;
   const isSame =
-    tip === (await branchTip(repository, writer.state)) && (await wasPublished(repository, { into, commit }));
+    tip === (await branchTip(repository, writer.state)) &&
+    (await wasPublished(repository, { into, commit, ref: mirror && openMergeRemote(mirror, into).ref }));
   if (!isSame) return undefined;
   return { outcome: "merged", how, into, dryRun: false, commit, conflicts: [], commits: 0, already: true };
 }
 
 /** Finishes a merge whose process died, unless it was already published. Resolves with undefined if there was none. */
 export async function settleMerge(merging: MergeContext): Promise<MergeReport | undefined> {
-  const { writer, repository, signal } = merging;
+  const { writer, repository, mirror } = merging;
   const left = writer.state.merge;
   if (left === undefined || !isMerging(writer.state)) return undefined;
-  const done = await recordIfPublished(writer, repository);
-  return (
-    done ??
-    runInMergeQueue(repository, () => mergeNow(merging, left.mergeId, { ...left, earlier: left.commit }), { signal })
-  );
+  const done = mirror === undefined ? await recordIfPublished(writer, { repository }) : undefined; // the merge asks the remote
+  return done ?? runMerge(merging, left.mergeId, { ...left, earlier: left.commit });
 }
 
 /** Records an unfinished merge as failed, or as merged if it was already published. */
 export async function withdrawMerge(
   writer: TaskWriter,
-  repository: Repository | undefined,
+  opened: TaskRepository | undefined,
   why: string,
 ): Promise<void> {
   const { merge: left } = writer.state;
   if (left === undefined || !isMerging(writer.state)) return;
-  if (repository !== undefined && (await recordIfPublished(writer, repository)) !== undefined) return;
-  await writer.write({ type: "merge.ended", mergeId: left.mergeId, outcome: "failed", message: `not merged: ${why}` });
+  let message = `not merged: ${why}`;
+  try {
+    if (opened !== undefined && (await recordIfPublished(writer, opened)) !== undefined) return;
+  } catch (error) {
+    if (!isRookeryError(error, "remote_unreachable")) throw error;
+    message = `${message}; the remote could not be asked whether it has ${left.commit ?? "the merge"}: ${error.message}`;
+  }
+  await writer.write({ type: "merge.ended", mergeId: left.mergeId, outcome: "failed", message });
 }
 
 export function isMerging({ merge: left }: TaskState): boolean {
   return left !== undefined && left.outcome === undefined;
 }
 
-async function recordIfPublished(writer: TaskWriter, repository: Repository): Promise<MergeReport | undefined> {
+/** How long to ask a remote before a merge is withdrawn. */
+const ASK_MS = 10_000;
+
+/** Rejects with `remote_unreachable`. */
+async function recordIfPublished(
+  writer: TaskWriter,
+  { repository, mirror }: TaskRepository,
+): Promise<MergeReport | undefined> {
   const { mergeId = "", how = "merge", into = "", commit, tip } = writer.state.merge ?? {};
-  if (commit === undefined || !(await wasPublished(repository, { into, commit }))) return undefined;
+  if (commit === undefined) return undefined;
+  await mirror?.fetchBranch(into, { timeoutMs: ASK_MS });
+  const ref = mirror && openMergeRemote(mirror, into).ref;
+  if (!(await wasPublished(repository, { into, commit, ref }))) return undefined;
   const merged = tip !== undefined && { tip }; // later commits of the branch are not merged
   await writer.write({ type: "merge.ended", mergeId, outcome: "merged", commit, ...merged });
   return { outcome: "merged", how, into, dryRun: false, commit, conflicts: [], commits: 0 };
@@ -116,7 +174,7 @@ async function mergeNow(
   mergeId: string,
   { how, into, gate, message, earlier }: MergeSettings & { readonly earlier?: string | undefined },
 ): Promise<MergeReport> {
-  const { parts, writer, repository, signal } = merging;
+  const { parts, writer, repository, mirror, signal } = merging;
   const { id, spec, worktree } = writer.state;
   const branch = worktree?.branch ?? "";
   await using output = openOutputRecorder(writer, "gate");
@@ -124,7 +182,7 @@ async function mergeNow(
     gate: {
       command: gate,
       timeoutMs: GATE_TIMEOUT_MS,
-      env: await commandEnvironment(parts, spec.repository, {
+      env: await commandEnvironment(parts, repository.root, {
         ROOKERY_TASK: id,
         ROOKERY_BRANCH: branch,
         ROOKERY_BASE: into,
@@ -142,6 +200,7 @@ async function mergeNow(
       ...gated,
       marker: parts.claim(),
       earlier,
+      remote: mirror && openMergeRemote(mirror, into),
       onPrepared: async (commit) => {
         await writer.write({ type: "merge.prepared", mergeId, commit, tip });
       },
@@ -161,7 +220,7 @@ async function mergeNow(
     return report;
   } catch (error) {
     if (signal.aborted) throw error; // the next process finishes the merge
-    if (!isLogFailure(error)) {
+    if (!isLogFailure(error) && !isRookeryError(error, "remote_unreachable")) {
       await writer.write({ type: "merge.ended", mergeId, outcome: "failed", message: messageOf(error) });
     }
     throw error;

@@ -1,15 +1,19 @@
 /** The services that the pool needs from its owner. */
 import type { Config } from "../config/index.ts";
-import type { PermissionPolicy, Store } from "../domain/index.ts";
+import type { PermissionPolicy, Store, TaskSpec } from "../domain/index.ts";
 import type { BudgetOptions, LeaseTiming, Session } from "../session/index.ts";
 import type { Clock } from "../stdx/index.ts";
-import type { Repository } from "../worktrees/index.ts";
+import type { Mirror, Repository } from "../worktrees/index.ts";
 
 export interface PoolParts {
   readonly store: Store;
   readonly clock: Clock;
   /** Default: 30 s, renewed every 10 s. */
   readonly leaseTiming?: LeaseTiming | undefined;
+  /** The ID of this host, if several hosts share the store. */
+  readonly host?: string | undefined;
+  /** Mirrors of remotes on this host, if several hosts share the store. */
+  readonly mirrors?: MirrorSettings | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The folder with the port leases and the records of process owners. */
   readonly home: string;
@@ -40,5 +44,37 @@ export interface TaskSessionOptions {
   readonly taskBudget?: BudgetOptions["taskBudget"];
 }
 
-/** Opens a repository by any of its folders. Opens each repository only once, because its locks are shared. */
-export type Repositories = (cwd: string) => Promise<Repository>;
+export interface MirrorSettings {
+  /** The folder of the mirrors. */
+  readonly root: string;
+  /** Whether a new task of a repository with a remote can run on every host. */
+  readonly forNewTasks: boolean;
+  /** How often the work of a running task is saved, in milliseconds. */
+  readonly saveMs: number;
+  /** Trusts in the mirror of a repository what the user trusts in the repository, as far as it is the same. */
+  copyTrust(repository: string, mirror: string): Promise<void>;
+}
+
+/** A mirror and what a person should know about it. */
+export interface TaskMirror extends Mirror {
+  /** Returns the notices since the last call. */
+  takeNotices(): readonly string[];
+}
+
+/** The repository in which a task has its worktree. */
+export interface TaskRepository {
+  readonly repository: Repository;
+  /** Undefined if the task uses the repository of the user. */
+  readonly mirror?: TaskMirror | undefined;
+}
+
+/** What says where the repository of a task is. */
+export type RepositorySpec = Pick<TaskSpec, "repository" | "remote">;
+
+/** Opens repositories, each only once, because its locks are shared. */
+export interface Repositories {
+  /** Opens the user's repository by any of its folders. */
+  at(cwd: string): Promise<Repository>;
+  /** Opens the repository of a task. Rejects with `remote_unreachable` if its mirror does not exist and cannot be made. */
+  of(spec: RepositorySpec): Promise<TaskRepository>;
+}

@@ -9,7 +9,7 @@ const TRIES_WITH_BACK_TO = 3;
 
 /** Throws `agent_unknown`, `config_invalid`, `input_invalid` or `input_too_large`. */
 export function planTask(request: StartTask, repository: string, config: Config): TaskSpec {
-  const { prompt, model, permissions, base, budget = {} } = request;
+  const { prompt, model, permissions, base, budget = {}, labels = [] } = request;
   checkRequest(request);
   const stages = planStages(request, config);
   const first = stages.find((stage) => stage.kind === "agent")?.agent ?? request.agent;
@@ -19,6 +19,7 @@ export function planTask(request: StartTask, repository: string, config: Config)
     prompt,
     title: request.title ?? taskTitle(prompt),
     repository,
+    ...(labels.length > 0 && { labels: [...new Set(labels)] }),
     agent: agent.name,
     provider,
     ...(model !== undefined && { model }),

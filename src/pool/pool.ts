@@ -1,5 +1,4 @@
 /** Starts, runs, lists and merges tasks, whose log all processes share. */
-import { setTimeout as sleep } from "node:timers/promises";
 import {
   CollectTasksRequest,
   DEFAULT_PAGE,
@@ -36,6 +35,7 @@ import {
   type StartTask,
   type TaskDiff,
   type TaskPhase,
+  type TaskSpec,
   type TaskState,
   type Tasks,
   type TaskView,
@@ -45,20 +45,32 @@ import {
   countUncommittedFiles,
   readWorktreeDiff,
   findWorktree,
-  openRepository,
+  openMergeRemote,
   predictBranchMerge,
   readBranches,
   type Repository,
   type Worktree,
 } from "../worktrees/index.ts";
 import { collectTasks, type WithTaskWriter } from "./collect.ts";
-import { gitVariables } from "./command-environment.ts";
 import { commitRemainingChanges } from "./commit.ts";
 import { endAbandonedTask } from "./end-task.ts";
 import { parseTaskId, createTaskId } from "./id.ts";
 import { isMerging, mergeTask, resolveMergeTarget, withdrawMerge } from "./merge-task.ts";
-import type { PoolParts } from "./parts.ts";
-import { requireTask, stampEvents, openTaskWriter, appendTaskEvent, type TaskWriter } from "./task-writer.ts";
+import type { PoolParts, TaskRepository } from "./parts.ts";
+import { isReachableTask, requireReachable } from "./reach.ts";
+import { OpenRepositories } from "./remote/repositories.ts";
+import { bringWorktreeHere, isOnAnotherHost, worktreeElsewhere } from "./remote/take-over.ts";
+import { readSavedDiff } from "./remote/saved-diff.ts";
+import { saveProgress } from "./remote/saver.ts";
+import { resolveTaskRemote } from "./remote/task-remote.ts";
+import {
+  requireTask,
+  stampEvents,
+  openTaskWriter,
+  appendTaskEvent,
+  waitForTaskEvent,
+  type TaskWriter,
+} from "./task-writer.ts";
 import { planTask } from "./plan.ts";
 import { readTaskQueue, type TaskQueue } from "./queue-reason.ts";
 import { removeTask } from "./remove.ts";
@@ -68,7 +80,8 @@ import { toTaskView } from "./view.ts";
 /** Above this, something is probably creating tasks in a loop. */
 const MAX_QUEUED = 100_000;
 const STOP_TIMEOUT_MS = 60_000;
-const POLL_MS = 50;
+/** How often to check whether the process that runs the task has died. */
+const STOP_CHECK_MS = 1_000;
 
 type FollowTasks = Parameters<Tasks["follow"]>[0];
 
@@ -81,6 +94,9 @@ const FOLLOW_QUERY = objectArgument({
 const RUN_OPTIONS = objectArgument({
   only: optionalArgument(textArgument),
   signal: signalArgument,
+  drain: optionalArgument(signalArgument),
+  maxRunning: optionalArgument(integerArgument),
+  placement: optionalArgument(functionArgument),
   onProblem: optionalArgument(functionArgument),
 });
 
@@ -91,11 +107,12 @@ function parseTaskName(id: string): string {
 export class Pool implements Tasks {
   readonly #parts: PoolParts;
   readonly #scheduler: Scheduler;
-  readonly #repositories = new Map<string, Promise<Repository>>();
+  readonly #repositories: OpenRepositories;
 
   constructor(parts: PoolParts) {
     this.#parts = parts;
-    this.#scheduler = new Scheduler(parts, (cwd) => this.#repository(cwd));
+    this.#repositories = new OpenRepositories(parts);
+    this.#scheduler = new Scheduler(parts, this.#repositories);
   }
 
   /** Runs queued tasks in this process, within the limits, until the signal aborts or the task `only` has ended. */
@@ -108,10 +125,13 @@ export class Pool implements Tasks {
     const request = parseInput(StartTaskRequest, given, "the task");
     const { store, clock } = this.#parts;
     const id = request.id === undefined ? createTaskId(request.prompt) : parseTaskId(request.id);
-    const repository = await this.#repository(this.#parts.folder(request.cwd ?? "."));
-    const spec = planTask(request, repository.root, await this.#parts.config(repository.root));
+    const repository = await this.#repositories.at(this.#parts.folder(request.cwd ?? "."));
+    const planned = planTask(request, repository.root, await this.#parts.config(repository.root));
     await repository.requireIdentity();
-    if (spec.base !== undefined) await repository.resolve(spec.base);
+    if (planned.base !== undefined) await repository.resolve(planned.base);
+    const { host } = this.#parts;
+    const remote = await this.#findRemote(repository, planned.base);
+    const spec = { ...planned, ...(host !== undefined && { host }), ...remote };
     await this.#checkNeeds(id, spec.needs);
     const events = stampEvents(clock, [{ type: "task.created", spec }]);
     try {
@@ -121,13 +141,13 @@ export class Pool implements Tasks {
       throw await this.#taskExists(id);
     }
     this.#scheduler.nudge();
-    const uncommitted = spec.base === undefined ? await countUncommittedFiles(repository) : 0;
+    const uncommitted = planned.base === undefined ? await countUncommittedFiles(repository) : 0;
     return { ...(await this.show(id)), ...(uncommitted > 0 && { uncommitted }) };
   }
 
   async list(given: ListTasks = {}): Promise<readonly TaskView[]> {
     const { status, cwd, limit = DEFAULT_PAGE, ...query } = parseInput(ListTasksRequest, given, "the query");
-    const repository = cwd === undefined ? undefined : (await this.#repository(this.#parts.folder(cwd))).root;
+    const repository = cwd === undefined ? undefined : (await this.#repositories.at(this.#parts.folder(cwd))).root;
     const phases = status && [...new Set(status.map((each): TaskPhase => (each === "waiting" ? "running" : each)))];
     const found: TaskView[] = [];
     let queue: Promise<TaskQueue> | undefined;
@@ -167,7 +187,7 @@ export class Pool implements Tasks {
           `task ${id} did not stop within 60 s; look at it with \`rookery task show ${id}\``,
         );
       }
-      await sleep(POLL_MS);
+      await waitForTaskEvent(store, state, STOP_CHECK_MS);
     }
   }
 
@@ -182,8 +202,11 @@ export class Pool implements Tasks {
         const fix = `say what the agent has to do next: rookery task resume ${id} "PROMPT"`;
         throw new RookeryError("input_invalid", `task ${id} is done, so there is nothing to continue; ${fix}`);
       }
-      if (isMerging(state))
-        await withdrawMerge(writer, await this.#repository(state.spec.repository), "the task was resumed");
+      if (isMerging(state)) {
+        const isHere = isReachableTask(state, this.#parts.host);
+        const opened = isHere ? await this.#repositories.of(state.spec) : undefined;
+        await withdrawMerge(writer, opened, "the task was resumed");
+      }
       const said = { ...(prompt !== undefined && { prompt }), ...(budget !== undefined && { budget }) };
       await writer.write({ type: "task.queued", why: "resumed", ...said });
     });
@@ -194,17 +217,23 @@ export class Pool implements Tasks {
   async diff(given: string, options: { readonly patch?: boolean | undefined } = {}): Promise<TaskDiff> {
     const id = parseTaskName(given);
     const { patch = true } = parseInput(DiffTaskRequest, options, "the options of the diff");
-    const { repository, worktree } = await this.#locate(await requireTask(this.#parts.store, id));
+    const state = await requireTask(this.#parts.store, id);
+    if (isOnAnotherHost(state, this.#parts.host)) {
+      return readSavedDiff(state, await this.#repositories.of(state.spec), { patch });
+    }
+    const { repository, worktree } = await this.#locate(state);
     return readWorktreeDiff(worktree, repository, { patch });
   }
 
   async predictMerge(name: string, given: MergeTask = {}): Promise<MergeReport> {
     const id = parseTaskName(name);
     const options = parseInput(MergeTaskRequest, given, "the merge");
-    const state = await requireTask(this.#parts.store, id);
-    const { repository, worktree } = await this.#locate(state);
-    const { how, into } = await this.#mergeSettings(repository, state, options);
-    return predictBranchMerge(repository, { branch: worktree.branch, into, how });
+    const state = await this.#bringHere(await requireTask(this.#parts.store, id));
+    const { worktree, ...opened } = await this.#locate(state);
+    const { how, into } = await this.#mergeSettings(opened, state, options);
+    const target = opened.mirror && openMergeRemote(opened.mirror, into);
+    await target?.refresh();
+    return predictBranchMerge(opened.repository, { branch: worktree.branch, into, how, intoRef: target?.ref });
   }
 
   async merge(name: string, given: MergeTask = {}): Promise<MergeReport> {
@@ -216,25 +245,33 @@ export class Pool implements Tasks {
       if (!isEnded(state)) {
         throw new RookeryError("task_state", `task ${id} is ${state.phase}; wait until it ends, or stop it first`);
       }
-      const { repository, worktree } = await this.#locate(state);
-      const wanted = await this.#mergeSettings(repository, state, options);
-      await readBranches(repository, { branch: worktree.branch, into: wanted.into }); // a wrong name leaves no trace
+      const signal = writer.lost;
+      await bringWorktreeHere({ parts, writer, ...(await this.#repositories.of(state.spec)), signal });
+      const { worktree, ...opened } = await this.#locate(writer.state);
+      const { repository, mirror } = opened;
+      const wanted = await this.#mergeSettings(opened, state, options);
+      const intoRef = mirror && openMergeRemote(mirror, wanted.into).ref;
+      await readBranches(repository, { branch: worktree.branch, into: wanted.into, intoRef }); // a wrong name leaves no trace
       await commitRemainingChanges({ parts, writer, repository, worktree });
-      return mergeTask({ parts, writer, repository, signal: writer.lost }, wanted);
+      if (mirror !== undefined) await saveProgress({ parts, writer, mirror, worktree }); // another host may have to finish the merge
+      return mergeTask({ parts, writer, ...opened, signal, unreachable: "reject" }, wanted);
     });
   }
 
   async remove(given: string, options: { readonly force?: boolean | undefined } = {}): Promise<RemovedTask> {
     const id = parseTaskName(given);
     const { force = false } = parseInput(RemoveTaskRequest, options, "the removal");
-    return this.#withWriter(id, (writer) => removeTask(this.#parts, (cwd) => this.#repository(cwd), writer, force));
+    const state = await requireTask(this.#parts.store, id);
+    requireReachable(state, this.#parts.host);
+    if (!force && !state.removed) await this.#bringHere(state); // to see whether work would be lost
+    return this.#withWriter(id, (writer) => removeTask(this.#parts, this.#repositories, writer, force));
   }
 
   async collect(given: CollectTasks = {}): Promise<CollectReport> {
     const options = parseInput(CollectTasksRequest, given, "the collection");
     const withWriter: WithTaskWriter = async (id, work) =>
       (await this.#parts.store.task(id)) === undefined ? work(undefined) : this.#withWriter(id, work);
-    return collectTasks(this.#parts, (cwd) => this.#repository(cwd), withWriter, options);
+    return collectTasks(this.#parts, this.#repositories, withWriter, options);
   }
 
   follow(query: FollowTasks): AsyncIterable<FeedEvent> {
@@ -255,29 +292,40 @@ export class Pool implements Tasks {
   }
 
   async #readQueue(): Promise<TaskQueue> {
-    return readTaskQueue(this.#parts.store, await this.#parts.maxRunning());
+    const { store, clock, host } = this.#parts;
+    return readTaskQueue(store, { maxRunning: await this.#parts.maxRunning(), now: clock.now(), host });
   }
 
-  /** Finds the repository of a folder. Opens each repository only once. */
-  async #repository(cwd: string): Promise<Repository> {
-    const known = this.#repositories.get(cwd);
-    if (known !== undefined) return known;
-    const env = await gitVariables(this.#parts, cwd);
-    const opened = openRepository(cwd, { env, marker: this.#parts.claim() });
-    const { root } = await opened;
-    const first = this.#repositories.get(root) ?? opened;
-    this.#repositories.set(root, first);
-    return first;
+  /** Resolves with undefined if only this host can run the task. Rejects with `base_not_found` if commits are not pushed. */
+  async #findRemote(
+    repository: Repository,
+    base: string | undefined,
+  ): Promise<Pick<TaskSpec, "remote" | "base"> | undefined> {
+    if (this.#parts.mirrors?.forNewTasks !== true) return undefined;
+    const found = await resolveTaskRemote(repository, base);
+    return found && { remote: found.url, base: found.base };
   }
 
-  async #locate(state: TaskState): Promise<{ readonly repository: Repository; readonly worktree: Worktree }> {
+  /** Restores the worktree of an ended task here if another host has it. Resolves with the state after that. */
+  async #bringHere(state: TaskState): Promise<TaskState> {
+    if (!isEnded(state) || !isOnAnotherHost(state, this.#parts.host)) return state;
+    return this.#withWriter(state.id, async (writer) => {
+      const opened = await this.#repositories.of(state.spec);
+      await bringWorktreeHere({ parts: this.#parts, writer, ...opened, signal: writer.lost });
+      return writer.state;
+    });
+  }
+
+  async #locate(state: TaskState): Promise<TaskRepository & { readonly worktree: Worktree }> {
     const { id, spec, worktree: known } = state;
     if (known === undefined || known.removed) {
       const why = known === undefined ? `task ${id} has no worktree yet` : `the worktree of task ${id} was removed`;
       throw new RookeryError("worktree_missing", why);
     }
-    const repository = await this.#repository(spec.repository);
-    const worktree = await findWorktree(repository, id);
+    requireReachable(state, this.#parts.host);
+    if (isOnAnotherHost(state, this.#parts.host)) throw worktreeElsewhere(state);
+    const opened = await this.#repositories.of(spec);
+    const worktree = await findWorktree(opened.repository, id);
     if (worktree === undefined) {
       const fix = `\`rookery task resume ${id}\` creates it again from branch ${known.branch}`;
       throw new RookeryError(
@@ -285,14 +333,14 @@ export class Pool implements Tasks {
         `the worktree of task ${id} no longer exists at ${known.path}; ${fix}`,
       );
     }
-    return { repository, worktree: { ...worktree, base: known.base, baseCommit: known.baseCommit } };
+    return { ...opened, worktree: { ...worktree, base: known.base, baseCommit: known.baseCommit } };
   }
 
-  async #mergeSettings(repository: Repository, state: TaskState, { how, into, gate, message }: MergeTask) {
-    const config = await this.#parts.config(repository.root);
+  async #mergeSettings(opened: TaskRepository, state: TaskState, { how, into, gate, message }: MergeTask) {
+    const config = await this.#parts.config(opened.repository.root);
     return {
       how: how ?? config.merge.how,
-      into: await resolveMergeTarget(repository, state, into),
+      into: await resolveMergeTarget(opened, state, into),
       gate: gate === false ? undefined : (gate ?? config.merge.gate),
       message,
     };
@@ -308,7 +356,7 @@ export class Pool implements Tasks {
     try {
       await this.#withWriter(id, async (writer) => {
         if (isEnded(writer.state)) return;
-        await endAbandonedTask({ parts: this.#parts, repositories: (cwd) => this.#repository(cwd), writer });
+        await endAbandonedTask({ parts: this.#parts, repositories: this.#repositories, writer });
       });
       return true;
     } catch (error) {

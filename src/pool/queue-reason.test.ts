@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { TaskState } from "../domain/index.ts";
-import { formatQueueLimit, type TaskQueue } from "./queue-reason.ts";
+import type { StoredWorker, TaskState } from "../domain/index.ts";
+import { formatWaitReason, type TaskQueue } from "./queue-reason.ts";
 
 const LIMITS = { repository: undefined, agent: undefined, provider: undefined };
 
@@ -19,32 +19,78 @@ it.each<[string, TaskState, Partial<TaskQueue>, string | undefined]>([
     "all slots are taken",
     task("9"),
     { busy: [task("1"), task("2")], waiting: 2, queued: [task("9"), task("8"), task("7")] },
-    "2 of at most 2 tasks run, 2 of them wait for an answer; 2 queued before it (limit: defaults.max_running)",
+    "2 tasks are running and the limit is 2 (defaults.max_running); 2 of them wait for an answer; 2 are queued before it",
   ],
   [
     "a higher priority goes first",
     task("9", { priority: 5 }),
     { busy: [task("1"), task("2")], waiting: 1, queued: [task("9"), task("8")] },
-    "2 of at most 2 tasks run, 1 of them waits for an answer; it is next (limit: defaults.max_running)",
+    "2 tasks are running and the limit is 2 (defaults.max_running); 1 of them waits for an answer; it is next",
   ],
   [
     "the repository is full",
     task("9", { limits: { ...LIMITS, repository: 1 } }),
     { busy: [task("1"), task("2", { repository: "/other" })], maxRunning: 4 },
-    "1 of at most 1 tasks of this repository run; it is next (limit: limits.per_repository)",
+    "1 task of this repository is running and the limit is 1 (limits.per_repository); it is next",
   ],
   [
     "the agent is busy",
     task("9", { limits: { ...LIMITS, agent: 1 } }),
     { busy: [task("1")], maxRunning: 4 },
-    "1 of at most 1 tasks of agent robin run; it is next (limit: agents.robin.max_running)",
+    "1 task of agent robin is running and the limit is 1 (agents.robin.max_running); it is next",
   ],
   [
     "the provider is busy",
     task("9", { limits: { ...LIMITS, provider: 1 } }),
     { busy: [task("1")], maxRunning: 4 },
-    "1 of at most 1 tasks of provider p run; it is next (limit: limits.providers.p)",
+    "1 task of provider p is running and the limit is 1 (limits.providers.p); it is next",
   ],
 ])("says why a task is queued: %s", (_, state, change, reason) => {
-  expect(formatQueueLimit(state, queue(change))).toBe(reason);
+  expect(formatWaitReason(state, queue(change))).toBe(reason);
+});
+
+function worker(host: string, more: Partial<StoredWorker> = {}): StoredWorker {
+  const abilities = { labels: [], agents: ["robin"], unreadyAgents: ["wren"], onlyAgents: false, mirrors: true };
+  return { host, ...abilities, ...more } as unknown as StoredWorker;
+}
+
+it.each<[string, Partial<TaskState["spec"]>, readonly StoredWorker[], string | undefined]>([
+  ["a worker can run it", { host: "a" }, [worker("b"), worker("a")], undefined],
+  ["nothing is known about an agent of the repository", { agent: "own" }, [worker("a")], undefined],
+  ["no worker runs", {}, [], "no worker is running: start one with rookery worker"],
+  ["no worker has the agent", { agent: "wren" }, [worker("a"), worker("b")], "no worker has agent wren"],
+  [
+    "a later stage has an agent that no worker has",
+    { stages: [{ kind: "agent", name: "review", agent: "wren", tries: 1 }] },
+    [worker("a")],
+    "no worker has agent wren",
+  ],
+  [
+    "the only workers take other agents",
+    { agent: "own" },
+    [worker("a", { onlyAgents: true })],
+    "no worker has agent own",
+  ],
+  ["no worker has the label", { labels: ["gpu"] }, [worker("a", { labels: ["big"] })], "no worker has the label gpu"],
+  [
+    "its repository is on a host without a worker",
+    { host: "a" },
+    [worker("b")],
+    "waits for host a, which has its repository; no worker runs there",
+  ],
+  ["its repository has a remote", { host: "a", remote: "x" }, [worker("b")], undefined],
+  [
+    "its repository has a remote, but hosts take only their own",
+    { host: "a", remote: "x" },
+    [worker("b", { mirrors: false })],
+    "waits for host a, which has its repository; no worker runs there",
+  ],
+  [
+    "its own host lacks the agent",
+    { host: "a", agent: "wren" },
+    [worker("a"), worker("b")],
+    "no worker has agent wren",
+  ],
+])("says why no worker takes a task: %s", (_, spec, workers, reason) => {
+  expect(formatWaitReason(task("1", { stages: [], ...spec }), queue({ workers }))).toBe(reason);
 });

@@ -1,21 +1,41 @@
-/** Explains why a queued task that nothing else holds back has not started: a limit, and the tasks before it. */
-import { MAX_PAGE, type Store, type TaskState } from "../domain/index.ts";
+/** Explains why a queued task has not started: no worker can run it, or a limit holds it back. */
+import {
+  findPlacementProblem,
+  MAX_PAGE,
+  taskPlacement,
+  type Store,
+  type StoredWorker,
+  type TaskState,
+} from "../domain/index.ts";
 
 /** The tasks that compete for the limits. */
 export interface TaskQueue {
   /** Tasks that are being prepared or running. */
   readonly busy: readonly TaskState[];
-  /** How many of those wait for an answer of a person. */
+  /** How many of those wait for a person's answer. */
   readonly waiting: number;
   /** Newest first. */
   readonly queued: readonly TaskState[];
   readonly maxRunning: number;
+  /** Living workers that run tasks. Undefined if one host has the store to itself and no worker is registered. */
+  readonly workers?: readonly StoredWorker[] | undefined;
+}
+
+export interface QueueContext {
+  readonly maxRunning: number;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** The ID of this host, if several hosts share the store. */
+  readonly host: string | undefined;
 }
 
 /** Longer queues are not counted to their end. */
 const MAX_COUNTED = 1_000;
 
-export async function readTaskQueue(store: Store, maxRunning: number): Promise<TaskQueue> {
+export async function readTaskQueue(store: Store, { maxRunning, now, host }: QueueContext): Promise<TaskQueue> {
+  const known = await store.workers();
+  const living = known.filter(({ until, state, maxRunning: places }) => until > now && state === "ready" && places > 0);
+  const workers = host === undefined && known.length === 0 ? undefined : living;
   const busy = await store.tasks({ phases: ["preparing", "running"], limit: MAX_PAGE });
   const sessions = await Promise.all(
     busy.map(async ({ current }) =>
@@ -23,18 +43,41 @@ export async function readTaskQueue(store: Store, maxRunning: number): Promise<T
     ),
   );
   const waiting = sessions.filter((session) => session?.status === "waiting").length;
-  return { busy, waiting, maxRunning, queued: await store.tasks({ phases: ["queued"], limit: MAX_COUNTED }) };
+  return { busy, waiting, maxRunning, workers, queued: await store.tasks({ phases: ["queued"], limit: MAX_COUNTED }) };
 }
 
-/** Undefined if no limit holds the task back: then the next process that runs tasks starts it. */
-export function formatQueueLimit(state: TaskState, queue: TaskQueue): string | undefined {
+/** Undefined if nothing holds the task back: then the next process that runs tasks starts it. */
+export function formatWaitReason(state: TaskState, queue: TaskQueue): string | undefined {
+  const missing = formatMissingWorker(state, queue.workers);
+  if (missing !== undefined) return missing;
   const limit = findReachedLimit(state, queue);
   if (limit === undefined) return undefined;
   const waits =
-    queue.waiting === 0 ? "" : `, ${queue.waiting} of them ${queue.waiting === 1 ? "waits" : "wait"} for an answer`;
+    queue.waiting === 0 ? "" : `; ${queue.waiting} of them ${queue.waiting === 1 ? "waits" : "wait"} for an answer`;
   const before = queue.queued.filter((other) => isBefore(other, state)).length;
-  const place = before === 0 ? "it is next" : `${before}${before >= MAX_COUNTED ? " or more" : ""} queued before it`;
-  return `${limit.running} of at most ${limit.max} tasks${limit.of} run${waits}; ${place} (limit: ${limit.setting})`;
+  const place =
+    before === 0
+      ? "it is next"
+      : `${before}${before >= MAX_COUNTED ? " or more" : ""} ${before === 1 ? "is" : "are"} queued before it`;
+  const running =
+    limit.running === 1 ? `1 task${limit.of} is running` : `${limit.running} tasks${limit.of} are running`;
+  return `${running} and the limit is ${limit.max} (${limit.setting})${waits}; ${place}`;
+}
+
+/** Names what no living worker has. Undefined if one can run the task, or nothing is known about workers. */
+function formatMissingWorker({ spec }: TaskState, workers: readonly StoredWorker[] | undefined): string | undefined {
+  if (workers === undefined) return undefined;
+  if (workers.length === 0) return "no worker is running: start one with rookery worker";
+  const task = { agent: spec.agent, placement: taskPlacement(spec) };
+  const problems = workers.map((worker) => findPlacementProblem(task, worker));
+  if (problems.includes(undefined)) return undefined;
+  const near = problems.filter((problem) => problem?.lacks !== "host"); // workers that have the repository
+  const [problem] = near.length > 0 ? near : problems;
+  if (problem?.lacks === "host")
+    return `waits for host ${problem.host}, which has its repository; no worker runs there`;
+  return problem?.lacks === "label"
+    ? `no worker has the label ${problem.label}`
+    : `no worker has agent ${problem?.agent ?? ""}`;
 }
 
 interface ReachedLimit {

@@ -25,7 +25,10 @@ export function runInterrupted(message = "the process that ran the task ended"):
   return new RunEnd({ type: "task.queued", why: "interrupted", message });
 }
 
-/** This process cannot run the agent of a task whose turn another process started. That work must not be lost. */
+/**
+ * This process cannot continue a task: it lacks the agent of a turn that another process started, or cannot reach the
+ * remote. That work must not be lost.
+ */
 export function runUnavailable(message: string): RunEnd {
   return new RunEnd({ type: "task.queued", why: "unavailable", message });
 }

@@ -4,15 +4,18 @@ import {
   messageOf,
   type ClaimedTask,
   type Stage,
+  type Store,
   type TaskEventBody,
   type TaskState,
 } from "../domain/index.ts";
+import { watchWithRetry } from "../session/index.ts";
 import { budgetReached, remainingMs } from "./budget.ts";
 import { endTask } from "./end-task.ts";
 import type { PoolParts, Repositories } from "./parts.ts";
-import { holdTaskWriter } from "./task-writer.ts";
+import { holdTaskWriter, type TaskWriter } from "./task-writer.ts";
 import { prepareWorktree } from "./prepare.ts";
-import { runFailed, isLogFailure, RunEnd } from "./run-end.ts";
+import { ProgressSaver } from "./remote/saver.ts";
+import { runFailed, runStopped, runUnavailable, isLogFailure, RunEnd } from "./run-end.ts";
 import { AgentFailure, runAgentStage } from "./stage/agent.ts";
 import { runCommandStage } from "./stage/command.ts";
 import { runMergeStage } from "./stage/merge.ts";
@@ -32,6 +35,7 @@ export async function runTask(
   await using writer = holdTaskWriter({ ...parts, owner: lease.owner }, state, lease);
   const lost = () => ending.abort(writer.lost.reason);
   writer.lost.addEventListener("abort", lost, { once: true });
+  using _stop = watchStopRequests(parts.store, writer, () => ending.abort(runStopped("stopped by the user")));
   using time = new TimeLimit(remainingMs(state), () =>
     ending.abort(budgetReached(state.id, `${state.spec.budget.seconds} s`)),
   );
@@ -39,6 +43,18 @@ export async function runTask(
   if (end.type === "task.ended") await endTask({ parts, repositories, writer }, end);
   else await writer.write(end);
   return end;
+}
+
+/** Calls `onStop` when another process has asked to stop the task. May call it more than once. */
+function watchStopRequests(store: Store, writer: TaskWriter, onStop: () => void): Disposable {
+  const end = new AbortController();
+  const { signal } = end;
+  const watch = () => store.watchTaskHead({ taskId: writer.state.id, after: writer.state.head, signal });
+  const onHead = async (head: number): Promise<void> => {
+    if ((await writer.catchUpTo(head)).stopAsked && !signal.aborted) onStop();
+  };
+  void watchWithRetry(watch, onHead, signal);
+  return { [Symbol.dispose]: () => end.abort() };
 }
 
 async function runToEnd(
@@ -49,10 +65,12 @@ async function runToEnd(
 ): Promise<TaskEventBody> {
   try {
     if (writer.state.stopAsked) return { type: "task.ended", outcome: "stopped" };
-    const repository = await repositories(writer.state.spec.repository);
-    await repository.requireIdentity();
-    const prepared = await prepareWorktree(parts, writer, repository, signal);
-    await runStages({ parts, writer, repository, ...prepared, signal, time });
+    const opened = await repositories.of(writer.state.spec);
+    await opened.repository.requireIdentity();
+    const prepared = await prepareWorktree(parts, writer, opened, signal);
+    const { mirror } = opened;
+    await using saver = mirror && new ProgressSaver({ parts, writer, mirror, ...prepared });
+    await runStages({ parts, writer, ...opened, ...prepared, saver, signal, time });
     return { type: "task.ended", outcome: "done" };
   } catch (error) {
     return toEndEvent(parts, writer.state, signal.aborted ? signal.reason : error);
@@ -68,6 +86,7 @@ async function runStages(run: TaskRun): Promise<void> {
     if (stage === undefined) return;
     const attempt = current?.stage === index ? current.attempt : (attempts[index] ?? 0) + 1;
     const { passed, message } = await runStage(run, stage, { index, attempt });
+    await run.saver?.save();
     const said = message !== undefined && { message };
     const backTo = spec.stages.findIndex(({ name }) => name === stage.backTo);
     const goesBack = !passed && backTo !== -1 && attempt < stage.tries;
@@ -105,6 +124,8 @@ function toEndEvent({ clock }: PoolParts, state: TaskState, error: unknown): Tas
     return { type: "task.queued", why: "retried", message: error.message, notBefore };
   }
   if (isLogFailure(error)) throw error;
+  const isOfHost = isRookeryError(error, "remote_unreachable") || isRookeryError(error, "not_trusted");
+  if (state.spec.remote !== undefined && isOfHost) return runUnavailable(error.message).event; // another host may run it
   return runFailed(isRookeryError(error) ? error.code : "internal", messageOf(error)).event;
 }
 

@@ -1,23 +1,33 @@
-/** Claims tasks within the limits, runs them concurrently, and obeys stop requests of other processes. */
+/** Claims tasks within the limits, and runs them concurrently. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { isEnded, isRookeryError, type ClaimedTask, type TaskEventBody } from "../domain/index.ts";
-import { DEFAULT_LEASE_TIMING, abandonLease } from "../session/index.ts";
+import { DEFAULT_LEASE_TIMING, abandonLease, watchWithRetry } from "../session/index.ts";
 import { chooseNext } from "./choose.ts";
+import { canPlace, isOurTurn, plainPlacement, type PlacementRules } from "./placement.ts";
 import type { PoolParts, Repositories } from "./parts.ts";
 import { runInterrupted, runStopped } from "./run-end.ts";
-import { finishAbandonedMerges, requeueAbandoned } from "./recover.ts";
+import { finishAbandonedMerges, listAbandoned, requeueAbandoned } from "./recover.ts";
+import { RetryTimes } from "./remote/wait-for-remote.ts";
 import { runTask } from "./run.ts";
 
 export interface RunTasks {
   /** Runs only this task and resolves when it has ended. Default: runs all tasks until the signal aborts. */
   readonly only?: string | undefined;
   readonly signal: AbortSignal;
+  /** Takes no more tasks when it aborts, and resolves when the running ones have ended. */
+  readonly drain?: AbortSignal | undefined;
+  /** How many tasks this call runs at once. Default: the limit of all processes, `defaults.max_running`. */
+  readonly maxRunning?: number | undefined;
+  /** Which tasks it takes. Default: those whose repository is on this host. */
+  readonly placement?: (() => PlacementRules) | undefined;
   /** Called for problems outside of a task, such as a log that cannot be written for a while. */
   readonly onProblem?: ((error: unknown) => void) | undefined;
 }
 
-/** How often to look for changes by other processes. Changes by this process are seen immediately. */
-const POLL_MS = 200;
+/** How often to look without a change: a task may start because its time has come. */
+const LOOK_MS = 1_000;
+/** How often to look at most because of changes by other processes. Those by this process are seen immediately. */
+const MIN_LOOK_MS = 200;
 const RECOVER_MS = 2_000;
 /** How long to wait after a failure of the log or the configuration. */
 const PROBLEM_MS = 2_000;
@@ -49,7 +59,11 @@ export class Scheduler {
   #claims = 0;
   #recoverAt = 0;
   #merging: Promise<void> | undefined;
+  /** When to try merges again whose remote was unreachable. */
+  readonly #mergeRetries = new RetryTimes();
   #nudges = 0;
+  /** By `performance.now()`. */
+  #lookedAt = 0;
   readonly #wakes = new Set<() => void>();
 
   constructor(parts: PoolParts, repositories: Repositories) {
@@ -73,11 +87,13 @@ export class Scheduler {
   /** Rejects if the log was closed, or its file was deleted or replaced; any other problem is passed to `onProblem`. */
   async run({ onProblem = () => undefined, ...wanted }: RunTasks): Promise<void> {
     const own: RunRequest = { ...wanted, onProblem };
-    const { only, signal } = own;
+    const { only, signal, drain } = own;
+    const ended = new AbortController();
+    const watching = this.#watchTasks(ended.signal);
     try {
-      while (!signal.aborted) {
+      while (!signal.aborted && !(drain?.aborted === true && this.#countRunning(own) === 0)) {
         const seen = this.#nudges;
-        let restMs = POLL_MS;
+        let restMs = LOOK_MS;
         try {
           if (await this.#hasEnded(only)) return;
           await this.#look(own);
@@ -86,12 +102,13 @@ export class Scheduler {
           onProblem(error);
           restMs = PROBLEM_MS;
         }
-        await this.#rest(signal, seen, restMs);
+        await this.#rest([signal, ...(drain === undefined ? [] : [drain])], seen, restMs);
       }
     } finally {
+      ended.abort();
       const running = [...this.#running.values()].filter(({ of }) => of === own);
       for (const { ending } of running) ending.abort(runInterrupted());
-      await Promise.all([...running.map(({ done }) => done), this.#merging]);
+      await Promise.all([...running.map(({ done }) => done), this.#merging, watching]);
     }
   }
 
@@ -102,38 +119,51 @@ export class Scheduler {
   }
 
   async #look(own: RunRequest): Promise<void> {
-    const { only, signal } = own;
+    const { signal } = own;
+    this.#lookedAt = performance.now();
     await this.#recover(own);
-    await this.#abortStoppedTasks();
     const maxRunning = await this.#parts.maxRunning();
-    while (!signal.aborted && this.#running.size < maxRunning) {
-      const claimed = await this.#claim(maxRunning, only);
+    const isFull = () => this.#running.size >= maxRunning || this.#countRunning(own) >= (own.maxRunning ?? Infinity);
+    while (!signal.aborted && own.drain?.aborted !== true && !isFull()) {
+      const claimed = await this.#claim(maxRunning, own);
       if (claimed === undefined) return;
       this.#start(claimed, own);
     }
+  }
+
+  #countRunning(own: RunRequest): number {
+    return Array.from(this.#running.values()).filter(({ of }) => of === own).length;
   }
 
   /** Does not wait for merges, so that other tasks can start meanwhile. */
   async #recover({ signal, onProblem }: RunRequest): Promise<void> {
     if (performance.now() < this.#recoverAt) return; // a monotonic clock: the system time may be set back
     this.#recoverAt = performance.now() + RECOVER_MS;
-    await requeueAbandoned(this.#parts, this.#repositories, (id) => this.#running.has(id));
-    this.#merging ??= finishAbandonedMerges(this.#parts, this.#repositories, signal)
+    const abandoned = await listAbandoned(this.#parts, (id) => this.#running.has(id));
+    await requeueAbandoned(this.#parts, this.#repositories, abandoned);
+    this.#merging ??= finishAbandonedMerges(this.#parts, this.#repositories, abandoned, signal, this.#mergeRetries)
       .catch(onProblem)
       .finally(() => {
         this.#merging = undefined;
       });
   }
 
-  async #abortStoppedTasks(): Promise<void> {
-    for (const [id, { ending }] of this.#running) {
-      const state = await this.#parts.store.task(id);
-      if (state?.stopAsked === true) ending.abort(runStopped("stopped by the user"));
-    }
+  /** Looks when the log of a task has grown, at most every MIN_LOOK_MS. Never rejects. */
+  async #watchTasks(signal: AbortSignal): Promise<void> {
+    const onChange = async (): Promise<void> => {
+      const restMs = this.#lookedAt + MIN_LOOK_MS - performance.now();
+      if (restMs > 0) await sleep(restMs, undefined, { signal, ref: false }).catch(() => undefined);
+      if (!signal.aborted) this.nudge();
+    };
+    await watchWithRetry(() => this.#parts.store.watchTasks({ signal }), onChange, signal);
   }
 
-  async #claim(maxRunning: number, only: string | undefined): Promise<ClaimedTask | undefined> {
-    const { store, clock, leaseTiming = DEFAULT_LEASE_TIMING } = this.#parts;
+  async #claim(
+    maxRunning: number,
+    { only, placement = () => plainPlacement(this.#parts.host) }: RunRequest,
+  ): Promise<ClaimedTask | undefined> {
+    const { store, clock, host, leaseTiming = DEFAULT_LEASE_TIMING } = this.#parts;
+    const rules = placement();
     this.#claims += 1;
     const owner = `${this.#parts.claim()}/task-${this.#claims}`;
     try {
@@ -142,12 +172,11 @@ export class Scheduler {
         now: clock.now(),
         until: clock.now() + leaseTiming.ttlMs,
         only,
+        host,
+        skip: [...this.#unavailable.keys()].filter((id) => this.#isUnavailable(id)),
+        accepts: (state) => isOurTurn(state, rules, clock.now()),
         choose: (candidates, busy) =>
-          chooseNext(
-            candidates.filter(({ id }) => !this.#isUnavailable(id)),
-            busy,
-            maxRunning,
-          ),
+          chooseNext(candidates, busy, maxRunning, (candidate) => canPlace(candidate, rules)),
       });
     } catch (error) {
       abandonLease(owner); // the store may have granted the lease
@@ -182,14 +211,15 @@ export class Scheduler {
   }
 
   /** Returns immediately if something has changed since `seen`. */
-  async #rest(signal: AbortSignal, seen: number, ms: number): Promise<void> {
+  async #rest(signals: readonly AbortSignal[], seen: number, ms: number): Promise<void> {
     const rest = new AbortController();
     const wake = () => rest.abort();
     this.#wakes.add(wake);
-    signal.addEventListener("abort", wake, { once: true });
-    if (signal.aborted || this.#nudges !== seen) wake();
+    for (const signal of signals) signal.addEventListener("abort", wake, { once: true });
+    const [stop] = signals;
+    if (stop?.aborted === true || this.#nudges !== seen) wake();
     await sleep(ms, undefined, { signal: rest.signal }).catch(() => undefined);
     this.#wakes.delete(wake);
-    signal.removeEventListener("abort", wake);
+    for (const signal of signals) signal.removeEventListener("abort", wake);
   }
 }

@@ -1,6 +1,8 @@
 /** Writes the log of a task under a lease: one owner at a time. Other processes may still append a stop request. */
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   applyTask,
+  isEnded,
   isRookeryError,
   newId,
   RookeryError,
@@ -29,30 +31,46 @@ export interface TaskWriter extends AsyncDisposable {
   write(...bodies: TaskEventBody[]): Promise<TaskState>;
   /** Reads the events that other processes appended. */
   refresh(): Promise<TaskState>;
+  /** Like `refresh`, if the log has this head and our own events are not the reason. */
+  catchUpTo(head: number): Promise<TaskState>;
 }
 
 /** Bounds the retries after `append_conflict`. */
 const MAX_ATTEMPTS = 100;
 
+/** How long the process that ended a task may take to release it. */
+const RELEASE_MS = 2_000;
+const RELEASE_POLL_MS = 20;
+
 /** Takes the lease of the task. Rejects with `task_not_found`, or with `task_state` if a live process holds the lease. */
 export async function openTaskWriter(parts: TaskWriterParts, taskId: string): Promise<TaskWriter> {
-  const { store, clock, owner, leaseTiming: timing } = parts;
+  const { store } = parts;
   await requireTask(store, taskId);
-  const lease = await takeLease({ store, sessionId: taskId, owner, clock, timing }).catch((error: unknown) => {
-    if (!isRookeryError(error, "session_in_use")) throw error;
-    throw new RookeryError(
-      "task_state",
-      `task ${taskId} is in use by another process; stop it first, or wait until it ends`,
-      {
-        cause: error,
-      },
-    );
-  });
+  const lease = await takeTaskLease(parts, taskId);
   const state = await retryStore(() => requireTask(store, taskId)).catch(async (error: unknown) => {
     await releaseSessionLease(store, lease).catch(() => undefined); // report the first failure
     throw error;
   });
   return holdTaskWriter(parts, state, lease);
+}
+
+/** Waits for the lease if the task has ended: its process releases it only after the last event is visible to others. */
+async function takeTaskLease(
+  { store, clock, owner, leaseTiming: timing }: TaskWriterParts,
+  taskId: string,
+): Promise<Lease> {
+  for (const deadline = performance.now() + RELEASE_MS; ;) {
+    try {
+      return await takeLease({ store, sessionId: taskId, owner, clock, timing });
+    } catch (cause) {
+      if (!isRookeryError(cause, "session_in_use")) throw cause;
+      if (performance.now() >= deadline || !isEnded(await requireTask(store, taskId))) {
+        const advice = "stop it first, or wait until it ends";
+        throw new RookeryError("task_state", `task ${taskId} is in use by another process; ${advice}`, { cause });
+      }
+    }
+    await sleep(RELEASE_POLL_MS);
+  }
 }
 
 /** Opens a writer with a lease that the caller already holds. */
@@ -97,6 +115,7 @@ export function holdTaskWriter(
     lost: lost.signal,
     write: (...bodies) => inTurn(() => written(bodies)),
     refresh: () => inTurn(refreshed),
+    catchUpTo: (head) => inTurn(async () => (state.head < head ? refreshed() : state)),
     async [Symbol.asyncDispose]() {
       await last;
       await kept[Symbol.asyncDispose]();
@@ -124,4 +143,15 @@ export async function requireTask(store: Store, taskId: string): Promise<TaskSta
   const state = await store.task(taskId);
   if (state !== undefined) return state;
   throw new RookeryError("task_not_found", `there is no task ${taskId}; \`rookery task list\` lists all tasks`);
+}
+
+/** Resolves when the task has an event that the state does not have, or after this time in milliseconds. */
+export async function waitForTaskEvent(store: Store, { id, head }: TaskState, ms: number): Promise<void> {
+  const end = new AbortController();
+  const timer = setTimeout(() => end.abort(), ms);
+  try {
+    for await (const _ of store.watchTaskHead({ taskId: id, after: head, signal: end.signal })) return;
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -1,7 +1,7 @@
 /** Reads what the view of a task depends on, and builds the view that callers get. */
 import { buildTaskView, listNeededTasks, type Store, type TaskState, type TaskView } from "../domain/index.ts";
 import type { Clock } from "../stdx/index.ts";
-import { formatQueueLimit, type TaskQueue } from "./queue-reason.ts";
+import { formatWaitReason, type TaskQueue } from "./queue-reason.ts";
 
 /** `readQueue`: called for a queued task, to say which limit holds it back. */
 export async function toTaskView(
@@ -20,8 +20,9 @@ export async function toTaskView(
     findTask: (id) => needed.get(id),
     now: clock.now(),
   });
-  const isReady = view.status === "queued" && view.message === undefined && view.notBefore === undefined;
-  const reason = isReady ? formatQueueLimit(state, await readQueue()) : undefined;
+  const isExplained = view.message !== undefined && state.interruptedAt === undefined;
+  const isReady = view.status === "queued" && !isExplained && view.notBefore === undefined;
+  const reason = isReady ? formatWaitReason(state, await readQueue()) : undefined;
   return reason === undefined ? view : { ...view, message: reason };
 }
 

@@ -72,11 +72,11 @@ export async function startAgent(options: AgentCommand): Promise<AgentProcess> {
   const tail = new StderrTail();
   stderr.on("data", (bytes: Buffer) => {
     const text = tail.push(bytes);
-    const heard = text === "" ? undefined : onStderr?.(text);
-    if (!(heard instanceof Promise)) return;
+    const handled = text === "" ? undefined : onStderr?.(text);
+    if (!(handled instanceof Promise)) return;
     const resume = () => void stderr.resume();
     stderr.pause();
-    heard.then(resume, resume);
+    handled.then(resume, resume);
   });
   const transport = holdOutput(stdout, streamTransport(stdout, stdin, { maxMessageBytes, emptyLines }));
   return createAgentProcess(owned, { input: stdin, output: stdout, errors: stderr, tail, transport });
@@ -155,9 +155,9 @@ class Agent implements AgentProcess {
 
   async #exited(): Promise<ProgramExit> {
     const { ended, child } = this.#owned.group;
-    const said = streamEnded(this.#ends.errors ?? this.#ends.output);
+    const outputEnded = streamEnded(this.#ends.errors ?? this.#ends.output);
     await ended;
-    await Promise.race([said, this.#swept.catch(() => undefined)]); // `close` reports processes that could not be ended
+    await Promise.race([outputEnded, this.#swept.catch(() => undefined)]); // `close` reports processes that could not be ended
     return { exitCode: child.exitCode, signal: child.signalCode, stderr: this.stderrTail };
   }
 

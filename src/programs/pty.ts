@@ -12,9 +12,9 @@ import { streamTransport, type Transport } from "./transport.ts";
 const ON_TERMINAL = `PATH="$PATH:/usr/bin:/bin" ${RAW_MODE_COMMAND} <"$1" && printf ready && exec <"$1" >"$1" 2>&1 && shift && exec "$@"`;
 
 /**
- * Like `startAgent`, on a terminal with 200 columns that does not alter bytes. Stderr is part of the output, so `onStderr`
- * receives nothing, and the last lines that are not JSON serve as the stderr tail. Rejects with `agent_unavailable`, also
- * if the machine has no terminals, or with `cwd_missing`.
+ * Like `startAgent`, on a terminal with 200 columns that does not alter bytes. Stderr is part of the output, so
+ * `onStderr` receives nothing, and the last lines that are not JSON serve as the stderr tail. Rejects with
+ * `agent_unavailable`, for example if the machine has no terminals, or with `cwd_missing`.
  */
 export async function startPty(options: AgentCommand): Promise<AgentProcess> {
   const { command, cwd, marker, maxMessageBytes, emptyLines } = options;

@@ -1,4 +1,4 @@
-/** Reads JSON records, one per line, from a program that may print other text between and beside them. */
+/** Reads JSON records, one per line, from a program that may also print other text. */
 import { sanitizeTerminalText } from "./stderr-tail.ts";
 import type { TransportSink } from "./transport.ts";
 
@@ -31,7 +31,7 @@ export interface RecordOptions {
 export function readRecords(sink: RecordSink, { wholeLines = false }: RecordOptions = {}): TransportSink {
   let garbled = false;
   let broken = 0;
-  const tell = (text: string): void => {
+  const reportText = (text: string): void => {
     const shown = deliverText(text, sink);
     if (findRecordStart(shown, 0) === -1 || (broken += 1) > MAX_BROKEN_REPORTS) return;
     const more = broken === MAX_BROKEN_REPORTS ? "; further ones are not reported" : "";
@@ -43,7 +43,7 @@ export function readRecords(sink: RecordSink, { wholeLines = false }: RecordOpti
       if (whole !== undefined) deliverRecord(whole, line, sink);
       else if (line === "") sink.blank?.();
       else if (wholeLines) deliverLine(line, sink);
-      else findRecords(line, sink, tell);
+      else findRecords(line, sink, reportText);
     },
     oversize(head, _tail, bytes) {
       sink.dropped(`a line of ${bytes} bytes, which was dropped; it starts with: ${formatExcerpt(head)}`, "long");
@@ -69,8 +69,8 @@ function parseRecord(text: string): JsonRecord | undefined {
 }
 
 /**
- * Nested too deeply, a record that `JSON.parse` accepts exhausts the stack of the code that handles it. Nobody catches
- * what is thrown here, so that the process would end, with all its sessions.
+ * A deeply nested record that `JSON.parse` accepts can exhaust the stack of its handler. Nothing above catches that
+ * error, so it would end the process with all its sessions.
  */
 function deliverRecord(record: JsonRecord, text: string, sink: RecordSink): void {
   try {
@@ -88,7 +88,7 @@ const [PASSES, LOOKS] = [4, 1_000_000];
  * Finds records between other text: after a prompt, a color code or a carriage return, or two on one line. Gives up after
  * a bounded effort on lines with many false starts, which are then text.
  */
-function findRecords(line: string, sink: RecordSink, tell: (text: string) => void): void {
+function findRecords(line: string, sink: RecordSink, reportText: (text: string) => void): void {
   let looks = Math.max(PASSES * line.length, LOOKS);
   let from = 0;
   for (let at = findRecordStart(line, 0); at !== -1 && looks > 0;) {
@@ -99,12 +99,12 @@ function findRecords(line: string, sink: RecordSink, tell: (text: string) => voi
       at = findRecordStart(line, at + 1);
       continue;
     }
-    tell(line.slice(from, at));
+    reportText(line.slice(from, at));
     deliverRecord(record, line.slice(at, end), sink);
     from = end;
     at = findRecordStart(line, end);
   }
-  tell(line.slice(from));
+  reportText(line.slice(from));
 }
 
 /** Returns the index at which a nonempty record may start. */

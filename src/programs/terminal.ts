@@ -102,7 +102,7 @@ class TerminalOutput extends Readable {
     });
   }
 
-  /** Reads what libuv leaves unread when it takes a hang-up for the end (Node 20.20.2); at most about 12 KB. */
+  /** Reads what libuv leaves unread when it treats a hang-up as the end (Node 20.20.2); at most about 12 KB. */
   #rest(): Buffer[] {
     const chunks: Buffer[] = [];
     for (;;) {

@@ -1,7 +1,7 @@
 /** The sessions that this process drives. */
 import { RookeryError, type RemoteServerSpec } from "../domain/index.ts";
 import type { Authorizer } from "../mcp/authorizer.ts";
-import { prepareWith, type SharedServices } from "../opening/index.ts";
+import { createAgentPreparer, type SharedServices } from "../opening/index.ts";
 import {
   answerRequest,
   createSession,
@@ -24,14 +24,21 @@ export class LiveSessions {
     this.#authorizer = authorizer;
   }
 
+  /** How many sessions this process drives, without those of tasks. */
+  get count(): number {
+    return [...this.#sessions].filter(({ state }) => state.task === undefined).length;
+  }
+
   /** Rejects like `Rookery.openSession`, and with `store_closed` after `refuseNew`. */
   async open(options: OpenSessionOptions & Pick<NewSessionOptions, "child">): Promise<Session> {
     const { id, agent, model, permissions, title, task, child, budget, taskBudget } = options;
     const { resolveFolder } = this.#context;
     const cwd = options.cwd === undefined ? undefined : resolveFolder(options.cwd);
-    const prepare = prepareWith(this.#sharedServices, options);
+    if (id !== undefined && cwd === undefined) await this.#refuseOtherHost(id);
+    const prepare = createAgentPreparer(this.#sharedServices, options);
     const opening = {
       ...leaseOptionsOf(this.#context),
+      host: this.#context.sharedHost,
       attended: options.attended ?? true,
       onReleased: (released: Session) => void this.#sessions.delete(released),
     };
@@ -46,6 +53,17 @@ export class LiveSessions {
       throw new RookeryError("store_closed", "Rookery was closed while the session was opening");
     }
     return session;
+  }
+
+  /** Throws `other_host` if the working directory of the session is on another host. Worktrees of tasks may move. */
+  async #refuseOtherHost(id: string): Promise<void> {
+    const { store, sharedHost } = this.#context;
+    const { host, cwd, task } = (sharedHost === undefined ? undefined : await store.summary(id)) ?? {};
+    if (host === undefined || host === sharedHost || task !== undefined) return;
+    throw new RookeryError(
+      "other_host",
+      `session ${id} works in ${cwd ?? ""} on host ${host}, not on this host (${sharedHost ?? ""}): continue it there, or choose a directory of this host with --cwd`,
+    );
   }
 
   /** Ends a turn that a dead process left. With `turnId`, only this turn. Rejects like `settleStoredSession`. */

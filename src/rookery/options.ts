@@ -18,11 +18,25 @@ export interface RookeryOptions {
   readonly cwd?: string;
   /** Store to use instead of the one in `home`. The caller closes it. */
   readonly store?: Store;
+  /**
+   * Names this machine among those that share the store. Default: `ROOKERY_HOST_ID`, or `[host] id` of the user's file,
+   * or a name derived from the machine. If `store` is set, this says that other hosts use it too.
+   */
+  readonly host?: string;
   readonly clock?: Clock;
-  /** Duration of session and task leases. Must be the same in all processes that share a home. Default: 30 s, renewed every 10 s. */
+  /** Duration of session and task leases. Must be the same in all processes that share a store. Default: `[lease]`, or 30 s, renewed every 10 s. */
   readonly leaseTiming?: LeaseTiming;
+  /** What this process measures. False to export nothing, even if the environment asks for it. */
+  readonly telemetry?: TelemetrySettings | false;
   /** Called for each agent that is opened, since a plugin belongs to one session. */
   readonly plugins?: SharedServices["plugins"];
+}
+
+export interface TelemetrySettings {
+  /** Whether metrics are kept for `Rookery.telemetry`. Default: only if they or traces are exported. */
+  readonly metrics?: boolean;
+  /** Called with a sentence if something cannot be exported. */
+  readonly onProblem?: (message: string) => void;
 }
 
 export interface OpenSessionOptions extends AgentOverrides {

@@ -1,5 +1,5 @@
 /** Opens the pool of tasks, and runs its tasks in this process until it closes. */
-import { loadConfig, userDefaults } from "../config/index.ts";
+import { copyTrust, loadConfig, userDefaults } from "../config/index.ts";
 import { Pool, type RunTasks } from "../pool/index.ts";
 import type { LiveSessions } from "./live-sessions.ts";
 import type { ProcessContext } from "./process-context.ts";
@@ -14,8 +14,21 @@ export class PoolRunner {
   readonly #stopping = new AbortController();
   readonly #runs = new Set<Promise<void>>();
 
+  readonly #maxRunning: () => Promise<number>;
+
   constructor(context: ProcessContext, sessions: LiveSessions) {
-    this.pool = openPool(context, sessions);
+    this.#maxRunning = cachedMaxRunning(context.env);
+    this.pool = openPool(context, sessions, this.#maxRunning);
+  }
+
+  /** Aborts when the runner stops. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal;
+  }
+
+  /** How many tasks run at once, in all processes. */
+  maxRunning(): Promise<number> {
+    return this.#maxRunning();
   }
 
   /** Resolves when the signal aborts, the runner stops or, with `only`, that task has ended. */
@@ -43,12 +56,21 @@ export class PoolRunner {
   }
 }
 
-function openPool(context: ProcessContext, sessions: LiveSessions): Pool {
-  const { store, clock, leaseTiming, env, home, claim, resolveFolder, sweep } = context;
+function openPool(context: ProcessContext, sessions: LiveSessions, maxRunning: () => Promise<number>): Pool {
+  const { store, clock, leaseTiming, env, home, claim, resolveFolder, sweep, machine, sharedHost: host } = context;
+  const { root = home, repositories, saveMs } = machine.host;
+  const mirrors = {
+    root,
+    forNewTasks: repositories === "mirror",
+    saveMs,
+    copyTrust: (repository: string, mirror: string) => copyTrust(repository, mirror, env),
+  };
   return new Pool({
     store,
     clock,
     leaseTiming,
+    host,
+    mirrors: host === undefined ? undefined : mirrors,
     env,
     home,
     claim,
@@ -59,7 +81,7 @@ function openPool(context: ProcessContext, sessions: LiveSessions): Pool {
       const { withReadyDefault } = await import("../backends/readiness.ts");
       return withReadyDefault(await loadConfig({ cwd, env }), { env, cwd });
     },
-    maxRunning: cachedMaxRunning(env),
+    maxRunning,
     sweep,
   });
 }

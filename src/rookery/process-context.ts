@@ -1,21 +1,39 @@
 /** What one process needs to work with a home: the store, the owner of its leases and children, and its environment. */
 import { join, resolve } from "node:path";
-import { homeFolder } from "../config/index.ts";
+import { homeFolder, readMachineConfig, withoutBlobCredentials, type MachineConfig } from "../config/index.ts";
 import { withoutRookerySecrets } from "../domain/child-environment.ts";
 import { RookeryError, type Store } from "../domain/index.ts";
 import type { SharedServices } from "../opening/index.ts";
-import { DEFAULT_LEASE_TIMING, type LeaseTiming } from "../session/index.ts";
-import { DisposeStack, openOwner, sweepDeadOwners, systemClock, type Clock } from "../stdx/index.ts";
+import type { LeaseTiming } from "../session/index.ts";
+import {
+  declareHost,
+  DisposeStack,
+  machinePidScope,
+  openOwner,
+  ownPidScope,
+  sweepDeadOwners,
+  systemClock,
+  type Clock,
+  type EnvironmentVariables,
+} from "../stdx/index.ts";
+import type { Telemetry } from "../telemetry/index.ts";
 import { openConfiguredStore } from "./configured-store.ts";
+import { openConfiguredTelemetry } from "./configured-telemetry.ts";
+import { agreeOnLease } from "./lease-agreement.ts";
 import type { RookeryOptions } from "./options.ts";
 
 export interface ProcessContext {
   readonly home: string;
   readonly store: Store;
-  /** Without the secrets of Rookery itself. */
+  /** Undefined if nothing is measured. */
+  readonly telemetry: Telemetry | undefined;
+  /** Without the secrets of Rookery itself and the credentials of its blobs. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly leaseTiming: LeaseTiming;
+  readonly machine: MachineConfig;
+  /** The ID of this host, if other hosts can open the store. */
+  readonly sharedHost: string | undefined;
   readonly plugins: SharedServices["plugins"];
   /** The store, if this process opened it, and the owner. Add what has to close before them. */
   readonly owned: DisposeStack;
@@ -27,31 +45,60 @@ export interface ProcessContext {
   readonly sweep: () => Promise<void>;
 }
 
-/** Opens the store and ends the child processes of killed Rookery processes. Rejects with a `store_*` error. */
+/**
+ * Opens the store and ends the child processes of killed Rookery processes. Rejects with a `store_*` error, or with
+ * `config_invalid`.
+ */
 export async function openProcessContext(options: RookeryOptions): Promise<ProcessContext> {
   const { env = process.env, cwd, clock = systemClock, plugins = [] } = options;
-  const { leaseTiming = DEFAULT_LEASE_TIMING } = options;
   const home = options.home ?? homeFolder(env);
+  const machine = await readMachineConfig(options.host === undefined ? env : { ...env, ROOKERY_HOST_ID: options.host });
+  const { id: host, isDeclared } = machine.host;
+  declareHost(isDeclared ? host : undefined);
   const owners = join(home, "owners");
   await using opening = new DisposeStack();
-  const store = options.store ?? opening.use(await openConfiguredStore(options, home));
+  const { store: opened, isShared } =
+    options.store === undefined
+      ? await openOwnStore(opening, options, home)
+      : { store: options.store, isShared: options.host !== undefined };
+  const leaseTiming = options.leaseTiming ?? (await agreeOnLease(machine.lease, { store: opened, clock, isShared }));
   const sweep = async (): Promise<void> => {
     await sweepDeadOwners(owners);
   };
   await sweep();
-  const owner = opening.use(openOwner(owners));
+  const owner = opening.use(openOwner(owners, isDeclared ? ownPidScope(host) : machinePidScope()));
+  const telemetry = await openConfiguredTelemetry(options, { store: opened, claim: () => owner.claim() });
+  if (telemetry !== undefined) opening.use(telemetry);
   return {
     home,
-    store,
-    env: withoutRookerySecrets(env),
+    store: telemetry?.store ?? opened,
+    telemetry,
+    env: withoutRookerySecrets(await childrenEnvironment(options)),
     clock,
     leaseTiming,
+    machine,
+    sharedHost: isShared ? host : undefined,
     plugins,
     claim: () => owner.claim(),
     resolveFolder: (path) => resolveFolder(cwd, path),
     sweep,
     owned: opening.move(),
   };
+}
+
+/** Only the store of the configuration uses the credentials of blobs. */
+async function childrenEnvironment({ env = process.env, home, store }: RookeryOptions): Promise<EnvironmentVariables> {
+  return home === undefined && store === undefined ? withoutBlobCredentials(env) : env;
+}
+
+async function openOwnStore(
+  opening: DisposeStack,
+  options: RookeryOptions,
+  home: string,
+): Promise<Awaited<ReturnType<typeof openConfiguredStore>>> {
+  const opened = await openConfiguredStore(options, home);
+  opening.use(opened.store);
+  return opened;
 }
 
 /** Options of every call that takes a lease. */

@@ -31,7 +31,7 @@ export async function runAgentStage(run: TaskRun, stage: AgentStage, place: Stag
   try {
     const outcome = await withPausedTimer(run, session, () => runStageTurn(run, session, { ...place, stage }));
     throwUnlessDone(outcome, session, run.signal);
-    await session[Symbol.asyncDispose](); // its processes must not work in the folder any more
+    await session[Symbol.asyncDispose](); // its processes must not work in the folder anymore
     const said = await lastMessage(run.parts.store, session.id);
     await commitRemainingChanges(run);
     return toStageResult(stage, said);
@@ -182,7 +182,9 @@ async function followTurn(run: TaskRun, session: Session, turn: Turn): Promise<T
   }
 }
 
-/** Follows the log until the turn is parked or the task is over its budget. Resolves with undefined if the signal fires. */
+/**
+ * Follows the log until the turn is parked or the task is over its budget. Resolves with undefined if the signal fires.
+ */
 async function findReasonToLeave(
   { parts, writer }: TaskRun,
   session: Session,

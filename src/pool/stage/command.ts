@@ -6,7 +6,7 @@ import { openOutputRecorder } from "../output.ts";
 import type { StagePosition, TaskRun, StageResult } from "./task-run.ts";
 
 export async function runCommandStage(
-  { parts, writer, worktree, env, signal }: TaskRun,
+  { parts, writer, repository, worktree, env, signal }: TaskRun,
   stage: Extract<Stage, { kind: "command" }>,
   { index, attempt }: StagePosition,
 ): Promise<StageResult> {
@@ -15,7 +15,7 @@ export async function runCommandStage(
   const { exitCode, timedOut, tail } = await runCommand({
     command: stage.command,
     cwd: worktree.path,
-    env: await commandEnvironment(parts, writer.state.spec.repository, env),
+    env: await commandEnvironment(parts, repository.root, env),
     marker: parts.claim(),
     timeoutMs: stage.timeout * 1000,
     onOutput: (text) => output.add(text),

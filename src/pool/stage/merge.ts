@@ -9,10 +9,10 @@ export async function runMergeStage(
   stage: Extract<Stage, { kind: "merge" }>,
   { index, attempt }: StagePosition,
 ): Promise<StageResult> {
-  const { writer, repository } = run;
+  const { writer } = run;
   await writer.write({ type: "stage.started", stage: index, name: stage.name, attempt });
   await commitRemainingChanges(run);
-  const into = await resolveMergeTarget(repository, writer.state, stage.into);
+  const into = await resolveMergeTarget(run, writer.state, stage.into);
   const { outcome, conflicts, message } = await mergeTask(run, { how: stage.how, into, gate: stage.gate });
   if (outcome === "merged" || outcome === "nothing") return { passed: true };
   const files = conflicts.length === 0 ? "" : ` in ${conflicts.join(", ")}`;

@@ -1,13 +1,15 @@
 /** Types that all stages of a run share. */
-import type { Repository, Worktree } from "../../worktrees/index.ts";
-import type { PoolParts } from "../parts.ts";
+import type { Worktree } from "../../worktrees/index.ts";
+import type { PoolParts, TaskRepository } from "../parts.ts";
+import type { ProgressSaver } from "../remote/saver.ts";
 import type { TimeLimit } from "../time-limit.ts";
 import type { TaskWriter } from "../task-writer.ts";
 
-export interface TaskRun {
+export interface TaskRun extends TaskRepository {
   readonly parts: PoolParts;
   readonly writer: TaskWriter;
-  readonly repository: Repository;
+  /** Undefined if the task uses the repository of the user. */
+  readonly saver?: ProgressSaver | undefined;
   readonly worktree: Worktree;
   /** The variables of the task. */
   readonly env: Readonly<Record<string, string>>;

@@ -25,7 +25,9 @@ export interface StepContext {
   readonly sessionId: string | undefined;
   /** Aborts when the request is cancelled. Checked between steps. */
   readonly signal: AbortSignal;
-  /** Aborts waits that end with the request: pauses, gates, and requests whose answer a cancelled agent does not need. */
+  /**
+   * Aborts waits that end with the request: pauses, gates, and requests whose answer a cancelled agent does not need.
+   */
   readonly waitSignal: AbortSignal;
   /** Aborts waits for answers that the client owes even after `session/cancel`, such as to permission requests. */
   readonly owedSignal: AbortSignal;
@@ -50,7 +52,7 @@ export interface AcpAgentHost {
 
 export type CancelSource = "session/cancel" | "session/close" | "$/cancel_request" | "gone";
 
-/** The reason of an aborted signal. */
+/** The signal's reason, if it has aborted. */
 export class RequestCancelled extends Error {
   readonly by: CancelSource;
 
