@@ -18,6 +18,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Check that the server can answer requests: the store answers and has the right schema, and the server is not shutting down. 503 otherwise; with the token, the problem says why. For load balancers. */
+        get: operations["ready"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agents": {
         parameters: {
             query?: never;
@@ -215,7 +232,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The state of a session, as its events up to `head` fold to it. */
+        /** The state of a session: the fold of its events up to `head`. */
         get: operations["sessionState"];
         put?: never;
         post?: never;
@@ -232,7 +249,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Show the changes that the tools of a session made to files, as its log has them. */
+        /** Show the changes that the tools of a session made to files, as recorded in its log. */
         get: operations["diffSession"];
         put?: never;
         post?: never;
@@ -319,7 +336,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Answer a permission request or a question, also if another process drives the session. */
+        /** Answer a permission request or a question, even if another process drives the session. */
         post: operations["answerRequest"];
         delete?: never;
         options?: never;
@@ -354,7 +371,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Withdraw a queued input before an agent gets it, also if another process drives the session. */
+        /** Withdraw a queued input before an agent gets it, even if another process drives the session. */
         delete: operations["withdrawInput"];
         options?: never;
         head?: never;
@@ -659,7 +676,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Show the configuration of a folder as its files have it, with secrets masked. */
+        /** Show the configuration of a folder as its files set it, with secrets masked. */
         get: operations["describeConfig"];
         put?: never;
         post?: never;
@@ -676,7 +693,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Show how the last login to an MCP server went. */
+        /** Show the status of the last login to an MCP server. */
         get: operations["showMcpLogin"];
         put?: never;
         /** Start a login to an MCP server, for a person who opens its page on the server's machine. */
@@ -704,6 +721,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/workers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the workers of all hosts: what they run, ready agents, labels, version and state. */
+        get: operations["listWorkers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workers/{id}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a worker take nothing new, finish what it runs, and end. */
+        post: operations["drainWorker"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workers/{id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a worker hand over what it runs, and end. */
+        post: operations["stopWorker"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -715,7 +783,7 @@ export interface components {
             /** @description What happened, why, and what to do next. */
             detail: string;
             /** @enum {string} */
-            code: "session_not_found" | "session_closed" | "session_in_use" | "turn_in_progress" | "request_not_found" | "request_resolved" | "input_not_queued" | "append_conflict" | "lease_lost" | "store_locked" | "store_readonly" | "store_full" | "store_corrupt" | "store_newer" | "store_replaced" | "store_unavailable" | "store_closed" | "log_corrupt" | "config_invalid" | "not_trusted" | "agent_unknown" | "agent_unavailable" | "agent_not_ready" | "agent_exited" | "agent_failed" | "backend_unsupported" | "model_invalid" | "provider_unconfigured" | "provider_auth" | "provider_unreachable" | "provider_refused" | "provider_rate_limited" | "usage_limited" | "provider_overloaded" | "provider_failed" | "provider_unknown" | "provider_mismatch" | "context_overflow" | "model_not_found" | "code_unavailable" | "subagent_limit" | "tool_conflict" | "tools_stale" | "plugin_failed" | "mcp_unknown" | "mcp_unavailable" | "mcp_failed" | "mcp_login" | "cwd_missing" | "task_not_found" | "task_exists" | "task_state" | "git_missing" | "git_failed" | "repository_missing" | "repository_empty" | "repository_bare" | "repository_locked" | "identity_missing" | "base_not_found" | "branch_exists" | "worktree_missing" | "worktree_unmerged" | "checkout_dirty" | "setup_failed" | "stage_failed" | "merge_conflict" | "gate_failed" | "budget_reached" | "port_unavailable" | "disk_full" | "server_unreachable" | "server_running" | "unauthorized" | "input_invalid" | "input_too_large" | "attachment_missing" | "blob_not_found" | "usage" | "platform_unsupported" | "interrupted" | "internal";
+            code: "session_not_found" | "session_closed" | "session_in_use" | "turn_in_progress" | "request_not_found" | "request_resolved" | "input_not_queued" | "append_conflict" | "lease_lost" | "store_locked" | "store_readonly" | "store_full" | "store_corrupt" | "store_newer" | "store_replaced" | "store_unavailable" | "store_closed" | "log_corrupt" | "config_invalid" | "not_trusted" | "agent_unknown" | "agent_unavailable" | "agent_not_ready" | "agent_exited" | "agent_failed" | "backend_unsupported" | "model_invalid" | "provider_unconfigured" | "provider_auth" | "provider_unreachable" | "provider_refused" | "provider_rate_limited" | "usage_limited" | "provider_overloaded" | "provider_failed" | "provider_unknown" | "provider_mismatch" | "context_overflow" | "model_not_found" | "code_unavailable" | "subagent_limit" | "tool_conflict" | "tools_stale" | "plugin_failed" | "mcp_unknown" | "mcp_unavailable" | "mcp_failed" | "mcp_login" | "cwd_missing" | "task_not_found" | "task_exists" | "task_state" | "git_missing" | "git_failed" | "repository_missing" | "repository_empty" | "repository_bare" | "repository_locked" | "remote_unreachable" | "remote_refused" | "identity_missing" | "base_not_found" | "branch_exists" | "worktree_missing" | "worktree_unmerged" | "checkout_dirty" | "setup_failed" | "stage_failed" | "merge_conflict" | "gate_failed" | "budget_reached" | "port_unavailable" | "disk_full" | "server_unreachable" | "server_running" | "host_in_use" | "other_host" | "worker_not_found" | "unauthorized" | "input_invalid" | "input_too_large" | "attachment_missing" | "blob_not_found" | "usage" | "platform_unsupported" | "interrupted" | "internal";
             /** @description The path of the invalid input. */
             at?: string;
             /** @description The last position of the log, if the request asked for a later one. */
@@ -875,6 +943,7 @@ export interface components {
             parent?: string;
             depth?: number;
             task?: string;
+            host?: string;
             forkOf?: string;
             reopened?: boolean;
             copying?: boolean;
@@ -1497,6 +1566,8 @@ export interface components {
             depth?: number;
             /** @description The task that the session belongs to. */
             task?: string;
+            /** @description The host that has the folder, if several hosts share the store. */
+            host?: string;
             createdAt: string;
             updatedAt: string;
             /** @enum {string} */
@@ -1832,6 +1903,9 @@ export interface components {
                 prompt: string;
                 title: string;
                 repository: string;
+                host?: string;
+                remote?: string;
+                labels?: string[];
                 agent: string;
                 provider: string;
                 model?: string;
@@ -1910,6 +1984,7 @@ export interface components {
             type: "task.started";
             run: number;
             owner: string;
+            host?: string;
         } | {
             seq: number;
             /** Format: date-time */
@@ -1924,6 +1999,8 @@ export interface components {
             port?: number;
             copied?: string[];
             anew: boolean;
+            host?: string;
+            restored?: string;
         } | {
             seq: number;
             /** Format: date-time */
@@ -1932,6 +2009,15 @@ export interface components {
             /** @constant */
             type: "worktree.ready";
             setUp: boolean;
+        } | {
+            seq: number;
+            /** Format: date-time */
+            at: string;
+            taskId: string;
+            /** @constant */
+            type: "worktree.saved";
+            commit: string;
+            host?: string;
         } | {
             seq: number;
             /** Format: date-time */
@@ -2024,6 +2110,16 @@ export interface components {
             at: string;
             taskId: string;
             /** @constant */
+            type: "merge.waiting";
+            mergeId: string;
+            code: string;
+            message: string;
+        } | {
+            seq: number;
+            /** Format: date-time */
+            at: string;
+            taskId: string;
+            /** @constant */
             type: "merge.ended";
             mergeId: string;
             /** @enum {string} */
@@ -2069,6 +2165,10 @@ export interface components {
             /** @enum {string} */
             status: "queued" | "preparing" | "running" | "waiting" | "parked" | "done" | "failed" | "stopped";
             repository: string;
+            /** @description The host that runs the task or ran it last, if several hosts share the store. */
+            host?: string;
+            /** @description Labels that a worker must have to run the task. */
+            labels?: string[];
             agent: string;
             priority: number;
             needs: string[];
@@ -2150,6 +2250,8 @@ export interface components {
             };
             /** @description A pipeline of rookery.toml. Default: a single stage with the agent. */
             pipeline?: string;
+            /** @description Labels that a worker must have to run the task. */
+            labels?: string[];
         };
         StopTask: {
             reason?: string;
@@ -2185,7 +2287,7 @@ export interface components {
             commit?: string;
             conflicts: string[];
             commits: number;
-            /** @description True if an earlier merge did it, so that nothing was done now. */
+            /** @description True if an earlier merge merged these changes, so that nothing was done now. */
             already?: boolean;
             message?: string;
         };
@@ -2311,7 +2413,7 @@ export interface components {
             /** @description The time after which usage counts. */
             since?: string;
             timeZone: string;
-            /** @description One per combination of the requested `by`, sorted by them. */
+            /** @description One row per combination of the requested dimensions, sorted by them. */
             rows: components["schemas"]["UsageRow"][];
             total: {
                 inputTokens: number;
@@ -2340,6 +2442,9 @@ export interface components {
                 prompt: string;
                 title: string;
                 repository: string;
+                host?: string;
+                remote?: string;
+                labels?: string[];
                 agent: string;
                 provider: string;
                 model?: string;
@@ -2471,6 +2576,46 @@ export interface components {
             /** @description True if there are older sessions or tasks that are not listed. */
             truncated: boolean;
         };
+        Worker: {
+            id: string;
+            host: string;
+            /**
+             * @description `serve` also answers requests.
+             * @enum {string}
+             */
+            kind: "worker" | "serve";
+            /**
+             * @description `lost`: it has not renewed its record; its host or process is gone.
+             * @enum {string}
+             */
+            status: "ready" | "draining" | "stopping" | "stopped" | "lost";
+            version: string;
+            pid: number;
+            startedAt: string;
+            /** @description When it last renewed its record. */
+            heartbeatAt: string;
+            labels: string[];
+            /** @description Agents that are ready there. */
+            agents: string[];
+            /** @description Agents that are configured there but cannot run. */
+            unreadyAgents: string[];
+            /** @description How many tasks it runs at once. 0 if it runs none. */
+            maxRunning: number;
+            /** @description Tasks. */
+            running: {
+                id: string;
+                agent: string;
+                title: string;
+            }[];
+            /** @description How many more tasks it can take now. */
+            free: number;
+            /** @description Sessions that it drives, without those of tasks. */
+            sessions: number;
+        };
+        WorkerList: {
+            /** @description Oldest first. */
+            workers: components["schemas"]["Worker"][];
+        };
     };
     responses: never;
     parameters: never;
@@ -2496,6 +2641,74 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description Code input_invalid. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code internal. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code interrupted, store_closed, store_locked, store_unavailable. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ready: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The server can answer requests. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ready: true;
+                    };
                 };
             };
             /** @description Code input_invalid. */
@@ -3616,7 +3829,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code lease_lost, provider_mismatch, provider_unknown, session_closed, session_in_use, tool_conflict, turn_in_progress. */
+            /** @description Code lease_lost, other_host, provider_mismatch, provider_unknown, session_closed, session_in_use, tool_conflict, turn_in_progress. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5033,6 +5246,9 @@ export interface operations {
                                 prompt: string;
                                 title: string;
                                 repository: string;
+                                host?: string;
+                                remote?: string;
+                                labels?: string[];
                                 agent: string;
                                 provider: string;
                                 model?: string;
@@ -5111,6 +5327,7 @@ export interface operations {
                             type: "task.started";
                             run: number;
                             owner: string;
+                            host?: string;
                         } | {
                             seq: number;
                             /** Format: date-time */
@@ -5125,6 +5342,8 @@ export interface operations {
                             port?: number;
                             copied?: string[];
                             anew: boolean;
+                            host?: string;
+                            restored?: string;
                         } | {
                             seq: number;
                             /** Format: date-time */
@@ -5133,6 +5352,15 @@ export interface operations {
                             /** @constant */
                             type: "worktree.ready";
                             setUp: boolean;
+                        } | {
+                            seq: number;
+                            /** Format: date-time */
+                            at: string;
+                            taskId: string;
+                            /** @constant */
+                            type: "worktree.saved";
+                            commit: string;
+                            host?: string;
                         } | {
                             seq: number;
                             /** Format: date-time */
@@ -5219,6 +5447,16 @@ export interface operations {
                             mergeId: string;
                             commit: string;
                             tip?: string;
+                        } | {
+                            seq: number;
+                            /** Format: date-time */
+                            at: string;
+                            taskId: string;
+                            /** @constant */
+                            type: "merge.waiting";
+                            mergeId: string;
+                            code: string;
+                            message: string;
                         } | {
                             seq: number;
                             /** Format: date-time */
@@ -6619,6 +6857,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Code config_invalid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Code internal, log_corrupt. */
             500: {
                 headers: {
@@ -6701,6 +6948,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Code config_invalid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Code internal. */
             500: {
                 headers: {
@@ -6735,7 +6991,7 @@ export interface operations {
             query?: {
                 /** @description `30m`, `12h`, `7d`, `4w`, or a date such as `2026-01-31`. Default: everything. */
                 since?: string;
-                /** @description What the rows are by. Repeat it for combinations. Default: `agent` and `model`. */
+                /** @description The dimensions of the rows. Repeat the parameter for combinations. Default: `agent` and `model`. */
                 by?: ("day" | "agent" | "model" | "repository")[];
                 /** @description Only usage of this agent. */
                 agent?: string;
@@ -7250,6 +7506,249 @@ export interface operations {
             };
             /** @description Code config_invalid, cwd_missing. */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code internal. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code interrupted, store_closed, store_locked, store_readonly, store_unavailable. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code store_full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listWorkers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All workers, also lost ones. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkerList"];
+                };
+            };
+            /** @description Code input_invalid. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code internal. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code interrupted, store_closed, store_locked, store_unavailable. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    drainWorker: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries safe: the server handles requests with the same key once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The id of a worker, or a host for all workers on it. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The workers that were asked. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkerList"];
+                };
+            };
+            /** @description Code input_invalid. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code worker_not_found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code internal. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code interrupted, store_closed, store_locked, store_readonly, store_unavailable. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code store_full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stopWorker: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries safe: the server handles requests with the same key once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The id of a worker, or a host for all workers on it. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The workers that were asked. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkerList"];
+                };
+            };
+            /** @description Code input_invalid. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code worker_not_found. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -180,7 +180,7 @@ export class ClientConversation implements AsyncDisposable {
     this.#ownTurns.add(turn.id);
     try {
       const outcome = await turn.outcome.catch(async (error: unknown) => {
-        await this.#release().catch(() => undefined); // a failed session cannot write any more
+        await this.#release().catch(() => undefined); // a failed session cannot write anymore
         throw error;
       });
       await this.#log.waitUntilShown(session.state.head);

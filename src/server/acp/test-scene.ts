@@ -107,7 +107,7 @@ function killable(store: Store): { readonly store: Store; kill(): void } {
         return (request: Parameters<Store["acquireLease"]>[0]) =>
           target.acquireLease({ ...request, owner: `elsewhere-${request.owner}` });
       }
-      if (killed && (name === "append" || name === "releaseLease" || name === "renewLease")) return dead;
+      if (killed && (name === "append" || name === "releaseLease" || name === "renewLeases")) return dead;
       const value: unknown = Reflect.get(target, name);
       return typeof value === "function" ? (value.bind(target) as unknown) : value;
     },

@@ -1,9 +1,14 @@
-/** Converts tool events to ACP tool call updates. The paths of the protocol are absolute, those of events need not be. */
+/**
+ * Converts tool events to ACP tool call updates. The paths of the protocol are absolute, those of events need not be.
+ */
 import { resolve } from "node:path";
 import type * as acp from "../../acp/schema.ts";
 import type { EventOf, FileDiff, Location, ToolKind, ToolOutcome } from "../../domain/events.ts";
 
-/** Characters of output shown while a tool runs, counted from the end. The final update has the whole output. */
+/**
+ * Maximum length of the output shown while a tool runs, in characters. Keeps the end; the final update has the whole
+ * output.
+ */
 const PROGRESS_LENGTH = 16_384;
 
 /** `cwd` is the working directory of the session, for relative paths. */

@@ -87,7 +87,7 @@ it("refuses to cancel a turn of a task, and says how to stop the task", async ()
   expect(await typesOf(`/v1/sessions/${id}`)).not.toContain("turn.cancel_requested");
 });
 
-it("revokes a permission that was given for the session, also if another process drives it", async () => {
+it("revokes a permission that was given for the session, even if another process drives it", async () => {
   await opened(Array.from({ length: 4 }, () => [call("bash", { command: "true" }), say("ran")]).flat());
   await using other = await Rookery.open({ env: scene.env, cwd: scene.cwd, store: scene.store });
   const session = await other.openSession({ agent: "anthropic", permissions: "ask" });

@@ -12,6 +12,7 @@ import * as sessionState from "./schema/session-state.ts";
 import * as setup from "./schema/setup.ts";
 import * as task from "./schema/task.ts";
 import * as usage from "./schema/usage.ts";
+import * as worker from "./schema/worker.ts";
 import { REFUSED, STATUS } from "./status.ts";
 
 /** The name of each schema in the document. */
@@ -60,6 +61,8 @@ const SCHEMA_NAMES: Readonly<Record<string, z.ZodType>> = {
   UsageReport: usage.UsageReportSchema,
   RosterTask: roster.RosterTaskSchema,
   Roster: roster.RosterSchema,
+  Worker: worker.WorkerSchema,
+  WorkerList: worker.WorkerListSchema,
 };
 
 type Json = Readonly<Record<string, unknown>>;
@@ -204,13 +207,15 @@ const COMMON_CODES: readonly ErrorCode[] = [
 ];
 const WRITE_CODES: readonly ErrorCode[] = ["store_full", "store_readonly"];
 
-function canRefuse(reason: keyof typeof REFUSED, { body, stream }: HttpRoute): boolean {
+function canRefuse(reason: keyof typeof REFUSED, { id, body, stream }: HttpRoute): boolean {
   switch (reason) {
     case "malformed":
     case "forbidden":
     case "closing":
     case "too_many_connections":
       return true;
+    case "not_ready":
+      return id === "ready";
     case "media_type":
       return body !== undefined;
     case "beyond_end":

@@ -1,8 +1,11 @@
 /** The sessions that this server drives. Opens a session on its first prompt and releases it when it is idle. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { RookeryError, isRookeryError, type InputPart } from "../../domain/index.ts";
 import type { OpenSessionOptions } from "../../rookery.ts";
 import {
   findRunningTask,
+  isTransientFailure,
+  retryPause,
   waitForTurnEnd,
   type Changes,
   type Deliver,
@@ -56,7 +59,9 @@ export class DrivenSessions implements AsyncDisposable {
   async open(options: OpenSessionOptions): Promise<string> {
     this.#refuseIfClosed();
     const session = await this.#rookery.openSession({ ...options, attended: true });
-    this.#held.set(session.id, { session: Promise.resolve(session), open: session, usedAt: Date.now(), users: 0 });
+    const held = { session: Promise.resolve(session), open: session, usedAt: Date.now(), users: 0 };
+    this.#held.set(session.id, held);
+    this.#continueIfLost(held, session);
     if (this.#closed) await this.#remove(session.id);
     this.#releaseIdle();
     return session.id;
@@ -78,8 +83,8 @@ export class DrivenSessions implements AsyncDisposable {
   }
 
   /**
-   * Queues an input and resolves with its id. If another process drives the session, or the session belongs to a running
-   * task, the input reaches it through the log.
+   * Queues an input and resolves with its id. If another process drives the session, the session belongs to a running
+   * task, or its folder is on another host, the input reaches it through the log.
    */
   async queue(id: string, input: string | readonly InputPart[], deliver: Deliver = "follow_up"): Promise<string> {
     const { store } = this.#rookery;
@@ -91,7 +96,7 @@ export class DrivenSessions implements AsyncDisposable {
         return session.queue(parts, { deliver });
       });
     } catch (error) {
-      if (!isRookeryError(error, "session_in_use")) throw error;
+      if (!isRookeryError(error, "session_in_use") && !isRookeryError(error, "other_host")) throw error;
       return this.#rookery.tell(id, input, { deliver });
     }
   }
@@ -125,8 +130,8 @@ export class DrivenSessions implements AsyncDisposable {
   }
 
   /**
-   * Finishes a cancellation that an earlier server requested. Does nothing if the turn has ended, also if another one
-   * runs. Rejects like `cancel`.
+   * Finishes a cancellation that an earlier server requested. Does nothing if the turn has ended, even if another
+   * one runs. Rejects like `cancel`.
    */
   async finishCancel(id: string, turnId: string): Promise<void> {
     const session = await this.#held.get(id)?.session.catch(() => undefined);
@@ -192,10 +197,35 @@ export class DrivenSessions implements AsyncDisposable {
     held.session.then(
       (session) => {
         held.open = session;
+        this.#continueIfLost(held, session);
       },
       () => this.#held.get(id) === held && this.#held.delete(id),
     );
     return held;
+  }
+
+  /** If the store fails for longer than a lease lasts, nobody else may notice that the turn was stopped. */
+  #continueIfLost(held: DrivenSession, session: Session): void {
+    const onLost = (): void => {
+      const { id, state } = session;
+      if (state.turn !== undefined || state.queue.length > 0) void this.#continueLost(id, held);
+    };
+    session.lost.addEventListener("abort", onLost, { once: true });
+    if (session.lost.aborted) onLost();
+  }
+
+  /** Opens the session when the store works again: its turn continues or ends, and its queued inputs run. */
+  async #continueLost(id: string, lost: DrivenSession): Promise<void> {
+    for (let attempt = 0; !this.#closed; attempt += 1) {
+      await sleep(retryPause(attempt), undefined, { ref: false });
+      const held = this.#held.get(id);
+      if (held !== undefined && held !== lost) return; // a request has opened it
+      try {
+        return await this.#use(id, () => Promise.resolve());
+      } catch (error) {
+        if (!isTransientFailure(error)) return; // another process has it, or the next request reports the problem
+      }
+    }
   }
 
   async #reopen(id: string): Promise<Session> {

@@ -19,6 +19,8 @@ export interface AccessRules {
 
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 const READING_METHODS = ["GET", "HEAD"];
+/** For load balancers. */
+const OPEN_PATHS = ["/v1/health", "/v1/ready"];
 
 /**
  * Returns whether the request carries the token or comes from a page that is signed in. Throws an `HttpRefusal` or
@@ -42,7 +44,7 @@ export function hasCredentials(request: IncomingMessage, token: string): boolean
 
 /** Requests that reveal nothing and need no credentials. */
 function isOpen({ method = "" }: IncomingMessage, path: string): boolean {
-  return path === "/v1/health" || (READING_METHODS.includes(method) && isPagePath(path));
+  return OPEN_PATHS.includes(path) || (READING_METHODS.includes(method) && isPagePath(path));
 }
 
 /** False if the request has no Authorization header. Throws `unauthorized` if it has a wrong token. */
@@ -106,7 +108,7 @@ function refuseUnknownOrigin({ headers }: IncomingMessage): void {
   if (headers.origin !== undefined || headers["sec-fetch-site"] === "same-origin") return; // a foreign one was refused
   throw new HttpRefusal(
     "forbidden",
-    "the request does not say which page it comes from: only this server's may call it",
+    "the request does not say which page it comes from: only pages of this server may call it",
   );
 }
 

@@ -1,5 +1,6 @@
 /** The services and settings that every route handler receives. */
 import type { ServerConnections } from "../../stdx/index.ts";
+import type { ClusterMetrics } from "../../telemetry/index.ts";
 import type { AgentsQuery, AgentRow } from "./agents.ts";
 import type { DrivenSessions } from "./driven-sessions.ts";
 import type { AgentRequirement } from "./required-agents.ts";
@@ -8,6 +9,7 @@ import type { Tickets } from "./page/tickets.ts";
 import type { Metrics } from "./metrics.ts";
 import type { IdempotentRequests } from "./idempotent-requests.ts";
 import type { McpLogins } from "./mcp-logins.ts";
+import type { ServerReadiness } from "./readiness.ts";
 import type { ServedRookery } from "./served-rookery.ts";
 import type { Streams } from "./stream/streams.ts";
 
@@ -22,6 +24,8 @@ export interface HandlerContext {
   readonly connections: ServerConnections;
   readonly requests: IdempotentRequests;
   readonly metrics: Metrics;
+  readonly cluster: ClusterMetrics;
+  readonly readiness: ServerReadiness;
   readonly page: PageResponder;
   readonly tickets: Tickets;
   /** The URL of the page with a ticket in it. */

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { parseExposition } from "../../telemetry/test-exposition.ts";
 import { call, say } from "../../testing/index.ts";
 import { openHttp, type HttpScene } from "./test-scene.ts";
 
@@ -102,7 +103,7 @@ it("refuses a second turn, queues an input, and cancels the running turn", async
   expect((await scene.post(`${path}/cancel`)).status).toBe(200);
 });
 
-it("takes back a queued input before the agent has it", async () => {
+it("withdraws a queued input before the agent receives it", async () => {
   await scene[Symbol.asyncDispose]();
   scene = await openHttp([call("bash", { command: "sleep 60" }), say("later")]);
   const { id } = (await scene.post("/v1/sessions", { agent: "anthropic", cwd: scene.cwd })).json;
@@ -147,6 +148,10 @@ it("counts requests and logs a line for each", async () => {
   expect(text).toContain('rookery_http_requests_total{method="GET",route="/v1/sessions",status="200"} 1');
   expect(text).toContain('rookery_http_request_duration_seconds_count{method="GET",route="/v1/sessions"} 1');
   expect(text).toContain('rookery_tasks{phase="queued"} 0');
+  const families = parseExposition(text);
+  expect([...families.keys()]).toEqual(
+    expect.arrayContaining(["rookery_info", "rookery_streams", "rookery_uptime_seconds", "rookery_cluster_up"]),
+  );
   const line = scene.lines.map((text) => JSON.parse(text) as object).find((fields) => "path" in fields);
   expect(line).toEqual({
     at: expect.any(String),

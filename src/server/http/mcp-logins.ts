@@ -27,7 +27,7 @@ const MAX_LOGINS = 20;
 export class McpLogins implements AsyncDisposable {
   readonly #rookery: ServedRookery;
   readonly #started = new Map<string, StartedLogin>();
-  /** Every login whose connection is open, also those that another one replaced. */
+  /** Every login whose connection is open, including those that another one replaced. */
   readonly #open = new Set<StartedLogin>();
   readonly #closing = new AbortController();
 

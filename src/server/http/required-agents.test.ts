@@ -59,7 +59,7 @@ it("refuses a task whose pipeline needs an agent that the server cannot run", as
   });
 });
 
-it("lets the set-up of the worktree install a missing program", async () => {
+it("lets the setup of the worktree install a missing program", async () => {
   await using scene = await openHttp();
   await using repository = await temporaryRepository();
   const toml = '[agents.mine]\nbackend = "command"\ncommand = ["not-installed-yet"]\n';

@@ -115,7 +115,7 @@ async function readEvents(after: number): Promise<LogEvent[]> {
   return (json.events as unknown as { event: LogEvent }[]).map(({ event }) => event);
 }
 
-it("continues from the snapshot to the state of the server, also if events are applied twice", async () => {
+it("continues from the snapshot to the state of the server, even if events are applied twice", async () => {
   const first = await openSession({ task: "one" });
   await writeTask("one", taskSpec(), [
     { type: "task.started", at: AT, run: 1, owner: "o" },
@@ -172,7 +172,7 @@ it("reports the position before the lists", async () => {
   expect(sessions.map(({ id }) => id)).toContain(late);
 });
 
-it("lists what is not over beyond the limit, and says that the rest is left out", async () => {
+it("lists unfinished sessions and tasks beyond the limit, and reports that others are left out", async () => {
   const running = await openSession();
   await append(running, 1, turnStarted);
   const copying = await openSession({ copying: true });

@@ -22,7 +22,7 @@ export interface RosterTask extends TaskState {
   readonly abridged?: true | undefined;
 }
 
-/** Of the newest sessions, and of the newest tasks. Those that are not over are listed in addition. */
+/** How many of the newest sessions, and of the newest tasks, are listed. Unfinished ones are listed in addition. */
 export const MAX_ROSTER = 1_000;
 /** Prompts may have megabytes. */
 export const MAX_ROSTER_TEXT = 2_000;

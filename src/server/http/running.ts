@@ -4,7 +4,7 @@ import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } f
 import { join } from "node:path";
 import { z } from "zod";
 import { RookeryError } from "../../domain/index.ts";
-import { isAlive, makeFolder, ownIdentity, ownPidScope } from "../../stdx/index.ts";
+import { isAlive, machinePidScope, makeFolder, ownIdentity } from "../../stdx/index.ts";
 
 const RunningServerSchema = z.object({
   url: z.string(),
@@ -12,7 +12,7 @@ const RunningServerSchema = z.object({
   token: z.string(),
   pid: z.int().positive(),
   startTime: z.string(),
-  /** The PID scope of the process (`ownPidScope`). Undefined in files of earlier versions. */
+  /** The PID scope of the process (`machinePidScope`). Undefined in files of earlier versions. */
   place: z.string().optional(),
   version: z.string(),
 });
@@ -28,14 +28,14 @@ export function findServer(home: string): RunningServer | undefined {
 }
 
 function isInOwnPidScope({ place }: RunningServer): boolean {
-  return place === undefined || place === ownPidScope();
+  return place === undefined || place === machinePidScope();
 }
 
 /** Writes `server.json`. Disposing the result removes it. Throws `server_running` if another server runs. */
 export function announceServer(home: string, server: Pick<RunningServer, "url" | "token" | "version">): Disposable {
   const file = announcementPath(home);
   makeFolder(home);
-  const own = { ...server, ...ownIdentity(), place: ownPidScope() };
+  const own = { ...server, ...ownIdentity(), place: machinePidScope() };
   const draft = `${file}.${randomBytes(6).toString("hex")}`;
   writeFileSync(draft, JSON.stringify(own), { mode: 0o600, flag: "wx" });
   try {

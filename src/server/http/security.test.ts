@@ -51,10 +51,19 @@ describe("the token", () => {
   });
 
   it("is required for every path that reveals something", async () => {
-    for (const path of ["/v1/tasks", "/v1/events", "/metrics", "/openapi.json", "/nothing", "/v1/health/"]) {
+    for (const path of [
+      "/v1/tasks",
+      "/v1/events",
+      "/metrics",
+      "/openapi.json",
+      "/nothing",
+      "/v1/health/",
+      "/v1/ready/",
+    ]) {
       expect([path, statusOf(await scene.raw(GET(path, host())))]).toEqual([path, 401]);
     }
     expect(statusOf(await scene.raw(GET("/v1/health", host())))).toBe(200);
+    expect(statusOf(await scene.raw(GET("/v1/ready", host())))).toBe(200);
     expect(statusOf(await scene.raw(GET("/v1/health", host(), "Authorization: Bearer wrong")))).toBe(401);
     expect(statusOf(await scene.raw(`POST / HTTP/1.1\r\n${host()}\r\nConnection: close\r\n\r\n`))).toBe(401);
     expect(statusOf(await scene.raw(GET("/v1/health/../sessions", host())))).toBe(401);

@@ -4,6 +4,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { RookeryError } from "../../domain/index.ts";
 import { DisposeStack, ServerConnections } from "../../stdx/index.ts";
+import { ClusterMetrics, measureProcess } from "../../telemetry/index.ts";
 import { listAgents } from "./agents.ts";
 import type { HandlerContext } from "./handler-context.ts";
 import { DrivenSessions } from "./driven-sessions.ts";
@@ -11,7 +12,9 @@ import { createHttpListener, type HttpTimeouts } from "./listener.ts";
 import { toUrlHost } from "./guard.ts";
 import { McpLogins } from "./mcp-logins.ts";
 import { Metrics } from "./metrics.ts";
+import { measureServer } from "./server-metrics.ts";
 import { IdempotentRequests } from "./idempotent-requests.ts";
+import { ServerReadiness } from "./readiness.ts";
 import { requireReadyAgents } from "./required-agents.ts";
 import { announceServer, refuseSecondServer } from "./running.ts";
 import type { ServedRookery } from "./served-rookery.ts";
@@ -82,6 +85,7 @@ export async function serveHttp(rookery: ServedRookery, options: HttpOptions): P
   let url = ""; // known after `listen`
   const defaultCwd = (): string => options.cwd ?? process.cwd();
   const startedAt = new Date().toISOString();
+  const metrics = new Metrics();
   const context: HandlerContext = {
     rookery,
     token,
@@ -92,7 +96,9 @@ export async function serveHttp(rookery: ServedRookery, options: HttpOptions): P
     logins: opening.use(new McpLogins(rookery)),
     connections: new ServerConnections(),
     requests: new IdempotentRequests(),
-    metrics: new Metrics(),
+    metrics,
+    cluster: new ClusterMetrics(rookery.store),
+    readiness: new ServerReadiness(rookery.store),
     page: new PageResponder({
       tickets,
       token,
@@ -106,6 +112,8 @@ export async function serveHttp(rookery: ServedRookery, options: HttpOptions): P
     requireReady: ({ cwd = defaultCwd(), ...requirement }) =>
       requireReadyAgents({ ...requirement, cwd }, { env, pid: process.pid, startedAt }),
   };
+  measureServer(context);
+  if (rookery.telemetry === undefined) opening.use(measureProcess(metrics.meter));
   const access = {
     token,
     host,

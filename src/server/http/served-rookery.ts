@@ -5,6 +5,7 @@ import type { Rookery } from "../../rookery.ts";
 export interface ServedRookery extends Pick<
   Rookery,
   | "home"
+  | "telemetry"
   | "openSession"
   | "closeSession"
   | "forkSession"
@@ -19,6 +20,9 @@ export interface ServedRookery extends Pick<
   | "authorizer"
   | "describeConfig"
   | "startDemoTask"
+  | "sharedHost"
+  | "workers"
+  | "askWorkers"
 > {
   readonly store: Store;
   readonly tasks: Tasks;

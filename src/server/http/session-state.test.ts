@@ -76,7 +76,7 @@ it("reads only the new events of a long log, and shares one read between request
   expect(reads).toEqual([5_000]);
 });
 
-it("does not answer with a state that a slower request began to read before the head", async () => {
+it("does not answer with an older state that a slower request is still reading", async () => {
   await using store = openMemoryStore();
   const sessionId = await writeSession(store, 9);
   let appended = false;

@@ -96,7 +96,7 @@ it("sums by day, and by combinations, since a date", async () => {
   expect(await getUsage("?since=5m")).toMatchObject({ rows: [], total: { inputTokens: 0, knownCostUsd: 0 } });
 });
 
-it("attributes usage to repositories, also if it was in a folder or a worktree of one", async () => {
+it("attributes usage to repositories, even if it was in a folder or a worktree of one", async () => {
   await mkdir(join(scene.cwd, ".git", "HEAD"), { recursive: true }); // enough to be found as a repository
   await mkdir(join(scene.cwd, "src"));
   await writeUsage(join(scene.cwd, "src"), { costUsd: 1 });

@@ -1,5 +1,5 @@
 /**
- * Signing in to the page: a cookie and a key, which count only together. A browser sends cookies to every port of a
+ * Signing in to the page: a cookie and a key, which are valid only together. A browser sends cookies to every port of a
  * host, and so to a server of another user on this machine; the key is in the page's storage, which is separate for each
  * port. Both are derived from the bearer token, so they are valid after a restart, and until the token is replaced.
  */

@@ -33,7 +33,7 @@ export const blobRoutes: readonly HttpRoute[] = [
       hash: z.string().regex(/^sha256:[0-9a-f]{64}$/, "expected sha256: and 64 hexadecimal digits"),
     },
     responses: { 200: { description: "The bytes.", type: UNKNOWN_TYPE } },
-    errors: ["blob_not_found", "log_corrupt"],
+    errors: ["blob_not_found", "log_corrupt", "config_invalid"],
     async handle({ context, params: { hash }, response }) {
       const bytes = await context.rookery.store.getBlob(hash);
       if (bytes === undefined)
@@ -57,7 +57,7 @@ export const blobRoutes: readonly HttpRoute[] = [
       description: `The bytes, at most ${MAX_PROMPT_BODY / 1024 / 1024} MB. Content-Type is their media type.`,
     },
     responses: { 201: { description: "A part of the input of a prompt.", schema: BlobPart } },
-    errors: [],
+    errors: ["config_invalid"],
     async handle({ context, query: { name }, request }) {
       refuseIdempotencyKey(request);
       const bytes = await readBytes(request, MAX_PROMPT_BODY, toUploadTooLargeError);

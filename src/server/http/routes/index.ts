@@ -16,6 +16,7 @@ import { sessionRoutes } from "./sessions.ts";
 import { setupRoutes } from "./setup.ts";
 import { taskRoutes } from "./tasks.ts";
 import { usageRoutes } from "./usage.ts";
+import { workerRoutes } from "./workers.ts";
 
 export const ROUTES: readonly HttpRoute[] = [
   ...serverRoutes,
@@ -34,4 +35,5 @@ export const ROUTES: readonly HttpRoute[] = [
   ...usageRoutes,
   ...setupRoutes,
   ...mcpLoginRoutes,
+  ...workerRoutes,
 ];

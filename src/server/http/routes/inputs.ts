@@ -11,7 +11,7 @@ export const inputRoutes: readonly HttpRoute[] = [
     method: "DELETE",
     path: "/v1/sessions/:id/inputs/:inputId",
     id: "withdrawInput",
-    summary: "Withdraw a queued input before an agent gets it, also if another process drives the session.",
+    summary: "Withdraw a queued input before an agent gets it, even if another process drives the session.",
     tag: "sessions",
     params: { id: SessionId, inputId: InputIdParam },
     responses: { 200: { description: "The session. The withdrawal is durable.", schema: SummarySchema } },

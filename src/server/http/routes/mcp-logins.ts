@@ -36,7 +36,7 @@ export const mcpLoginRoutes: readonly HttpRoute[] = [
     method: "GET",
     path: "/v1/mcp/:name/login",
     id: "showMcpLogin",
-    summary: "Show how the last login to an MCP server went.",
+    summary: "Show the status of the last login to an MCP server.",
     tag: "server",
     params,
     query: { cwd },

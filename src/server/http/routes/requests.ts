@@ -42,7 +42,7 @@ export const requestRoutes: readonly HttpRoute[] = [
     method: "POST",
     path: "/v1/sessions/:id/requests/:requestId",
     id: "answerRequest",
-    summary: "Answer a permission request or a question, also if another process drives the session.",
+    summary: "Answer a permission request or a question, even if another process drives the session.",
     tag: "sessions",
     params: { id: SessionId, requestId: RequestIdParam },
     body: AnswerBody,

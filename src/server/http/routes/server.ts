@@ -1,14 +1,15 @@
 /** Routes of the server itself: health, agents, metrics and the OpenAPI document. */
 import { z } from "zod";
 import { RookeryError } from "../../../domain/index.ts";
+import { formatPrometheus, PROMETHEUS_TYPE } from "../../../telemetry/index.ts";
 import { carriesToken, hasCredentials } from "../guard.ts";
-import type { Sample } from "../metrics.ts";
-import type { HandlerContext } from "../handler-context.ts";
+import { collectMetrics } from "../server-metrics.ts";
+import { HttpRefusal } from "../problem.ts";
 import { jsonResponse } from "../response.ts";
 import { route, type HttpRoute } from "../route.ts";
 import { Folder } from "../schema/common.ts";
 import { makeSignOut } from "../page/sign-in.ts";
-import { AgentListSchema, HealthSchema, TicketSchema } from "../schema/server.ts";
+import { AgentListSchema, HealthSchema, ReadySchema, TicketSchema } from "../schema/server.ts";
 
 export const serverRoutes: readonly HttpRoute[] = [
   route({
@@ -33,6 +34,23 @@ export const serverRoutes: readonly HttpRoute[] = [
         streams: streams.count,
         tasks,
       });
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/v1/ready",
+    id: "ready",
+    summary:
+      "Check that the server can answer requests: the store answers and has the right schema, and the server is not shutting down. 503 otherwise; with the token, the problem says why. For load balancers.",
+    tag: "server",
+    open: true,
+    responses: { 200: { description: "The server can answer requests.", schema: ReadySchema } },
+    errors: [],
+    async handle({ context, request }) {
+      const problem = await context.readiness.findProblem();
+      if (problem === undefined) return jsonResponse({ ready: true });
+      const reason = hasCredentials(request, context.token) ? `: ${problem}` : "";
+      throw new HttpRefusal("not_ready", `the server is not ready${reason}`);
     },
   }),
   route({
@@ -96,10 +114,7 @@ export const serverRoutes: readonly HttpRoute[] = [
     responses: { 200: { description: "The metrics.", type: "text/plain" } },
     errors: [],
     async handle({ context }) {
-      return {
-        text: context.metrics.format(await collectSamples(context)),
-        type: "text/plain; version=0.0.4; charset=utf-8",
-      };
+      return { text: formatPrometheus(await collectMetrics(context)), type: PROMETHEUS_TYPE };
     },
   }),
   route({
@@ -116,45 +131,3 @@ export const serverRoutes: readonly HttpRoute[] = [
     },
   }),
 ];
-
-async function collectSamples({
-  version,
-  streams,
-  connections,
-  sessions,
-  requests,
-  rookery,
-}: HandlerContext): Promise<Sample[]> {
-  const phases = Object.entries(await rookery.store.countTasks());
-  const { rss, heapUsed } = process.memoryUsage();
-  const one = (name: string, type: Sample["type"], help: string, value: number): Sample => {
-    return { name: `rookery_${name}`, type, help, values: [["", value]] };
-  };
-  return [
-    { name: "rookery_info", type: "gauge", help: "The version of the server.", values: [[`version="${version}"`, 1]] },
-    one("streams", "gauge", "Open event streams.", streams.count),
-    one("stream_logs", "gauge", "Logs that the server follows for open streams.", streams.channels),
-    one("stream_events_total", "counter", "Events sent in streams.", streams.sentEvents),
-    one("stream_bytes_total", "counter", "Bytes sent in streams.", streams.sentBytes),
-    {
-      name: "rookery_connections",
-      type: "gauge",
-      help: "Open connections, by whether the client has sent the token.",
-      values: [
-        ['authenticated="true"', connections.authenticated],
-        ['authenticated="false"', connections.unauthenticated],
-      ],
-    },
-    one("driven_sessions", "gauge", "Sessions that this server drives.", sessions.count),
-    one("changes_underway", "gauge", "Running requests that change something.", requests.busy),
-    {
-      name: "rookery_tasks",
-      type: "gauge",
-      help: "Tasks by phase.",
-      values: phases.map(([phase, count]) => [`phase="${phase}"`, count] as const),
-    },
-    one("memory_resident_bytes", "gauge", "Resident memory of the process.", rss),
-    one("memory_heap_bytes", "gauge", "Used heap memory of the process.", heapUsed),
-    one("uptime_seconds", "gauge", "Seconds since the process started.", process.uptime()),
-  ];
-}

@@ -10,7 +10,7 @@ export const sessionDiffRoutes: readonly HttpRoute[] = [
     method: "GET",
     path: "/v1/sessions/:id/diff",
     id: "diffSession",
-    summary: "Show the changes that the tools of a session made to files, as its log has them.",
+    summary: "Show the changes that the tools of a session made to files, as recorded in its log.",
     tag: "sessions",
     params: { id: SessionId },
     query: {

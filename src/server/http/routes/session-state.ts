@@ -11,7 +11,7 @@ export const sessionStateRoutes: readonly HttpRoute[] = [
     method: "GET",
     path: "/v1/sessions/:id/state",
     id: "sessionState",
-    summary: "The state of a session, as its events up to `head` fold to it.",
+    summary: "The state of a session: the fold of its events up to `head`.",
     tag: "sessions",
     params: { id: SessionId },
     responses: { 200: { description: "The state.", schema: SessionStateSchema } },

@@ -130,6 +130,7 @@ export const sessionRoutes: readonly HttpRoute[] = [
       "session_not_found",
       "session_closed",
       "session_in_use",
+      "other_host",
       "turn_in_progress",
       "attachment_missing",
       "lease_lost",

@@ -36,7 +36,7 @@ export const setupRoutes: readonly HttpRoute[] = [
     method: "GET",
     path: "/v1/config",
     id: "describeConfig",
-    summary: "Show the configuration of a folder as its files have it, with secrets masked.",
+    summary: "Show the configuration of a folder as its files set it, with secrets masked.",
     tag: "server",
     query: { cwd },
     responses: { 200: { description: "Each value with its file.", schema: ConfigDescriptionSchema } },

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { TASK_STATUSES, type MergeReport, type Store, type TaskEvent } from "../../../domain/index.ts";
 import type { Config } from "../../../config/index.ts";
 import { planTask } from "../../../pool/index.ts";
+import type { HandlerContext } from "../handler-context.ts";
 import { taskAgents } from "../required-agents.ts";
 import { MAX_PROMPT_BODY } from "../input.ts";
 import { jsonResponse } from "../response.ts";
@@ -41,6 +42,11 @@ async function findMergeReport(store: Store, taskId: string, seq: number): Promi
     if (last === undefined) return undefined;
     after = last.seq;
   }
+}
+
+/** With a shared store, workers run the tasks: a task waits for one that has its agent. */
+function runsElsewhere({ rookery }: HandlerContext): boolean {
+  return rookery.sharedHost !== undefined;
 }
 
 export const taskRoutes: readonly HttpRoute[] = [
@@ -100,7 +106,7 @@ export const taskRoutes: readonly HttpRoute[] = [
     },
     async handle({ context, body }) {
       const agents = (config: Config) => taskAgents(planTask(body, config.root, config));
-      await context.requireReady({ cwd: body.cwd, worktree: true, agents });
+      if (!runsElsewhere(context)) await context.requireReady({ cwd: body.cwd, worktree: true, agents });
       return jsonResponse(await context.rookery.tasks.start(body), 201);
     },
   }),
@@ -208,7 +214,7 @@ export const taskRoutes: readonly HttpRoute[] = [
     async handle({ context, params: { id }, body }) {
       const { sessions } = await context.rookery.tasks.show(id);
       const spec = (await context.rookery.store.task(id))?.spec;
-      if (spec !== undefined) {
+      if (spec !== undefined && !runsElsewhere(context)) {
         await context.requireReady({ cwd: spec.repository, worktree: true, agents: () => taskAgents(spec) });
       }
       for (const session of sessions) await context.sessions.release(session.id);

@@ -23,10 +23,9 @@ export const usageRoutes: readonly HttpRoute[] = [
         .min(1)
         .max(40)
         .meta({ description: "`30m`, `12h`, `7d`, `4w`, or a date such as `2026-01-31`. Default: everything." }),
-      by: z
-        .array(z.enum(USAGE_DIMENSIONS))
-        .max(USAGE_DIMENSIONS.length)
-        .meta({ description: "What the rows are by. Repeat it for combinations. Default: `agent` and `model`." }),
+      by: z.array(z.enum(USAGE_DIMENSIONS)).max(USAGE_DIMENSIONS.length).meta({
+        description: "The dimensions of the rows. Repeat the parameter for combinations. Default: `agent` and `model`.",
+      }),
       agent: textParam("Only usage of this agent."),
     },
     responses: { 200: { description: "The sums.", schema: UsageReportSchema } },

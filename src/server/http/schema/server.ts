@@ -12,6 +12,8 @@ export const HealthSchema = z.object({
   tasks: z.record(z.string(), z.int()).optional().describe("Number of tasks in each phase."),
 });
 
+export const ReadySchema = z.object({ ready: z.literal(true) });
+
 export const AgentSchema = z.object({
   name: z.string(),
   backend: z.string(),

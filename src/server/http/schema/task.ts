@@ -9,6 +9,7 @@ import {
   TASK_STATUSES,
   TaskEvent,
   TaskId,
+  TaskLabel,
   type TaskView,
 } from "../../../domain/index.ts";
 import { Folder, Name, UsageSchema, boundedText } from "./common.ts";
@@ -19,6 +20,8 @@ export const TaskSchema: z.ZodType<TaskView> = z.object({
   prompt: z.string(),
   status: z.enum(TASK_STATUSES),
   repository: z.string(),
+  host: z.string().optional().describe("The host that runs the task or ran it last, if several hosts share the store."),
+  labels: z.array(z.string()).optional().describe("Labels that a worker must have to run the task."),
   agent: z.string(),
   priority: z.int(),
   needs: z.array(z.string()),
@@ -84,6 +87,7 @@ export const StartTaskBody = z.strictObject({
   retries: z.int().min(0).max(100).optional(),
   budget: Budget.optional(),
   pipeline: Name.optional().describe("A pipeline of rookery.toml. Default: a single stage with the agent."),
+  labels: z.array(TaskLabel).max(20).optional().describe("Labels that a worker must have to run the task."),
 });
 
 export const StopTaskBody = z.strictObject({ reason: z.string().max(1_000).optional() });
@@ -112,7 +116,10 @@ export const MergeReportSchema = z.object({
   commit: z.string().optional(),
   conflicts: z.array(z.string()),
   commits: z.int(),
-  already: z.boolean().optional().describe("True if an earlier merge did it, so that nothing was done now."),
+  already: z
+    .boolean()
+    .optional()
+    .describe("True if an earlier merge merged these changes, so that nothing was done now."),
   message: z.string().optional(),
 });
 

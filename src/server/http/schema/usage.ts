@@ -23,7 +23,7 @@ export const UsageRowSchema = z.object({
 export const UsageReportSchema = z.object({
   since: z.string().optional().describe("The time after which usage counts."),
   timeZone: z.string(),
-  rows: z.array(UsageRowSchema).describe("One per combination of the requested `by`, sorted by them."),
+  rows: z.array(UsageRowSchema).describe("One row per combination of the requested dimensions, sorted by them."),
   total: z.object(sum),
   truncated: z.boolean().describe("True if rows are left out. The total is complete."),
 });

@@ -47,7 +47,7 @@ it("announces a session of the last roster although another stream got a page be
   await vi.waitFor(() => expect(deletionsOf(told)).toEqual([listed]));
 });
 
-it("does not read the store while nobody watches, and takes no session for deleted that only left the list", async () => {
+it("does not read the store while nobody watches, and does not report a session that only left the list", async () => {
   const lists: string[] = [];
   const deleted: string[] = [];
   const listed = { ids: ["ses_3", "ses_2"] };
@@ -138,5 +138,23 @@ it("forgets old rosters rather than a new one when it knows too many sessions", 
   const end = watch.watch();
   (await waitForList(1)).resolve([]);
   await vi.waitFor(() => expect(deleted).toEqual(["ses_1"]));
+  end();
+});
+
+it("announces a deletion once if the list was read before it, or a request announces it as well", async () => {
+  const { watch, deleted, waitForList } = openSlowWatch();
+  watch.addRoster(["ses_2", "ses_1"]);
+  const end = watch.watch();
+  const first = await waitForList(1);
+  expect(watch.markAnnounced("ses_1")).toBe(true);
+  first.resolve(["ses_2", "ses_1"]);
+  (await waitForList(2)).resolve(["ses_2"]);
+  (await waitForList(3)).resolve([]);
+  await vi.waitFor(() => expect(deleted).toEqual(["ses_2"]));
+  expect(watch.markAnnounced("ses_2")).toBe(true); // `onDeleted` of this test does not call it
+  expect(watch.markAnnounced("ses_2")).toBe(false);
+  watch.addRoster(["ses_1"]); // somebody has read it as existing
+  (await waitForList(4)).resolve([]);
+  await vi.waitFor(() => expect(deleted).toEqual(["ses_2", "ses_1"]));
   end();
 });

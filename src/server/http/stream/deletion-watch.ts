@@ -8,6 +8,8 @@ import type { Store } from "../../../domain/index.ts";
 const MAX_COMPARED = 1_000;
 /** Above it, a new roster replaces the old ones while nobody watches. Otherwise the next comparison makes room. */
 const MAX_KNOWN = 20_000;
+/** A comparison and the request that deletes a session notice the deletion within moments of each other. */
+const MAX_ANNOUNCED = 1_000;
 
 export interface DeletionWatchOptions {
   readonly store: Pick<Store, "list" | "summary">;
@@ -19,6 +21,8 @@ export interface DeletionWatchOptions {
 export class DeletionWatch {
   readonly #options: DeletionWatchOptions;
   readonly #known = new Set<string>();
+  /** The last deletions. A list that was read before may still have these sessions. */
+  readonly #announced = new Set<string>();
   #watchers = 0;
   #timer: NodeJS.Timeout | undefined;
   #isComparing = false;
@@ -52,12 +56,20 @@ export class DeletionWatch {
   }
 
   #add(sessionIds: Iterable<string>): void {
-    for (const id of sessionIds) if (this.#known.size < MAX_KNOWN) this.#known.add(id);
+    for (const id of sessionIds) {
+      this.#announced.delete(id); // a reader has the session again
+      if (this.#known.size < MAX_KNOWN) this.#known.add(id);
+    }
   }
 
-  /** Call this for a session whose deletion is announced already. */
-  forget(sessionId: string): void {
+  /** Call this before a deletion is announced. False if it was announced already. */
+  markAnnounced(sessionId: string): boolean {
     this.#known.delete(sessionId);
+    if (this.#announced.has(sessionId)) return false;
+    const [oldest = ""] = this.#announced;
+    if (this.#announced.size >= MAX_ANNOUNCED) this.#announced.delete(oldest);
+    this.#announced.add(sessionId);
+    return true;
   }
 
   close(): void {
@@ -84,7 +96,7 @@ export class DeletionWatch {
         if (id > oldest && (await this.#options.store.summary(id)) === undefined) this.#announce(id);
         if (id <= oldest) this.#known.delete(id);
       }
-      this.addKnown(ids); // the last watcher may have left
+      this.addKnown([...ids].filter((id) => !this.#announced.has(id))); // the last watcher may have left
     } catch {
       // the streams report what is wrong with the store
     } finally {

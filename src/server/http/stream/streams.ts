@@ -96,7 +96,7 @@ export class Streams {
    */
   announceDeletion(sessionId: string): void {
     this.forget();
-    this.deletionWatch.forget(sessionId);
+    if (!this.deletionWatch.markAnnounced(sessionId)) return;
     const message = `event: ${DELETION}\ndata: ${JSON.stringify({ sessionId })}\n\n`;
     for (const response of this.#toldOfDeletions) {
       if (response.writableNeedDrain) this.#open.get(response)?.abort();

@@ -1,0 +1,40 @@
+/** Worker routes: list the workers of all hosts, drain and stop them. */
+import type { WorkerRequest } from "../../../domain/index.ts";
+import { jsonResponse } from "../response.ts";
+import { route, textParam, type HttpRoute } from "../route.ts";
+import { WorkerListSchema } from "../schema/worker.ts";
+
+const params = { id: textParam("The id of a worker, or a host for all workers on it.") };
+
+function askRoute(request: WorkerRequest, id: string, summary: string): HttpRoute {
+  return route({
+    method: "POST",
+    path: `/v1/workers/:id/${request}`,
+    id,
+    summary,
+    tag: "server",
+    params,
+    responses: { 200: { description: "The workers that were asked.", schema: WorkerListSchema } },
+    errors: ["worker_not_found"],
+    async handle({ context, params: { id: target } }) {
+      return jsonResponse({ workers: await context.rookery.askWorkers(target, request) });
+    },
+  });
+}
+
+export const workerRoutes: readonly HttpRoute[] = [
+  route({
+    method: "GET",
+    path: "/v1/workers",
+    id: "listWorkers",
+    summary: "List the workers of all hosts: what they run, ready agents, labels, version and state.",
+    tag: "server",
+    responses: { 200: { description: "All workers, also lost ones.", schema: WorkerListSchema } },
+    errors: [],
+    async handle({ context }) {
+      return jsonResponse({ workers: await context.rookery.workers() });
+    },
+  }),
+  askRoute("drain", "drainWorker", "Let a worker take nothing new, finish what it runs, and end."),
+  askRoute("stop", "stopWorker", "Let a worker hand over what it runs, and end."),
+];
