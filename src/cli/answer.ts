@@ -50,22 +50,22 @@ export async function answerCommand({ io, args, options }: CommandCall): Promise
 
 function missingAnswer(waiting: readonly WaitingRequest[]): Error {
   return waiting.length === 0
-    ? new RookeryError("request_not_found", "nothing waits for an answer")
-    : usageError("the answer is missing; see what waits: rookery inbox");
+    ? new RookeryError("request_not_found", "nothing is waiting for an answer")
+    : usageError("the answer is missing; see the open requests: rookery inbox");
 }
 
 /** The only request that waits, in all sessions or in the named session or task. */
 function findOnly(waiting: readonly WaitingRequest[], named: string | undefined): WaitingRequest {
   const [only, ...others] = waiting;
   const where = named === undefined ? "" : ` in ${toSingleLine(named, 60)}`;
-  if (only === undefined) throw new RookeryError("request_not_found", `nothing waits for an answer${where}`);
+  if (only === undefined) throw new RookeryError("request_not_found", `nothing is waiting for an answer${where}`);
   if (others.length === 0) return only;
-  throw usageError(`${waiting.length} requests wait for an answer${where}; name one of them: rookery inbox`);
+  throw usageError(`${waiting.length} requests are waiting for an answer${where}; name one of them: rookery inbox`);
 }
 
 function unknownRequest(named: string, requestId: string): Error {
   const what = `${toSingleLine(named, 60)} has no open request ${toSingleLine(requestId, 60)}`;
-  return new RookeryError("request_not_found", `${what}; list what waits: rookery inbox`);
+  return new RookeryError("request_not_found", `${what}; list the open requests: rookery inbox`);
 }
 
 function formatConversation({ task, sessionId }: WaitingRequest): string {

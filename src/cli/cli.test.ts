@@ -136,7 +136,7 @@ it.each(["constructor/x", "__proto__/x", "toString/x"])("reports a model without
 
 describe.skipIf(!existsSync("/dev/full"))("a full disk for the output", () => {
   it.each([[["--help"]], [["--version"]], [[]], [["doctor", "--json"]], [["completion", "bash"]]])(
-    "is said in one line: rookery %j",
+    "is reported in one line: rookery %j",
     async (args) => {
       fixture = await openCommandFixture();
       const { code, stderr } = await fixture.rookery(args, { stdout: "/dev/full" });

@@ -6,7 +6,9 @@ import type { CommandSpec } from "./command.ts";
 import { configCommands } from "./config/commands.ts";
 import { mcpCommands } from "./mcp/commands.ts";
 import { sessionCommands } from "./sessions/commands.ts";
+import { storeCommands } from "./store/commands.ts";
 import { taskCommands } from "./task/commands.ts";
+import { workerCommands } from "./worker/commands.ts";
 
 const SESSION_OR_TASK = {
   name: "session",
@@ -23,8 +25,8 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
       { name: "prompt", summary: "what to send first, several words in quotes", optional: true },
     ],
     options: [
-      { flags: "--continue", short: "-c", summary: "continue the newest conversation of this directory" },
-      { flags: "--resume", short: "-r", summary: "choose a conversation of this directory" },
+      { flags: "--continue", short: "-c", summary: "continue the newest conversation in this directory" },
+      { flags: "--resume", short: "-r", summary: "choose a conversation in this directory to continue" },
       { flags: "--agent <name>", short: "-a", summary: "an agent from `rookery agents`" },
       {
         flags: "--model <model>",
@@ -105,22 +107,53 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
     options: [
       { flags: "--host <name>", summary: "the address to listen on (default: 127.0.0.1)" },
       { flags: "--port <number>", summary: "the port (default: 7433; 0 for any free port)" },
-      { flags: "--token <token>", summary: "the token to require (default: one generated at the first start)" },
+      {
+        flags: "--token <token>",
+        summary: "the token to require (default: ROOKERY_TOKEN, or one generated at the first start)",
+      },
       { flags: "--allow-host <name>", summary: "a host name that clients may use in requests", repeatable: true },
       { flags: "--public-url <url>", summary: "the URL of the page behind a proxy, such as https://rookery.example" },
       { flags: "--show-token", summary: "print the token, on a terminal" },
+      { flags: "--no-tasks", summary: "only answer requests; workers run the tasks" },
       { flags: "--json", summary: "print the address as JSON, and one line of JSON on stderr for each request" },
     ],
     notes:
       "Continues tasks of a killed server. Prints a link to the page that signs in once, within a minute;\n" +
-      "`rookery open` makes another. Every other request except /v1/health needs the token. Ctrl-C and SIGTERM finish\n" +
-      "running requests and leave tasks for the next start; a second one quits immediately.",
+      "`rookery open` makes another. Every other request needs the token, except /v1/health and /v1/ready.\n" +
+      "Ctrl-C and SIGTERM finish running requests and leave tasks for the next start; a second one quits immediately.",
     examples: [
       "rookery serve",
       "rookery serve --port 8000 --json",
       "rookery serve --host 0.0.0.0 --allow-host build.lan",
     ],
     load: async () => (await import("./serve/serve.ts")).serveCommand,
+  },
+  {
+    name: "worker",
+    group: "Tasks",
+    summary: "run tasks of all hosts that share a database, until Ctrl-C",
+    options: [
+      { flags: "--max-running <count>", summary: "how many tasks to run at once (default: worker.max_running)" },
+      { flags: "--label <label>", summary: "what this machine has that tasks can require", repeatable: true },
+      { flags: "--agents <names>", summary: "take only tasks of these agents, separated by commas" },
+      { flags: "--metrics-port <port>", summary: "serve metrics for Prometheus on this port of 127.0.0.1" },
+      { flags: "--drain-timeout <seconds>", summary: "let running tasks finish this long after a signal (default: 0)" },
+      { flags: "--json", summary: "print the worker as JSON, and one line of JSON on stderr for each message" },
+    ],
+    notes:
+      "Takes tasks whose agents are ready here, whose repository is reachable from here and whose labels it has. Continues\n" +
+      "tasks of dead workers. Ctrl-C and SIGTERM queue running tasks again, so that another worker continues them; a second\n" +
+      "one quits immediately. `rookery workers` lists all workers, and drains and stops them from any host.",
+    examples: ["rookery worker", "rookery worker --max-running 8 --label gpu", "rookery worker --agents claude,codex"],
+    load: async () => (await import("./worker/worker.ts")).workerCommand,
+  },
+  {
+    name: "workers",
+    group: "Tasks",
+    summary: "list the workers of all hosts, drain and stop them",
+    commands: workerCommands,
+    defaultCommand: "list",
+    examples: ["rookery workers", "rookery workers drain build-1"],
   },
   {
     name: "open",
@@ -143,9 +176,7 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
     name: "search",
     group: "History",
     summary: "find words in the logs of all sessions",
-    arguments: [
-      { name: "words", summary: "words that one prompt, message or output has, in any order; quote several" },
-    ],
+    arguments: [{ name: "words", summary: "words that must all be in one prompt, message or output; quote several" }],
     options: [{ flags: "--limit <count>", summary: "at most this many (default: 20)" }, JSON_OPTION],
     notes: "Newest sessions first. Each match has the number of its event and says who wrote it.",
     examples: ['rookery search "race drain"', "rookery search NaN --json"],
@@ -156,8 +187,8 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
     group: "History",
     summary: "show tokens and cost of all sessions by agent and model",
     options: [
-      { flags: "--agent <name>", summary: "only of this agent" },
-      { flags: "--since <when>", summary: "only since then: 12h, 7d, 4w, or a date such as 2026-01-31" },
+      { flags: "--agent <name>", summary: "only usage of this agent" },
+      { flags: "--since <when>", summary: "only usage since then: 12h, 7d, 4w, or a date such as 2026-01-31" },
       JSON_OPTION,
     ],
     notes:
@@ -204,7 +235,7 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
   {
     name: "inbox",
     group: "Talk",
-    summary: "list everything that waits for an answer",
+    summary: "list everything that is waiting for an answer",
     options: [SERVER_OPTION, JSON_OPTION],
     examples: ["rookery inbox", "rookery inbox --json"],
     load: async () => (await import("./inbox/inbox.ts")).inboxCommand,
@@ -281,7 +312,7 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
   {
     name: "trust",
     group: "Set up",
-    summary: "trust the configuration that a repository brings",
+    summary: "trust the files of a repository that run commands or steer agents",
     arguments: [{ name: "dir", summary: "any directory of the repository (default: the current one)", optional: true }],
     options: [JSON_OPTION],
     examples: ["rookery trust", "rookery trust ~/src/project"],
@@ -308,6 +339,13 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
       "Only needed for a database that several versions of Rookery share: commands apply migrations that older programs\n" +
       "can work with by themselves. Stop the older processes first.",
     load: async () => (await import("./migrate.ts")).migrateCommand,
+  },
+  {
+    name: "store",
+    group: "Set up",
+    summary: "copy the log and everything with it to another store",
+    commands: storeCommands,
+    examples: ["rookery store copy ~/.local/state/rookery postgres://rookery@db.example/rookery"],
   },
   {
     name: "demo",

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
+import { POSTGRES_MIGRATIONS } from "../store/postgres/schema.ts";
 import { hasTestPostgres, testSchemas } from "../store/postgres/fixtures/schemas.ts";
 import { say } from "../testing/index.ts";
 import { openCommandFixture, type CommandFixture } from "./test-command.ts";
@@ -36,8 +37,12 @@ describe.skipIf(!hasTestPostgres)("the command with its log in PostgreSQL", () =
     );
     const { ROOKERY_STORE_SCHEMA: schema = "" } = env;
     const migrated = await fixture.rookery(["migrate"], { env });
-    expect(migrated.stdout).toMatch(new RegExp(`schema ${schema} now has schema version 1\n$`));
-    expect((await fixture.rookery(["migrate", "--json"], { env })).stdout).toContain('"from":1');
+    expect(migrated.stdout).toMatch(
+      new RegExp(`schema ${schema} now has schema version ${POSTGRES_MIGRATIONS.length}\n$`),
+    );
+    expect((await fixture.rookery(["migrate", "--json"], { env })).stdout).toContain(
+      `"from":${POSTGRES_MIGRATIONS.length}`,
+    );
     const unreachable = { ...env, ROOKERY_STORE_URL: "postgres://me:hidden@127.0.0.1:1/log" };
     const failed = await fixture.rookery(["doctor"], { env: unreachable });
     expect(failed).toMatchObject({ code: 1, stdout: expect.stringMatching(/^problem +log +cannot reach/m) as string });

@@ -8,7 +8,7 @@ const ERRNO_TEXT = new Map([
   ["ENOSPC", "the disk is full"],
   ["EDQUOT", "the disk quota is exceeded"],
   ["EFBIG", "the file is too large"],
-  ["EIO", "I/O error of the device"],
+  ["EIO", "I/O error on the device"],
   ["EMFILE", "too many open files"],
 ]);
 

@@ -14,7 +14,7 @@ export interface Io {
   readonly env: EnvironmentVariables;
   readonly version: string;
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
-  /** Input of the terminal, also if stdin is a pipe. Undefined without a terminal. */
+  /** Input of the terminal, even if stdin is a pipe. Undefined without a terminal. */
   readonly terminalInput: NodeJS.ReadableStream | undefined;
   readonly stdout: TerminalStream;
   readonly stderr: TerminalStream;
@@ -22,7 +22,7 @@ export interface Io {
   cwd(): string;
   /** Listeners for the loss of stdout. Without a listener, the process exits when stdout is lost. */
   readonly onOutputClosed: Set<() => void>;
-  /** True if stdout failed for another reason than a reader that closed the pipe. The error was already printed. */
+  /** True if stdout failed for a reason other than a closed pipe. The error was already printed. */
   outputFailed(): boolean;
 }
 
@@ -57,11 +57,11 @@ export function processIo(version: string): Io {
 /** A closed pipe, as in `rookery sessions events | head`, is not an error. A full disk is one. */
 function watchOutput(): { readonly listeners: Set<() => void>; failed: boolean } {
   const output = { listeners: new Set<() => void>(), failed: false };
-  let told = false;
+  let isReported = false;
   process.stderr.on("error", () => undefined);
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (told) return; // every later write fails too
-    told = true;
+    if (isReported) return; // every later write fails too
+    isReported = true;
     output.failed = error.code !== "EPIPE";
     if (output.failed) printNotice(process, formatOutputError(error));
     if (output.listeners.size === 0) process.exit(output.failed ? 1 : 0);
@@ -108,13 +108,18 @@ export function terminalWidth({ isTTY, columns = 0 }: TerminalStream): number | 
   return columns > 0 ? columns : 80;
 }
 
-/** Prints one line on stderr, wrapped on a terminal. `more` holds further lines that are already safe for a terminal. */
+/**
+ * Prints one line on stderr, wrapped on a terminal. `more` holds further lines that are already safe for a terminal.
+ */
 export function printNotice(io: Pick<Io, "stderr" | "env">, line: string, more: readonly string[] = []): void {
   const text = `rookery: ${withCommandPrefix(io, toSingleLine(line))}`;
   io.stderr.write([wrapText(text, { width: terminalWidth(io.stderr) }), ...more, ""].join("\n"));
 }
 
-/** `rookery` followed by a word, an option or a quoted prompt, or alone on a line, in text that may already say `npx rookery`. */
+/**
+ * `rookery` followed by a word, an option or a quoted prompt, or alone on a line, in text that may already say `npx
+ * rookery`.
+ */
 const COMMAND = /(?<!npx )\brookery (?:(?=[-"])|(?=([a-z]+)\b))|(?<=^ {2})rookery$/gm;
 const TYPED_NAMES: ReadonlySet<string> = new Set([...COMMAND_NAMES, "help"]);
 
@@ -129,7 +134,7 @@ export function withCommandPrefix({ env }: Pick<Io, "env">, text: string): strin
   );
 }
 
-/** True if `rookery` is found only in the folder of the package, from where npx or npm started it. */
+/** True if `rookery` exists only in the folder of the package, where npx or npm found it. */
 export function needsNpx(env: EnvironmentVariables): boolean {
   if (env["npm_command"] !== "exec" && env["npm_lifecycle_event"] !== "start") return false;
   const folders = (env["PATH"] ?? "").split(delimiter).filter((folder) => isAbsolute(folder));

@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** Entry point of the command. Handles `--version` and unsupported platforms itself, then loads the bundled commands. */
+/**
+ * Entry point of the command. Handles `--version` and unsupported platforms itself, then loads `program.cjs`, which is
+ * `execute.ts` with all commands, bundled.
+ */
 import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import { homeFolder } from "../config/home.ts";
@@ -23,7 +26,7 @@ if (process.platform === "win32") {
   const isChat = args[0] === undefined ? process.stdin.isTTY : /^-|\s/.test(args[0]); // options of the chat, or a prompt
   const command = isChat ? "chat" : (/^[a-z]{1,20}$/.exec(args[0] ?? "welcome")?.[0] ?? "other");
   const program = loadCached({
-    file: join(__dirname, "program.cjs"), // in the same folder after the build, which makes CommonJS (ADR 0007)
+    file: join(__dirname, "program.cjs"), // beside this file after the build, which makes CommonJS (ADR 0007)
     require,
     home: homeOrNone(),
     name: command, // one cache per command

@@ -1,4 +1,4 @@
-/** `rookery migrate`: brings the schema of the log up to date, also if older programs cannot work with the result. */
+/** `rookery migrate`: updates the schema of the log, even if older programs cannot work with the result. */
 import { join } from "node:path";
 import { homeFolder } from "../config/home.ts";
 import { readStoreConfig } from "../config/store-config.ts";

@@ -26,12 +26,26 @@ export function choiceOption<Choice extends string>(
   return choices.find((choice) => choice === options[name]);
 }
 
+const MAX_PORT = 65_535;
+
+/** Parses a port; 0 means any free one. Throws `usage`. */
+export function portOption(options: OptionValues, name: string): number | undefined {
+  const port = countOption(options, name, 0);
+  if (port === undefined || port <= MAX_PORT) return port;
+  throw usageError(`--${toFlag(name)} must be at most ${MAX_PORT}, not ${port}`);
+}
+
+/** `metricsPort` becomes `metrics-port`. */
+function toFlag(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
 /** Parses a whole number of at least `least`. Throws `usage`. */
 export function countOption(options: OptionValues, name: string, least: number): number | undefined {
   const value = options[name];
   if (value === undefined) return undefined;
   const number = /^\d{1,15}$/.test(String(value)) ? Number(value) : NaN;
   if (!(number >= least))
-    throw usageError(`--${name} must be a whole number of at least ${least}, not "${String(value)}"`);
+    throw usageError(`--${toFlag(name)} must be a whole number of at least ${least}, not "${String(value)}"`);
   return number;
 }

@@ -200,7 +200,7 @@ class Flood {
     }
   }
 
-  /** Resolves when nobody reads any more. */
+  /** Resolves when nobody reads anymore. */
   still(): Promise<void> {
     return quiet(() => this.bytes);
   }

@@ -164,7 +164,7 @@ export class Connection implements AsyncDisposable {
   }
 
   async #sendRequest(id: number, method: string, line: string, options: RequestOptions): Promise<Verbatim> {
-    // Nobody can answer any more, but the error should report how the process ended, so wait until that is known.
+    // Nobody can answer anymore, but the error should report how the process ended, so wait until that is known.
     if (this.#awaitsExit)
       return this.#outgoing.add(id, { method, onResponse: undefined, answered: undefined, apart: true });
     const refusal = this.#getSendError();
@@ -234,7 +234,7 @@ export class Connection implements AsyncDisposable {
     this.#incoming.cancel(id, waits);
   }
 
-  /** Pauses reading while too much waits to be handled. */
+  /** Pauses reading while the inbox is over its limit. */
   #updateReading(): void {
     const limit = this.#options.readBytes ?? READ_BYTES;
     const full = this.#inbox.size > (this.#paused ? limit / 2 : limit);
@@ -245,7 +245,7 @@ export class Connection implements AsyncDisposable {
   }
 
   #handle({ what, line }: InboxEntry): Promise<unknown> | undefined {
-    if (this.#closing !== undefined) return undefined; // nobody is answered any more
+    if (this.#closing !== undefined) return undefined; // nobody gets an answer anymore
     switch (what.kind) {
       case "notification":
         return this.#handleNotification(toIncomingNotification(what.message, line));

@@ -112,12 +112,12 @@ function holding(random: Random): ClientRequestHandler {
 async function handedOver(random: Random, { client, agent }: Ends): Promise<void> {
   client.request("session/resume", { cwd: "/w", sessionId: "live" });
   await client.flush();
-  await until("the first set-up", () => agent.owed.length > 0);
+  await until("the first setup", () => agent.owed.length > 0);
   agent.answerTo("session/resume", { from: "live" });
   client.request("session/prompt", { sessionId: "live", prompt: [] });
   client.request("session/new", { cwd: "/w", mcpServers: [] });
   await Promise.all([agent.flush(), client.flush()]);
-  await until("the second set-up", () => agent.owed.some(({ method }) => method === "session/new"));
+  await until("the second setup", () => agent.owed.some(({ method }) => method === "session/new"));
   const say = (): void => {
     const sessionId = random.pick("live", "held", "held");
     const params = { sessionId, update: { sessionUpdate: "x", value: random.value() } };

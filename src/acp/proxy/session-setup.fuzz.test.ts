@@ -69,7 +69,7 @@ async function setUpAtOnce(random: Random, { client, agent }: Ends): Promise<voi
   await client.flush();
   const isOf = (name: string) => (params: unknown) => fieldOf(params, "name") === name;
   const hasCome = ({ name }: SetUp): boolean => agent.owed.some(({ params }) => isOf(name)(params));
-  await until("all set-ups", () => setUps.every(hasCome));
+  await until("all setups", () => setUps.every(hasCome));
   const say = async (): Promise<void> => {
     const { name } = random.pick(...(setUps as [SetUp, ...SetUp[]]));
     const params = { sessionId: name, n: (count += 1), update: { sessionUpdate: "x", value: random.value() } };

@@ -25,7 +25,7 @@ async function setUpTwo(
     client.request(method, { cwd: "/w", mcpServers: [], name, ...sessionId });
   }
   await client.flush();
-  await until("both set-ups", () => agent.owed.length === 2);
+  await until("both setups", () => agent.owed.length === 2);
   return ends;
 }
 

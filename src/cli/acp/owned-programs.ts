@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { AgentCommand } from "../../programs/index.ts";
 import { childEnvironment } from "../../domain/child-environment.ts";
+import { withoutBlobCredentials } from "../../config/blobs-config.ts";
 import { homeFolder } from "../../config/home.ts";
 import { openOwner, sweepDeadOwners } from "../../stdx/index.ts";
 import type { Io } from "../io.ts";
@@ -12,6 +13,7 @@ export interface OwnedPrograms extends AsyncDisposable {
 }
 
 export async function openOwnedPrograms(io: Io): Promise<OwnedPrograms> {
+  const env = childEnvironment(await withoutBlobCredentials(io.env), { needs: "any" });
   const owners = join(homeFolder(io.env), "owners");
   await sweepDeadOwners(owners);
   const owner = openOwner(owners);
@@ -19,7 +21,7 @@ export async function openOwnedPrograms(io: Io): Promise<OwnedPrograms> {
     command: (words) => ({
       command: words,
       cwd: io.cwd(),
-      env: childEnvironment(io.env, { needs: "any" }),
+      env,
       marker: owner.claim(),
       onStderr: (text) => void io.stderr.write(text),
     }),

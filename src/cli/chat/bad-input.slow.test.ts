@@ -43,7 +43,7 @@ it(
 );
 
 it(
-  "shows control, bidi and zero-width characters of an agent harmlessly",
+  "escapes control, bidi and zero-width characters from an agent",
   async () => {
     await using fixture = await openCommandFixture([
       say("before \x1b[2J\x1b[1;1Hhidden \x1b]0;title\x07 \u202etxt.exe\u202c z\u200bero\r\nafter"),
@@ -136,7 +136,7 @@ it(
 );
 
 it(
-  "shows two chats on one session the same, and delivers what either types",
+  "shows the same conversation in two chats of one session, and delivers input from both",
   async () => {
     await using fixture = await openCommandFixture([say("first answer"), say("second answer")]);
     const one = fixture.screen([]);
@@ -183,7 +183,7 @@ it(
 );
 
 it(
-  "puts what waits for the end of the turn back into the input with Esc, and does not run it",
+  "moves follow-ups back into the input with Esc, and does not run them",
   async () => {
     await using fixture = await openCommandFixture([call("bash", { command: "sleep 60" }), say("both answered")]);
     const screen = fixture.screen(["chat", "--permissions", "all"]);

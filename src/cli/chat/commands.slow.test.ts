@@ -89,7 +89,7 @@ it(
 );
 
 it(
-  "asks before it trusts a repository, and goes on after y",
+  "asks before it trusts a repository, and continues after y",
   async () => {
     await using fixture = await openCommandFixture([say("trusted now")]);
     await writeFile(
@@ -140,7 +140,7 @@ it.each(["/new", "/clear"])(
 );
 
 it(
-  "keeps a conversation whose turn runs if it is told to start a new one",
+  "refuses to start a new conversation while a turn runs",
   async () => {
     await using fixture = await openCommandFixture([
       fault("stall", { text: ["one", " two", " three"], afterEvents: 4 }),

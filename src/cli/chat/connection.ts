@@ -100,7 +100,7 @@ export class ChatConnection implements AsyncDisposable {
     return session.queue(expanded, { deliver });
   }
 
-  /** Takes back these inputs. Resolves with those that no agent had yet; their files go with the next input. */
+  /** Withdraws these inputs. Resolves with those that no agent had yet; the next input includes their files. */
   async withdraw(inputs: readonly QueuedInput[]): Promise<readonly QueuedInput[]> {
     const { session } = this;
     const sessionId = this.#requireId();
@@ -120,7 +120,7 @@ export class ChatConnection implements AsyncDisposable {
     return withdrawn;
   }
 
-  /** Cancels the running turn, also if another process runs it. Rejects with `session_in_use` if a task does. */
+  /** Cancels the running turn, even if another process runs it. Rejects with `session_in_use` if a task does. */
   async cancel(): Promise<void> {
     if (this.#sessionId === undefined) return;
     await this.open(); // the person may be faster than the start of the agent

@@ -175,7 +175,7 @@ export class Chat implements SurfaceOwner, ChatHost {
     this.#view.fail(error);
   }
 
-  /** Keeps what waited and what was typed for the next chat of the session. Prints it if that fails or there is none yet. */
+  /** Keeps unsent inputs for the next chat of the session. Prints them if that fails or there is no session yet. */
   async #keepUnsent(drafts: SessionDrafts): Promise<void> {
     const id = this.connection.sessionId;
     const waiting = this.#outbox.close();
@@ -377,7 +377,7 @@ export class Chat implements SurfaceOwner, ChatHost {
     this.#inBackground(() => this.#interruptTurn());
   }
 
-  /** Takes back what waits, so that it does not start a turn of its own, and cancels the turn. */
+  /** Withdraws queued inputs, so that they do not start a turn of their own, and cancels the turn. */
   async #interruptTurn(): Promise<void> {
     const { connection } = this;
     const queue = connection.session?.state.queue ?? this.state.queue;
@@ -391,7 +391,7 @@ export class Chat implements SurfaceOwner, ChatHost {
     }
   }
 
-  /** Says that a message was taken back, here before or in another chat, unless it is in the input of this chat. */
+  /** Says that a message was withdrawn, here earlier or in another chat, unless it is in the input of this chat. */
   #showWithdrawn(inputId: string, { queue }: ChatState): void {
     if (this.#outbox.forgetWithdrawn(inputId)) return;
     const input = queue.find((queued) => queued.inputId === inputId)?.input;

@@ -77,9 +77,9 @@ it(
     screen.type("/undo");
     screen.press("enter");
     await screen.waitFor("added made.txt");
-    await screen.waitFor("Take these changes back?");
+    await screen.waitFor("Undo these changes?");
     screen.type("y");
-    await screen.waitFor("took back the changes of 1 file");
+    await screen.waitFor("undid the changes of 1 file");
     await expect(readFile(made)).rejects.toThrow("ENOENT");
   },
   PATIENCE_MS,
@@ -192,7 +192,7 @@ it(
 );
 
 it(
-  "goes on from a summary after /compact, and sends an attached image",
+  "continues from a summary after /compact, and sends an attached image",
   async () => {
     await using fixture = await openCommandFixture([say("the first answer"), say("we spoke of apples"), say("pears")]);
     await writeFile(join(fixture.repository.path, "dot.png"), Buffer.from(ONE_PIXEL_PNG, "base64"));

@@ -27,7 +27,7 @@ export interface ChatHost {
   change(settings: ChatSettings): Promise<void>;
   /** Sends a prompt. It starts a turn, or is queued if one runs. */
   send(text: string, deliver?: Deliver): Promise<void>;
-  /** Lets the person choose a conversation of this directory. */
+  /** Lets the person choose a conversation in this directory. */
   pickConversation(): Promise<SessionSummary | undefined>;
   /** Continues another session in this chat. */
   continueSession(summary: SessionSummary): Promise<void>;

@@ -7,7 +7,7 @@ import { CHAT_TEST_MS, openChat, submitLine } from "./test-chat.ts";
 const STALLED = fault("stall", { text: ["part one ", "part two", " part three", " part four"], afterEvents: 4 });
 
 it(
-  "takes a message for the next step back into the input with Esc",
+  "moves a message for the next step back into the input with Esc",
   async () => {
     await using fixture = await openCommandFixture([STALLED, say("second answer")]);
     const screen = await openChat(fixture, ["chat"]);
@@ -30,7 +30,7 @@ it(
 );
 
 it(
-  "interrupts a turn of another chat, which sees that its message was taken back",
+  "interrupts a turn of another chat, which sees that its message was withdrawn",
   async () => {
     await using fixture = await openCommandFixture([STALLED]);
     const first = await openChat(fixture, ["chat"]);
@@ -67,7 +67,7 @@ it.each<[string, (screen: ProgramScreen) => Promise<void>]>([
     },
   ],
 ])(
-  "keeps what waits for the end of the turn for the next chat after %s",
+  "keeps follow-ups for the next chat after %s",
   async (_, quit) => {
     await using fixture = await openCommandFixture([STALLED, say("second answer")]);
     const screen = await openChat(fixture, ["chat"]);
@@ -97,7 +97,7 @@ it.each<[string, (screen: ProgramScreen) => Promise<void>]>([
 );
 
 it(
-  "prints what waits and what is typed at the end of a chat that has no session yet",
+  "prints unsent input when a chat without a session ends",
   async () => {
     await using fixture = await openCommandFixture([]);
     const screen = await openChat(fixture, ["chat"]);
@@ -116,7 +116,7 @@ it(
 );
 
 it(
-  "keeps prompts that wait for a command of the shell for the next chat of the session, but no further command",
+  "keeps prompts that wait for a shell command for the next chat of the session, but drops further commands",
   async () => {
     await using fixture = await openCommandFixture([say("first answer")]);
     const screen = await openChat(fixture, ["chat"]);

@@ -7,7 +7,7 @@ import { FileList } from "./input/files.ts";
 import { PromptHistory } from "./input/history.ts";
 import { changesSince, restoreSnapshot, takeSnapshot } from "./snapshots.ts";
 
-it("takes back changed, deleted and new files, and nothing that was changed before the snapshot", async () => {
+it("restores changed, deleted and new files, but nothing that was changed before the snapshot", async () => {
   await using repository = await temporaryRepository({ "a.txt": "a\n", "b.txt": "b\n", ".gitignore": "ignored\n" });
   const at = (name: string) => join(repository.path, name);
   await writeFile(at("a.txt"), "mine\n");

@@ -58,7 +58,7 @@ it("interrupts with Esc, quits with Ctrl-C twice, and continues with -c", async 
   expect(again.all()).toContain("cancelled");
 }, 90_000);
 
-it("takes a sentence at a question as the reason of a denial, whatever its letters", async () => {
+it("treats a sentence typed at a question as the reason for a denial, whatever its letters", async () => {
   await using fixture = await openCommandFixture([call("bash", { command: "echo one" }), say("finished")]);
   const screen = await openChat(fixture, ["chat"]);
   submitLine(screen, "go");

@@ -118,7 +118,7 @@ it(
 );
 
 it(
-  "answers a question with options in other words",
+  "accepts free text as the answer to a question with options",
   async () => {
     await using fixture = await openCommandFixture([
       call("ask", { question: "Which database?", choices: ["SQLite", "PostgreSQL"] }),

@@ -92,7 +92,7 @@ it.each([
     await using fixture = await openCommandFixture([asking]);
     const screen = await openChat(fixture);
     submitLine(screen, "go");
-    await screen.waitFor(shown); // the question has the keys
+    await screen.waitFor(shown); // the question has the keyboard focus
     screen.press("ctrl-d");
     await screen.waitFor("press Ctrl-D again to quit");
     screen.press("ctrl-d");

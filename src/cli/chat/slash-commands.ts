@@ -31,7 +31,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   {
     name: "agent",
     argument: "[name]",
-    summary: "switch the agent; the conversation goes on",
+    summary: "switch the agent; the conversation continues",
     values: async (chat) => (await import("./commands/settings.ts")).listAgentNames(chat),
     run: async (chat, name) => (await import("./commands/settings.ts")).switchAgent(chat, name),
   },
@@ -67,22 +67,22 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: "undo",
-    summary: "take back changes of files since your last prompt",
+    summary: "undo the file changes since your last prompt",
     run: async (chat) => (await import("./commands/files.ts")).undoChanges(chat),
   },
   {
     name: "fork",
-    summary: "go on in a copy of this conversation",
+    summary: "continue in a copy of this conversation",
     run: async (chat) => (await import("./commands/conversation.ts")).forkConversation(chat),
   },
   {
     name: "compact",
-    summary: "go on from a summary that the agent writes",
+    summary: "continue from a summary that the agent writes",
     run: async (chat) => (await import("./commands/conversation.ts")).compactConversation(chat),
   },
   {
     name: "resume",
-    summary: "continue another conversation of this directory",
+    summary: "continue another conversation in this directory",
     run: async (chat) => {
       const summary = await chat.pickConversation();
       if (summary !== undefined) await chat.continueSession(summary);

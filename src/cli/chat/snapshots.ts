@@ -1,4 +1,4 @@
-/** Snapshots of the files of a repository before a turn, so that `/undo` can take back what the turn changed. */
+/** Snapshots of the files of a repository before a turn, so that `/undo` can restore what the turn changed. */
 import { copyFile, mkdtemp, rm, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";

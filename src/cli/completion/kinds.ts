@@ -44,6 +44,8 @@ const ARGUMENT_KINDS: Readonly<Record<string, CompletionKind>> = {
   key: "keys",
   dir: "directories",
   file: "files",
+  from: "files",
+  to: "files",
 };
 
 export function optionKind(flag: string): CompletionKind | undefined {

@@ -146,7 +146,7 @@ describe("rookery init", () => {
     expect((await fixture.rookery(["init", "--force"])).code).toBe(0);
   });
 
-  it("suggests only in comments if it finds nothing", async () => {
+  it("writes suggestions only as comments if it finds nothing", async () => {
     const env = { ANTHROPIC_API_KEY: undefined, PATH: "/nowhere" };
     const { code, stderr } = await fixture.rookery(["init"], { env });
     expect(code).toBe(0);
@@ -159,7 +159,7 @@ describe("rookery init", () => {
     ["Cargo.toml", undefined, "cargo test"],
     ["go.mod", "go mod download", "go test ./..."],
     ["Makefile", undefined, "make check"],
-  ])("knows a project with %s", async (file, setup, check) => {
+  ])("recognizes a project with %s", async (file, setup, check) => {
     await fixture.repository.write(file, "check:\n\ttrue\n");
     await fixture.rookery(["init"]);
     const get = async (key: string) => (await fixture.rookery(["config", "get", key])).stdout.trim();

@@ -51,7 +51,7 @@ describe("formatDiff", () => {
     ["a new file", plain(null, "one\ntwo\n"), ["  a.txt new file +2", "  1 + one", "  2 + two"]],
     ["a new empty file", plain(null, ""), ["  a.txt new file empty"]],
     ["a deleted file", plain("one\n", null), ["  a.txt deleted -1", "  1 - one"]],
-    ["a file that does not change", plain("one\n", "one\n"), ["  a.txt no change of the text"]],
+    ["a file that does not change", plain("one\n", "one\n"), ["  a.txt the text is unchanged"]],
     ["a binary file", plain("a\0b", "c"), ["  a.txt binary file"]],
     [
       "a lost line break at the end",

@@ -79,7 +79,7 @@ function describeChange(
   paint: Paint,
 ): string {
   const kind = truncated ? "" : before === null ? "new file" : after === null ? "deleted" : "";
-  const unchanged = before === null || after === null ? "empty" : "no change of the text";
+  const unchanged = before === null || after === null ? "empty" : "the text is unchanged";
   const counts = formatHunkCounts(hunks, paint);
   return [kind, counts === "" ? unchanged : counts].filter((part) => part !== "").join(" ");
 }

@@ -96,7 +96,7 @@ it("shows deleted and renamed files, and new modes", async () => {
   expect(shown).toEqual(["  a.txt deleted -1", "  1 - one", "  c.sh now executable", "  moved.txt renamed from b.txt"]);
 });
 
-it("colors lines, wraps them, and shows what there is of a patch that ends early", () => {
+it("colors lines, wraps them, and shows the existing part of a patch that ends early", () => {
   const patch = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-a\n+0123456789abcdef";
   expect(formatPatch(patch, { paint: ansiPaint, columns: 16 })).toEqual([
     "  \u001b[1mx\u001b[22m \u001b[32m+1\u001b[39m \u001b[31m-1\u001b[39m",

@@ -17,6 +17,7 @@ import { openSqliteStore } from "../../store/sqlite/open.ts";
 import { MIGRATIONS } from "../../store/sqlite/schema.ts";
 import { formatBytes } from "../format.ts";
 import { printNotice, type Io } from "../io.ts";
+import { checkBlobs } from "./blobs.ts";
 import { checkDatabase } from "./database.ts";
 import { diskFinding, readDiskSpace } from "./disk.ts";
 import type { Finding } from "./finding.ts";
@@ -39,6 +40,7 @@ export const CHECKS: readonly ((io: Io) => Promise<Finding[]>)[] = [
   checkDisks,
   checkLeftovers,
   checkLog,
+  checkBlobs,
   checkConfiguration,
   checkTrust,
   checkKeys,
@@ -110,7 +112,7 @@ async function checkLeftovers({ env }: Io): Promise<Finding[]> {
 
 async function checkLog(io: Io): Promise<Finding[]> {
   const database = await checkDatabase(io);
-  if (database !== undefined) return [database];
+  if (database !== undefined) return database;
   const path = logPath(io);
   const size = await totalSize(path, `${path}-wal`);
   if (size === undefined) return [{ subject: "log", status: "ok", detail: "empty" }];

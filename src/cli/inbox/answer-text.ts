@@ -10,7 +10,7 @@ import { toSingleLine } from "../sanitize.ts";
 
 /** The part of a request that decides which answers it takes. */
 export interface AnswerableRequest extends Pick<WaitingRequest, "kind" | "schema" | "url"> {
-  /** The first words of the command that can be allowed always. */
+  /** The prefix of the command that can always be allowed. */
   readonly prefix?: string | undefined;
 }
 

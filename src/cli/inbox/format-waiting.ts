@@ -46,7 +46,7 @@ export function formatWaiting(request: WaitingRequest, { now, paint, all }: Wait
   ].join("\n");
 }
 
-/** What names the request beside all others, with a space after it. */
+/** The words that tell the request from all others, with a space after them. */
 function shortestName(request: WaitingRequest, all: readonly WaitingRequest[]): string {
   if (all.length === 1) return "";
   const { task, sessionId, requestId } = request;

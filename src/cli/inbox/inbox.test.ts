@@ -58,7 +58,7 @@ it("shows paths inside the directory of the session relative to it, but not as J
   expect((await fixture.rookery(["answer", "allow"])).stderr).toContain("bash: cat src/a.ts /wide (");
 });
 
-it("lists what waits in all sessions, with age, place and the command that answers it", async () => {
+it("lists the open requests of all sessions, with their age, agent and the command that answers them", async () => {
   const [first, second] = await logged(
     [OPENED, TURN, asks("r1", "bash: rm -rf x\u001b[2J")],
     [{ ...OPENED, task: "fix-login" }, question],
@@ -106,7 +106,7 @@ it("says what is wrong with an answer", async () => {
 it.each(["yes", "y"])("allows a permission with %s", async (text) => {
   await logged([OPENED, TURN, asks("r1")]);
   expect((await fixture.rookery(["answer", text])).code).toBe(0);
-  expect((await fixture.rookery(["inbox"])).stdout).toBe("nothing waits for an answer\n");
+  expect((await fixture.rookery(["inbox"])).stdout).toBe("nothing is waiting for an answer\n");
 });
 
 it("allows commands that start with a prefix, and shows that in the session", async () => {
@@ -129,10 +129,14 @@ it("allows commands that start with a prefix, and shows that in the session", as
   );
 });
 
-it("says that nothing waits", async () => {
-  expect(await fixture.rookery(["inbox"])).toEqual({ code: 0, stdout: "nothing waits for an answer\n", stderr: "" });
+it("says that nothing is waiting for an answer", async () => {
+  expect(await fixture.rookery(["inbox"])).toEqual({
+    code: 0,
+    stdout: "nothing is waiting for an answer\n",
+    stderr: "",
+  });
   for (const args of [["answer", "allow"], ["answer"]]) {
-    expect((await fixture.rookery(args)).stderr).toContain("nothing waits for an answer");
+    expect((await fixture.rookery(args)).stderr).toContain("nothing is waiting for an answer");
   }
 });
 
@@ -145,18 +149,20 @@ it("answers the only request without an id, and shows what it answers", async ()
   expect(code).toBe(0);
   expect(stderr).toContain(`bash: npm test (${shortId(session ?? "")}, claude)`);
   expect(stdout).toBe(`answered r1 of ${shortId(session ?? "")}: deny\n`);
-  expect((await fixture.rookery(["inbox"])).stdout).toBe("nothing waits for an answer\n");
+  expect((await fixture.rookery(["inbox"])).stdout).toBe("nothing is waiting for an answer\n");
 });
 
 it("asks for a name if several requests wait, and accepts the session alone if one waits there", async () => {
   const [, second] = await logged([OPENED, TURN, asks("r1")], [OPENED, TURN, asks("r2")]);
   const refused = await fixture.rookery(["answer", "allow"]);
   expect(refused).toMatchObject({ code: 2, stdout: "" });
-  expect(refused.stderr).toContain("2 requests wait for an answer; name one of them: rookery inbox");
+  expect(refused.stderr).toContain("2 requests are waiting for an answer; name one of them: rookery inbox");
   expect((await fixture.rookery(["answer", second ?? "", "allow"])).stdout).toBe(
     `answered r2 of ${shortId(second ?? "")}: allow\n`,
   );
-  expect((await fixture.rookery(["answer", second ?? "", "allow"])).stderr).toContain("nothing waits for an answer in");
+  expect((await fixture.rookery(["answer", second ?? "", "allow"])).stderr).toContain(
+    "nothing is waiting for an answer in",
+  );
 });
 
 it("lists and answers the requests of a named server", async () => {
@@ -167,7 +173,7 @@ it("lists and answers the requests of a named server", async () => {
   const token = (await readFile(join(fixture.home, ".rookery", "token"), "utf8")).trim();
   await using elsewhere = await openCommandFixture();
   const there = { env: { ROOKERY_TOKEN: token } };
-  expect((await elsewhere.rookery(["inbox"])).stdout).toBe("nothing waits for an answer\n");
+  expect((await elsewhere.rookery(["inbox"])).stdout).toBe("nothing is waiting for an answer\n");
   expect((await elsewhere.rookery(["inbox", "--server", url], there)).stdout).toContain(
     "  rookery answer fix-login 1   or: 2, decline\n",
   );
@@ -176,7 +182,7 @@ it("lists and answers the requests of a named server", async () => {
   const byVariable = { env: { ...there.env, ROOKERY_SERVER: url } };
   expect((await elsewhere.rookery(["inbox"], byVariable)).stdout).not.toContain("fix-login");
   expect((await elsewhere.rookery(["answer", "nobody", "allow"], byVariable)).stderr).toContain(
-    `nothing waits for an answer in nobody on the server at ${url}`,
+    `nothing is waiting for an answer in nobody on the server at ${url}`,
   );
   server.child.kill("SIGTERM");
   await server.ended;

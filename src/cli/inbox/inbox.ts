@@ -20,7 +20,7 @@ export async function inboxCommand({ io, options }: CommandCall): Promise<ExitCo
     return EXIT.done;
   }
   if (requests.length === 0) {
-    await print(io, "nothing waits for an answer\n");
+    await print(io, "nothing is waiting for an answer\n");
     return EXIT.done;
   }
   const now = Date.now();

@@ -87,7 +87,7 @@ function openRemoteSource(server: ServerAddress): WaitingSource {
       );
       const exact = found.filter(({ task }) => task === named);
       if (found.length > 0) return { requests: exact.length > 0 ? exact : found };
-      const what = `nothing waits for an answer in ${toSingleLine(named, 60)} on the server at ${server.url}`;
+      const what = `nothing is waiting for an answer in ${toSingleLine(named, 60)} on the server at ${server.url}`;
       throw new RookeryError("request_not_found", what);
     },
     async answer(id, requestId, answer) {

@@ -46,7 +46,7 @@ async function suggestForNode(root: string, has: (name: string) => boolean): Pro
   return { kind: `Node.js (${tool})`, setup: install, check: names.map(run).join(" && ") || undefined };
 }
 
-/** Returns no script for a file that is not JSON. npm's default test script fails always, so it does not count. */
+/** Returns no script for a file that is not JSON. npm's default test script always fails, so it does not count. */
 async function readScripts(file: string): Promise<string[]> {
   try {
     const { scripts = {} } = JSON.parse(await readText(file)) as { scripts?: Record<string, string> };

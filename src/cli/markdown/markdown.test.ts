@@ -61,7 +61,7 @@ it("shows headings without their marks, and boxes of a task list", () => {
   ]);
 });
 
-it("aligns the columns of a table as it says", () => {
+it("aligns the columns of a table as its source specifies", () => {
   const table = "| name | ms | kind |\n|---|--:|:-:|\n| a | 1 | x |\n| long | 1000 | y |";
   expect(render(table)).toEqual(["name │   ms │ kind", "─────┼──────┼─────", "a    │    1 │  x", "long │ 1000 │  y"]);
 });
@@ -154,7 +154,7 @@ describe("hostile Markdown", () => {
   });
 });
 
-it("shows control, bidi and zero-width characters harmlessly", () => {
+it("escapes control, bidi and zero-width characters", () => {
   const hostile = "a\u001b[2Jb\u009bc \u202eevil\u202c \u200bz\u{e0041}ero\u0007 `\u001b]0;t\u0007`";
   const text = render(hostile).join("\n");
   expect(text).toBe("a[2Jbc evil zero ]0;t");
@@ -164,7 +164,7 @@ it("keeps emoji that consist of several characters", () => {
   expect(render("👩‍👩‍👧 ❤️ 漢字")).toEqual(["👩‍👩‍👧 ❤️ 漢字"]);
 });
 
-it("shows the address of a link that names another one", () => {
+it("shows the real address of a link whose text is another address", () => {
   expect(render("[https://good.example](https://evil.example)")).toEqual([
     "https://good.example (https://evil.example)",
   ]);

@@ -20,7 +20,7 @@ import { renderRequest } from "./request-view.ts";
 /** Input typed before the question appeared is not an answer. */
 const STALE_INPUT_MS = 50;
 
-/** Rejects with the reason of the signal, or with `InterruptedQuestion`. */
+/** Rejects with the signal's reason, or with `InterruptedQuestion`. */
 export async function askPermissionWithKeys(
   terminal: QuestionTerminal,
   request: PendingRequest,
@@ -53,7 +53,7 @@ export async function askPermissionWithKeys(
   });
 }
 
-/** Rejects with the reason of the signal, or with `InterruptedQuestion`. */
+/** Rejects with the signal's reason, or with `InterruptedQuestion`. */
 export async function askQuestionWithKeys(
   terminal: QuestionTerminal,
   question: Question,
@@ -75,7 +75,7 @@ export async function askQuestionWithKeys(
   });
 }
 
-/** Esc means no. Rejects with the reason of the signal, or with `InterruptedQuestion`. */
+/** Esc means no. Rejects with the signal's reason, or with `InterruptedQuestion`. */
 export async function confirmWithKeys(
   terminal: QuestionTerminal,
   question: string,

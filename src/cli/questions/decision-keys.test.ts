@@ -52,7 +52,7 @@ describe("a key at a permission question", () => {
     expect(happened).toEqual([text]);
   });
 
-  it("allows always only after a second a", () => {
+  it("needs a second a to always allow", () => {
     press("a");
     vi.runAllTimers();
     expect(happened).toEqual(["asked"]);
@@ -83,7 +83,7 @@ describe("a key at a permission question", () => {
     expect(happened.at(-1)).toEqual({ answer: { decision: "allow", scope: "session", prefix: "npm test" } });
   });
 
-  it("goes back from the second a with Esc, also before the first one counts", () => {
+  it("goes back from the second a with Esc, even before the first one counts", () => {
     press("a");
     expect(press("\u001b")).toBe(true);
     vi.runAllTimers();

@@ -1,4 +1,4 @@
-/** Takes the keys at a permission question, so that no letter of a sentence decides. */
+/** Interprets keys at a permission question, so that no letter of a sentence decides. */
 import { matchesKey } from "@mariozechner/pi-tui/dist/keys.js";
 import type { ChoiceTimer } from "./choice-timer.ts";
 import { type DecisionKey, parseDecisionKey } from "./permission-keys.ts";
@@ -7,7 +7,7 @@ import { type DecisionKey, parseDecisionKey } from "./permission-keys.ts";
 export const TYPING_PAUSE_MS = 500;
 
 export interface DecisionHandlers {
-  /** The first words of the command, which `a` allows always; `A` allows the whole tool. Default: `a` does that. */
+  /** The prefix of the command that `a` always allows; `A` allows the whole tool. Default: `a` does that. */
   readonly prefix?: string | undefined;
   /** Whether the person has pressed `a` once. */
   readonly isAlwaysAsked: boolean;
@@ -16,7 +16,7 @@ export interface DecisionHandlers {
   /** Goes back to the question after Esc in place of the second `a`. */
   leaveAlways(): void;
   act(key: DecisionKey): void;
-  /** The person types a sentence in place of a choice: it becomes the reason of a denial. */
+  /** The person types a sentence in place of a choice: it becomes the reason for a denial. */
   startReason(text: string): void;
 }
 

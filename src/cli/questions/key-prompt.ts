@@ -16,7 +16,7 @@ export type PromptMode =
   | {
       readonly type: "decide";
       readonly request: PendingRequest;
-      /** Whether the scrollback has the request, because it does not fit the screen. */
+      /** True if the request was printed to the scrollback, because it does not fit the screen. */
       readonly isPrinted: boolean;
       readonly answer: (answer: Answer) => void;
       /** Opens all diffs of the request in a pager. */

@@ -14,7 +14,7 @@ function render(request: PendingRequest, style: Partial<typeof STYLE> = {}): str
 }
 
 describe("a request in the live region", () => {
-  it("has a short command in its question", () => {
+  it("shows a short command in its question", () => {
     expect(render(ask({ command: "npm test" }))).toEqual(["? Allow bash? npm test"]);
   });
 
@@ -32,7 +32,7 @@ describe("a request in the live region", () => {
     expect(render(ask({ command: "echo \u200bhidden" })).join("\n")).toContain("<U+200B>");
   });
 
-  it("shows the title and the text of an agent that tells no command", () => {
+  it("shows the title and the text if the agent sends no command", () => {
     const content = [{ type: "content", content: { type: "text", text: "[directory /a] (Runs the tests)" } }];
     const gemini = ask({ title: "npm test", content }, { tool: "execute", title: "npm test" });
     expect(render(gemini)).toEqual(["? Allow execute? npm test", "  content: [directory /a] (Runs the tests)"]);

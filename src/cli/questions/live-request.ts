@@ -55,7 +55,7 @@ function plainTitle({ title, input, diffs = [] }: PendingRequest): string | unde
   return toSingleLine(escapeInvisible(title)) === title ? title : undefined;
 }
 
-/** Everything in the input beside the command or the title. The directory is left out if it is that of the session. */
+/** Everything in the input besides the command or the title. The directory is left out if it is that of the session. */
 function renderOtherInput(request: PendingRequest, style: LiveRequestStyle): string[] {
   const shownField = plainCommand(request) === undefined ? "title" : "command";
   const { description, ...input } = Object.fromEntries(

@@ -1,4 +1,6 @@
-/** A permission request that has the keys, in the live region: with its choices, or with the line for a reason. */
+/**
+ * A permission request with the keyboard focus, in the live region: with its choices, or with the line for a reason.
+ */
 import type { Answer } from "../../session/method-types.ts";
 import type { PendingRequest } from "../run/pending-request.ts";
 import { toSingleLine } from "../sanitize.ts";
@@ -9,7 +11,7 @@ import { renderDecision, renderQuestionLine, renderReason, type ReasonStyle } fr
 
 export interface OpenRequest {
   readonly request: PendingRequest;
-  /** Whether the scrollback has the details, because they do not fit the screen. */
+  /** True if the details were printed to the scrollback, because they do not fit the screen. */
   readonly isPrinted: boolean;
 }
 

@@ -14,7 +14,7 @@ it.each([
   ["", false, { decision: "deny" }],
   ["yes, but in another folder", false, { decision: "deny", message: "yes, but in another folder" }],
   ["npm run check", undefined, { decision: "deny", message: "Run this command instead: npm run check" }],
-])("takes %j at a permission question (as another command: %s)", (typed, isCommand, answer) => {
+])("parses %j at a permission question (as another command: %s)", (typed, isCommand, answer) => {
   expect(answerFromText(request, typed, isCommand)).toEqual(answer);
 });
 

@@ -8,8 +8,8 @@ import type { PendingRequest } from "../run/pending-request.ts";
 export type DecisionKey = { readonly answer: Answer } | { readonly edit: true } | { readonly diff: true };
 
 /**
- * Returns undefined for another key. `prefix`: the first words of the command, which `a` allows always; `A` allows every
- * call of the tool. Default: both keys allow every call.
+ * Returns undefined for another key. `prefix`: the prefix of the command that `a` always allows; `A` allows every call
+ * of the tool. Default: both keys allow every call.
  */
 export function parseDecisionKey(typed: string, prefix?: string): DecisionKey | undefined {
   const data = typed.toLowerCase();

@@ -99,12 +99,12 @@ describe("a question with options", () => {
     const form = new FormInput(closed);
     for (const key of "both") form.handleKey(key);
     expect(render(form, 80).slice(-2)).toEqual([
-      "! only these options are answers: choose one with ↑↓",
+      "! the answer must be one of these options: choose one with ↑↓",
       "↑↓ or a number · Enter answers · Esc declines",
     ]);
   });
 
-  it("takes several with Space or numbers", async () => {
+  it("selects several options with Space or numbers", async () => {
     const form = new FormInput(FEATURES);
     for (const key of [" ", DOWN, DOWN, " "]) form.handleKey(key);
     expect(render(form)).toEqual([
@@ -120,7 +120,7 @@ describe("a question with options", () => {
     expect(await answer(FEATURES, "1", "4", "mine")).toEqual({ action: "accept", content: { answer: ["A", "mine"] } });
   });
 
-  it("offers the field for other words that Codex adds", async () => {
+  it("offers the free-text field that Codex adds", async () => {
     const codex = ask(
       {
         db: {
@@ -195,7 +195,7 @@ it("confirms a question without fields, and shows the host of a page", async () 
   expect(await answer(page, ENTER)).toEqual({ action: "accept" });
 });
 
-it("shows what the asker wrote harmlessly", () => {
+it("escapes text from the asker", () => {
   const nasty = "a\u001b[2J\u202ex";
   const form = new FormInput(ask({ a: { type: "string", title: nasty, enum: [nasty] } }, nasty));
   expect(render(form).join("")).not.toMatch(/[\u001b\u202e]/u);

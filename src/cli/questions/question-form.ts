@@ -133,7 +133,7 @@ function moveToTyped(form: QuestionForm, { options }: ChoosePage, typed: string)
   return {
     ...form,
     typed: typed.slice(0, MAX_TYPED_LENGTH),
-    problem: "only these options are answers: choose one with ↑↓",
+    problem: "the answer must be one of these options: choose one with ↑↓",
   };
 }
 

@@ -12,8 +12,8 @@ export interface AgentStart {
   readonly json: boolean;
   /** Label of the spinner. */
   readonly label: string;
-  /** `shown` shows the spinner during work that asks no question. */
-  readonly open: (signal: AbortSignal, shown: WithSpinner) => Promise<Session>;
+  /** Opens the session. `withSpinner` shows the spinner during work that asks no question. */
+  readonly open: (signal: AbortSignal, withSpinner: WithSpinner) => Promise<Session>;
 }
 
 type WithSpinner = (work: () => Promise<Session>) => Promise<Session>;
@@ -32,7 +32,7 @@ export async function waitForAgentStart({ io, rookery, json, label, open }: Agen
   });
   if (!signal.aborted) return await opening;
   spinner.clear();
-  const settled = opening.catch(() => undefined); // nobody needs the result any more
+  const settled = opening.catch(() => undefined); // nobody needs the result anymore
   await rookery.close();
   await settled;
   return undefined;

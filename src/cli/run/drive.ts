@@ -1,4 +1,7 @@
-/** Drives an open session, shows its events, and returns the exit code. */
+/**
+ * Drives an open session and returns the exit code. Everything it shows comes from the log: `watchSessionLog` follows the
+ * log and passes each committed event to the screen, while the prompt runs.
+ */
 import type { SessionEvent, TurnOutcome } from "../../domain/events.ts";
 import type { SessionStore } from "../../domain/store.ts";
 import type { Session } from "../../session/session.ts";
@@ -26,6 +29,8 @@ export interface DriveOptions {
   readonly attended: boolean;
   /** Events up to this one are not shown. */
   readonly after: number;
+  /** Called with the `seq` of each event that was shown. */
+  readonly onShown?: ((seq: number) => void) | undefined;
 }
 
 export async function driveSession(options: DriveOptions): Promise<ExitCode> {
@@ -33,21 +38,23 @@ export async function driveSession(options: DriveOptions): Promise<ExitCode> {
   using interrupts = watchInterrupts(io, () => screen.makeRoom());
   const repeatsDecisions = options.atTerminal && canAskWithKeys(io); // the question goes away with its answer
   using screen = openScreen(io, { json: options.json, folder: session.state.cwd, repeatsDecisions });
-  const left = await pendingSessionRequests(store, session.state);
+  const openRequests = await pendingSessionRequests(store, session.state);
   if (session.resumed !== undefined) await replayEarlierEvents(screen, options);
   let outcome: TurnOutcome | undefined;
   {
     await using prompter = createPrompter(options, screen);
     await using _watch = watchSessionLog(store, { sessionId: session.id, after }, async (event) => {
       await screen.show(event);
+      options.onShown?.(event.seq);
       handleRequest(prompter, event, options);
     });
     await using _released = session; // released before the watch ends, so that the watch shows all remaining events
-    for (const asked of left) prompter.ask(session.id, asked);
+    for (const request of openRequests) prompter.ask(session.id, request);
     if (hasPendingWork(session)) outcome = await waitUntilIdle(session, interrupts.signal);
+    else if (prompt === undefined) outcome = session.state.lastOutcome; // its turn ended when it was opened
     if (prompt !== undefined && !interrupts.signal.aborted && outcome?.status !== "cancelled") {
       const input = await expandPrompt(session, prompt, interrupts.signal);
-      if (input !== undefined) session.prompt(input);
+      if (input !== undefined) session.prompt(input); // the watch shows its events
       outcome = input === undefined ? { status: "cancelled" } : await waitUntilIdle(session, interrupts.signal);
     }
   }
@@ -100,8 +107,8 @@ function createPrompter({ io, session, atTerminal }: DriveOptions, screen: Scree
 function handleRequest(prompter: RequestPrompter, event: SessionEvent, { attended, session }: DriveOptions): void {
   if (event.type === "permission.resolved" || event.type === "question.answered")
     prompter.resolved(session.id, event.requestId);
-  const asked = attended ? toPendingRequest(event, session.state.cwd) : undefined;
-  if (asked !== undefined) prompter.ask(session.id, asked);
+  const request = attended ? toPendingRequest(event, session.state.cwd) : undefined;
+  if (request !== undefined) prompter.ask(session.id, request);
 }
 
 function reportOutcome(

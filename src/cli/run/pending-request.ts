@@ -19,7 +19,7 @@ export interface PendingRequest {
   readonly tool: string | undefined;
   readonly title?: string;
   readonly input: unknown;
-  /** The first words of the command, which can be allowed always. Undefined if none are specific enough. */
+  /** The prefix of the command that can always be allowed. Undefined if none is specific enough. */
   readonly prefix?: string | undefined;
   /** The changes that the call would make to files, if they are known. */
   readonly diffs?: readonly FileDiff[];
@@ -136,7 +136,10 @@ function formatInputField(name: string, value: unknown): string[] {
   return [heading, ...quoteLines(text.slice(0, most / 2)), left, ...quoteLines(text.slice(-most / 2))];
 }
 
-/** The text of a list of ACP content blocks. Undefined for any other value, also for blocks that say more than text. */
+/**
+ * The text of a list of ACP content blocks. Undefined for any other value, including blocks that contain more than
+ * text.
+ */
 function readTextBlocks(value: unknown): string | undefined {
   const blocks = z.array(TextBlock).min(1).safeParse(value);
   return blocks.success ? blocks.data.map(({ content }) => content.text).join("\n") : undefined;

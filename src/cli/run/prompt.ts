@@ -8,9 +8,9 @@ import type { Io } from "../io.ts";
 export async function readOptionalPrompt(
   io: Io,
   typed: string | undefined,
-  goesOn: boolean,
+  continuesSession: boolean,
 ): Promise<string | undefined> {
-  return typed === undefined && goesOn ? undefined : requirePrompt(io, typed, "rookery run");
+  return typed === undefined && continuesSession ? undefined : requirePrompt(io, typed, "rookery run");
 }
 
 /** `command`: the command to suggest in errors. Throws `usage`. */

@@ -45,6 +45,6 @@ it.each<[string, object]>([
   ["A", { decision: "allow", scope: "session", prefix: "npm test" }], // Caps Lock
   ["every", { decision: "allow", scope: "session" }],
   ["y", { decision: "allow", scope: "once" }],
-])("takes %j for a command that starts with npm test", (typed, answer) => {
+])("parses %j at a question about a command that starts with npm test", (typed, answer) => {
   expect(parseDecision(typed, "npm test")).toEqual(answer);
 });

@@ -341,7 +341,9 @@ describe("trust", () => {
     await opened([say("ok"), say("ok")], { files: { "AGENTS.md": "Always use tabs." } });
     const first = await fixture.rookery(["run", "x"]);
     expect(first.code).toBe(0);
-    expect(first.stderr).toContain("the agent does not get AGENTS.md: review the repository, then run: rookery trust");
+    expect(first.stderr).toContain(
+      "the agent does not get AGENTS.md until you trust the repository; review it, then run: rookery trust",
+    );
     await fixture.rookery(["trust"]);
     expect((await fixture.rookery(["run", "x"])).stderr).toBe("");
     const [before, after] = fixture.server.requests.map((request) => JSON.stringify(request));

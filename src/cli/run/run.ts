@@ -18,38 +18,40 @@ import { choiceOption, isSet, textOption } from "../options.ts";
 import { findSession } from "../sessions/find.ts";
 import { parseBudget } from "../task/amounts.ts";
 import { suggestReadyAgents } from "./suggest-agents.ts";
-import { driveSession, hasPendingWork } from "./drive.ts";
+import { hasPendingWork } from "./drive.ts";
+import { driveThroughOutages } from "./drive-through-outages.ts";
 import { readOptionalPrompt } from "./prompt.ts";
 import { waitForAgentStart } from "./agent-start.ts";
 import { withTrustPrompt } from "./trust-prompt.ts";
 
 export async function runPromptCommand({ io, args, options }: CommandCall): Promise<ExitCode> {
-  const named = textOption(options, "session") ?? (isSet(options, "continue") ? "last" : undefined);
+  const sessionName = textOption(options, "session") ?? (isSet(options, "continue") ? "last" : undefined);
   const permissions = choiceOption(options, "permissions", PERMISSION_POLICIES);
   const json = isSet(options, "json");
   const amounts = textOption(options, "budget");
   const budget = amounts === undefined ? undefined : parseBudget(amounts);
-  const prompt = await readOptionalPrompt(io, args[0], named !== undefined);
+  const prompt = await readOptionalPrompt(io, args[0], sessionName !== undefined);
   const folder = textOption(options, "cwd");
   const cwd = folder === undefined ? undefined : await realFolder(resolve(io.cwd(), folder));
   const folders = await parseAddedFolders({ io, options });
-  const here = isPersonPresent(io);
+  const atTerminal = isPersonPresent(io);
 
-  await using rookery = named === undefined ? await Rookery.open({ env: io.env, cwd: io.cwd() }) : await openLog(io);
-  const known = named === undefined ? undefined : await findSession(rookery.store, named, io);
+  await using rookery =
+    sessionName === undefined ? await Rookery.open({ env: io.env, cwd: io.cwd() }) : await openLog(io);
+  const stored = sessionName === undefined ? undefined : await findSession(rookery.store, sessionName, io);
   const attended =
-    here || permissions === "ask" || (known !== undefined && (await hasOpenRequests(rookery.store, known.id)));
-  const where = cwd ?? known?.cwd ?? io.cwd();
+    atTerminal || permissions === "ask" || (stored !== undefined && (await hasOpenRequests(rookery.store, stored.id)));
+  const sessionCwd = cwd ?? stored?.cwd ?? io.cwd();
   const agent = textOption(options, "agent");
   let untrusted: readonly string[] = [];
-  const opened = async () => {
-    untrusted = await findUntrustedInstructions(io, where); // before the session opens: signals are not handled afterwards
-    return suggestReadyAgents({ env: io.env, cwd: where }, () =>
+  const openSession = async () => {
+    untrusted = await findUntrustedInstructions(io, sessionCwd); // now, because nothing handles signals between opening and driving
+    return suggestReadyAgents({ env: io.env, cwd: sessionCwd }, () =>
       rookery.openSession({
-        ...(known !== undefined && { id: known.id }),
+        ...(stored !== undefined && { id: stored.id }),
         ...optional("agent", agent),
         ...optional("model", textOption(options, "model")),
-        ...optional("cwd", cwd ?? (known === undefined ? io.cwd() : undefined)),
+        ...optional("cwd", cwd ?? (stored === undefined ? io.cwd() : undefined)),
         ...optional("permissions", permissions),
         ...optional("budget", budget),
         attended,
@@ -61,8 +63,8 @@ export async function runPromptCommand({ io, args, options }: CommandCall): Prom
     io,
     rookery,
     json,
-    label: `starting ${agent ?? known?.agent ?? "the agent"}`,
-    open: (signal, shown) => withTrustPrompt({ io, cwd: where, signal }, () => shown(opened)),
+    label: `starting ${agent ?? stored?.agent ?? "the agent"}`,
+    open: (signal, withSpinner) => withTrustPrompt({ io, cwd: sessionCwd, signal }, () => withSpinner(openSession)),
   });
   if (session === undefined) return EXIT.cancelled;
   if (session.state.backend === "api" && !json) noteUntrustedInstructions(io, untrusted);
@@ -74,16 +76,17 @@ export async function runPromptCommand({ io, args, options }: CommandCall): Prom
     const why = lost ? "lost its turn when its process ended" : "has no turn to continue";
     throw usageError(`session ${id} ${why}; send a prompt: rookery run "PROMPT" --session ${id}`);
   }
-  const after = known?.head ?? 0;
-  const code = await driveSession({
+  const after = stored?.head ?? 0;
+  const code = await driveThroughOutages(rookery, {
     io,
     store: rookery.store,
     session,
     prompt,
     json,
-    atTerminal: here,
+    atTerminal,
     attended,
     after,
+    folders,
   });
   await printNextStep(io, session, { json, code });
   return code;
@@ -104,7 +107,7 @@ async function findUntrustedInstructions(io: Io, cwd: string): Promise<readonly 
 function noteUntrustedInstructions(io: Io, untrusted: readonly string[]): void {
   if (untrusted.length === 0) return;
   const names = untrusted.map(escapeInvisible).join(", ");
-  printNotice(io, `the agent does not get ${names}: review the repository, then run: rookery trust`);
+  printNotice(io, `the agent does not get ${names} until you trust the repository; review it, then run: rookery trust`);
 }
 
 async function printNextStep(io: Io, session: Session, { json, code }: { json: boolean; code: ExitCode }) {

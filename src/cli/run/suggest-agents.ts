@@ -1,4 +1,4 @@
-/** Adds ready agents to the error if the chosen agent has no key. */
+/** Opens a session. If the chosen agent has no key, the error names the agents that are ready. */
 import { loadConfig } from "../../config/load.ts";
 import { isRookeryError, RookeryError } from "../../domain/errors.ts";
 import { type ReadinessContext, readyAgents } from "../../backends/readiness.ts";

@@ -1,4 +1,4 @@
-/** Asks the person at the terminal once whether to trust a repository. */
+/** Opens a session. If the repository is not trusted, asks the person at the terminal once, and opens it again. */
 import { trust, trustState } from "../../config/trust.ts";
 import { isRookeryError } from "../../domain/errors.ts";
 import { type Io, isPersonPresent, printNotice } from "../io.ts";

@@ -2,6 +2,7 @@ import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { DisposeStack } from "../../stdx/dispose-stack.ts";
+import { parseExposition } from "../../telemetry/test-exposition.ts";
 import {
   builtEnvironment,
   temporaryFolder,
@@ -84,6 +85,23 @@ describe("a server", () => {
     expect(answer.status).toBe(200);
     expect(await server.end()).toBe(EXIT.done);
     await expect(fetch(`${server.url}/v1/health`)).rejects.toThrow();
+  });
+
+  it("has metrics of its process and of the cluster", async () => {
+    await rookery(["task", "start", "echo two >> a.txt", "--id", "t", "--detach"]);
+    const server = await serving("--token", "the-token-of-this-server");
+    await rookery(["task", "logs", "t", "-f"]);
+    const headers = { authorization: "Bearer the-token-of-this-server" };
+    const families = parseExposition(await (await fetch(`${server.url}/metrics`, { headers })).text());
+    const value = (name: string, labels: Record<string, string> = {}) =>
+      families.get(name)?.samples.find((sample) => JSON.stringify(sample.labels) === JSON.stringify(labels))?.value;
+    expect(value("rookery_tasks", { phase: "done" })).toBe(1);
+    expect(value("rookery_sessions", { status: "idle" })).toBe(1);
+    expect(value("rookery_tasks_claimed_total")).toBe(1);
+    expect(value("rookery_turns_ended_total", { outcome: "done" })).toBe(1);
+    expect(value("rookery_tasks_ended_total", { outcome: "done" })).toBe(1);
+    const names = ["append_duration_seconds", "append_group_size", "follow_lag_seconds"];
+    for (const name of names) expect([name, families.get(`rookery_${name}`)?.samples.length]).not.toEqual([name, 0]);
   });
 
   it("exits with an error if its database is deleted", async () => {

@@ -1,15 +1,17 @@
 /** `rookery serve`: runs tasks and serves the HTTP API until a signal stops it. */
 import { join } from "node:path";
 import { Rookery } from "../../rookery.ts";
+import { describeDatabaseRisks } from "../doctor/database.ts";
 import type { CommandCall, OptionValues } from "../command.ts";
 import { EXIT, type ExitCode, usageError, formatError } from "../exit.ts";
 import { type Io, print, printJson } from "../io.ts";
-import { countOption, isSet, listOption, textOption } from "../options.ts";
+import { isSet, listOption, portOption, textOption } from "../options.ts";
 import { untilAborted } from "../run/interrupts.ts";
 import { formatStartMessage } from "./start-message.ts";
 import { logTaskEvents } from "./task-log.ts";
 import { watchStopSignals } from "./stop-signals.ts";
 import { createServerLogger } from "./server-logger.ts";
+import { runServedTasks } from "./served-tasks.ts";
 
 export async function serveCommand({ io, options }: CommandCall): Promise<ExitCode> {
   const json = isSet(options, "json");
@@ -17,7 +19,8 @@ export async function serveCommand({ io, options }: CommandCall): Promise<ExitCo
   const wanted = parseServeOptions(io, options);
   const { serveHttp } = await import("../../server/http/index.ts");
   using stops = watchStopSignals(io);
-  await using rookery = await Rookery.open({ env: io.env, cwd: io.cwd() });
+  const onProblem = (problem: string): void => voice("warning", problem);
+  await using rookery = await Rookery.open({ env: io.env, cwd: io.cwd(), telemetry: { metrics: true, onProblem } });
   await using service = await serveHttp(rookery, {
     ...wanted,
     version: io.version,
@@ -26,12 +29,19 @@ export async function serveCommand({ io, options }: CommandCall): Promise<ExitCo
     log: json ? (line) => void io.stderr.write(`${line}\n`) : undefined,
   });
   const { head } = await rookery.store.readFeed({ after: 0, limit: 0 });
+  const ended = new AbortController(); // an operator may stop the server without a signal
   const logging = logTaskEvents(rookery.store, {
     after: head,
-    signal: stops.signal,
+    signal: AbortSignal.any([stops.signal, ended.signal]),
     log: (line) => voice("info", line),
   }).catch((error: unknown) => voice("warning", `tasks are no longer logged here: ${formatError(error)}`));
-  const pool = rookery.runTasks({ signal: stops.signal, onProblem: (error) => voice("warning", formatError(error)) });
+  const pool = runServedTasks(rookery, {
+    version: io.version,
+    runsTasks: !isSet(options, "noTasks"),
+    signal: stops.signal,
+    onProblem: (error) => voice("warning", formatError(error)),
+    onEnded: () => voice("info", "runs no more tasks, by request of an operator"),
+  });
   const tokenFile = wanted.token === undefined ? join(rookery.home, "token") : undefined;
   const { url, exposed } = service;
   if (json) await printJson(io, { url, pid: process.pid, home: rookery.home, tokenFile, version: io.version });
@@ -44,7 +54,9 @@ export async function serveCommand({ io, options }: CommandCall): Promise<ExitCo
     const risk = "is reachable from other machines without encryption, and anyone with the token can run commands here";
     voice("warning", `${url} ${risk}: put it behind TLS, or use --host 127.0.0.1`);
   }
+  for (const risk of await describeDatabaseRisks(io)) voice("warning", risk);
   await Promise.race([pool, untilAborted(stops.signal)]);
+  ended.abort();
   if (io.stderr.isTTY === true && !json) io.stderr.write("\n"); // the terminal has echoed ^C
   voice("info", "stopping; running tasks continue at the next start; press Ctrl-C again to quit immediately");
   await Promise.all([service.close(), pool, logging]);
@@ -59,18 +71,15 @@ interface ServeOptions {
   readonly publicUrl: string | undefined;
 }
 
-const MAX_PORT = 65_535;
-
-function parseServeOptions({ stdout }: Io, options: OptionValues): ServeOptions {
-  const port = countOption(options, "port", 0);
-  if (port !== undefined && port > MAX_PORT) throw usageError(`--port must be at most ${MAX_PORT}, not ${port}`);
+function parseServeOptions({ env, stdout }: Io, options: OptionValues): ServeOptions {
+  const port = portOption(options, "port");
   if (isSet(options, "showToken") && stdout.isTTY !== true) {
     throw usageError("--show-token needs a terminal; read the token from the file that the server prints at the start");
   }
   return {
     host: textOption(options, "host"),
     port,
-    token: textOption(options, "token"),
+    token: textOption(options, "token") ?? (env["ROOKERY_TOKEN"] || undefined),
     allowHosts: listOption(options, "allowHost"),
     publicUrl: textOption(options, "publicUrl"),
   };

@@ -6,7 +6,7 @@ import { toSingleLine } from "../sanitize.ts";
 
 const LINE_LENGTH = 300;
 
-/** Of the session of an event. */
+/** The session that an event belongs to. */
 export interface LoggedSession {
   readonly task?: string | undefined;
   readonly cwd?: string | undefined;

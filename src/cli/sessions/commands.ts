@@ -12,11 +12,11 @@ export const sessionCommands: readonly CommandSpec[] = [
     name: "list",
     summary: "list sessions, last active first",
     options: [
-      { flags: "--agent <name>", summary: "only of this agent" },
-      { flags: "--cwd <dir>", summary: "only in this directory" },
+      { flags: "--agent <name>", summary: "only sessions of this agent" },
+      { flags: "--cwd <dir>", summary: "only sessions in this directory" },
       {
         flags: "--status <status>",
-        summary: "only with this status",
+        summary: "only sessions with this status",
         choices: SHOWN_SESSION_STATUSES,
       },
       { flags: "--limit <count>", summary: "at most this many (default: 20)" },

@@ -11,7 +11,9 @@ it("prints who wrote each match below the id and the title of its session", asyn
   );
   const [line = ""] = (await fixture.rookery(["search", "birds", "--json", "--limit", "1"])).stdout.split("\n");
   expect(JSON.parse(line)).toMatchObject({ type: "turn.started", excerpt: "Tell me about birds" });
-  expect((await fixture.rookery(["search", "absent"])).stdout).toBe("no event of a session has all of these words\n");
+  expect((await fixture.rookery(["search", "absent"])).stdout).toBe(
+    "no session has an event with all of these words\n",
+  );
 });
 
 it("names prompts, answers, calls and results in aligned columns, one line each", async () => {

@@ -31,6 +31,6 @@ export async function searchCommand({ io, args, options }: CommandCall): Promise
     found += matches.length;
     cursor = next;
   } while (cursor !== undefined && found < limit);
-  if (found === 0 && !json) await printText(io, "no event of a session has all of these words\n");
+  if (found === 0 && !json) await printText(io, "no session has an event with all of these words\n");
   return EXIT.done;
 }

@@ -99,7 +99,7 @@ describe("the life of a task", () => {
     await vi.waitFor(() => expect(io.text()).toMatch(/rookery answer \w{8} r1/), { timeout: 20_000 });
     expect(await rookery("answer", "asking", "r7", "allow")).toEqual([
       EXIT.failed,
-      "rookery: asking has no open request r7; list what waits: rookery inbox\n",
+      "rookery: asking has no open request r7; list the open requests: rookery inbox\n",
     ]);
     expect(await rookery("answer", "ask", "r1", "allow")).toEqual([
       EXIT.done,

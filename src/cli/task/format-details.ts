@@ -43,7 +43,8 @@ function formatTaskHeading(task: ListedTask, width: number, paint: Paint): strin
 function formatTaskFacts(task: ListedTask, width: number | undefined, paint: Paint): string {
   const isTerminal = width !== undefined;
   const { worktree, merge, stages } = task;
-  const kept = worktree === undefined ? undefined : `${worktree.path}${worktree.removed ? " (removed)" : ""}`;
+  const where = worktree?.host === undefined ? "" : ` on host ${worktree.host}`;
+  const kept = worktree && `${worktree.path}${where}${worktree.removed ? " (removed)" : ""}`;
   const facts: [string, string | undefined][] = [
     ["task", task.id],
     ["title", isTerminal ? undefined : task.title],

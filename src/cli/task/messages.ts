@@ -26,8 +26,14 @@ export function formatTaskEvent(event: TaskEvent, stages: readonly string[] = []
         .join("; ");
     case "task.started":
       return event.run === 1 ? "" : `run ${event.run}`;
-    case "worktree.made":
-      return `${event.path} on ${event.branch}, from ${event.base} (${shortCommit(event.baseCommit)})`;
+    case "worktree.made": {
+      const from = `from ${event.base} (${shortCommit(event.baseCommit)})`;
+      const restored = event.restored === undefined ? "" : `, restored from ${shortCommit(event.restored)}`;
+      const where = event.host === undefined ? "" : ` on host ${event.host}`;
+      return `${event.path} on ${event.branch}${where}, ${from}${restored}`;
+    }
+    case "worktree.saved":
+      return shortCommit(event.commit);
     case "output.text":
       return `${event.from}: ${event.text}`;
     case "stage.started":
@@ -48,6 +54,8 @@ export function formatTaskEvent(event: TaskEvent, stages: readonly string[] = []
       return `${event.how} into ${event.into}${event.gate === undefined ? "" : `, gate: ${event.gate}`}`;
     case "merge.prepared":
       return shortCommit(event.commit);
+    case "merge.waiting":
+      return event.message;
     case "merge.ended":
       return [MERGE_OUTCOME_TEXT[event.outcome], event.conflicts?.join(", "), event.message]
         .filter((part) => part !== undefined && part !== "")
@@ -68,7 +76,7 @@ const QUEUE_REASON_TEXT: Record<Extract<TaskEvent, { type: "task.queued" }>["why
   continued: "the limit was lifted",
   interrupted: "its process is gone",
   retried: "retried",
-  unavailable: "the process that took it cannot run its agent",
+  unavailable: "the process that took it cannot continue it",
 };
 
 export const MERGE_OUTCOME_TEXT: Record<MergeOutcome, string> = {

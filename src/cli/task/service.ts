@@ -25,7 +25,7 @@ export interface TaskService extends AsyncDisposable {
   history(task: string, after: number): AsyncIterable<LoggedEvent>;
   /** Returns the last message of the agent of a session, if it is near the end of its log. */
   lastMessage(sessionId: string): Promise<string | undefined>;
-  /** Answers a request of a session, also if another process drives it. Rejects with `request_not_found`. */
+  /** Answers a request of a session, even if another process drives it. Rejects with `request_not_found`. */
   answer(sessionId: string, requestId: string, answer: Answer): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 /** `rookery task start`: starts a task in its own git worktree. */
 import { resolve } from "node:path";
 import { PERMISSION_POLICIES } from "../../domain/enums.ts";
-import { TaskId } from "../../domain/task/spec.ts";
+import { TaskId, TaskLabel } from "../../domain/task/spec.ts";
 import type { StartTask } from "../../domain/task/view.ts";
 import type { CommandCall } from "../command.ts";
 import { type ExitCode, usageError } from "../exit.ts";
@@ -30,6 +30,7 @@ async function parseStartOptions(
 ): Promise<StartTask> {
   const id = textOption(options, "id");
   const budget = textOption(options, "budget");
+  const labels = listOption(options, "label").map(checkTaskLabel);
   const given = {
     ...(id !== undefined && { id: checkTaskId(id) }),
     agent: textOption(options, "agent"),
@@ -39,6 +40,7 @@ async function parseStartOptions(
     permissions: choiceOption(options, "permissions", PERMISSION_POLICIES),
     priority: parsePriority(options),
     retries: countOption(options, "retries", 0),
+    ...(labels.length > 0 && { labels }),
     ...(budget !== undefined && { budget: parseBudget(budget) }),
     cwd: resolve(io.cwd(), textOption(options, "cwd") ?? "."),
   };
@@ -57,6 +59,11 @@ function checkTaskId(id: string): string {
   throw usageError(
     `"${toSingleLine(id, 60)}" is not a task id: use at most 64 lowercase letters, digits, and - _ . between them`,
   );
+}
+
+function checkTaskLabel(label: string): string {
+  if (TaskLabel.safeParse(label).success) return label;
+  throw usageError(`--label must have at most 64 letters, digits, - _ and ., not "${toSingleLine(label, 60)}"`);
 }
 
 function parsePriority(options: CommandCall["options"]): number | undefined {

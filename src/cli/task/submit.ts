@@ -63,6 +63,6 @@ function formatSubmitted(
     server === undefined
       ? `is queued${waits}; start a server to run it: rookery serve`
       : `is queued on the server at ${server}${waits}`;
-  const where = kept ?? `a new one of ${toSingleLine(repository)}`;
+  const where = kept ?? `a new worktree of ${toSingleLine(repository)}`;
   return `task ${id} ${who}\nagent: ${toSingleLine(agent)}\nworktree: ${where}\n${formatNextCommands(id, ["logs", "diff", "stop"], width)}`;
 }

@@ -53,6 +53,8 @@ function taskEventLine(event: TaskEvent, stages: readonly string[]): TaskEventLi
       return { text: `parked ${detail}`, colour: "yellow", mark: "!", waits: "waiting for a limit to reset" };
     case "merge.asked":
       return { text: `merge: ${detail}`, colour: "dim", waits: "merging" };
+    case "merge.waiting":
+      return { text: detail, colour: "yellow", mark: "!", waits: "waiting for the remote" };
     case "merge.ended":
       return {
         text: detail,
@@ -64,6 +66,7 @@ function taskEventLine(event: TaskEvent, stages: readonly string[]): TaskEventLi
         ? { text: toSingleLine(event.message), colour: "dim" }
         : { text: toSingleLine(event.message), colour: event.level === "error" ? "red" : "yellow", mark: "!" };
     case "merge.prepared":
+    case "worktree.saved":
     case "task.stop_asked":
     case "task.ended": // reportOutcome prints it
     case "worktree.removed":

@@ -85,7 +85,7 @@ describe("findTask", () => {
     expect(await findTask(service.tasks, "ol", HERE)).toMatchObject({ id: "old" });
   });
 
-  it("takes last for the newest task of this repository", async () => {
+  it("resolves last to the newest task of this repository", async () => {
     const list: Tasks["list"] = async ({ cwd } = {}) =>
       cwd === HERE.cwd() ? [] : [taskView({ id: "other", repository: "/elsewhere" })];
     await expect(findTask(createTestTaskService([], { list }).tasks, "last", HERE)).rejects.toMatchObject({
@@ -463,7 +463,7 @@ describe("start", () => {
       ],
     ]);
     expect(text).toContain(
-      "task add-it is queued on the server at http://127.0.0.1:7433\nagent: claude\nworktree: a new one of /repo\n",
+      "task add-it is queued on the server at http://127.0.0.1:7433\nagent: claude\nworktree: a new worktree of /repo\n",
     );
     expect(text).toContain("rookery task logs add-it -f");
     expect(JSON.parse((await shown(startTaskCommand, ["x"], { json: true }))[1])).toMatchObject({ id: "add-it" });

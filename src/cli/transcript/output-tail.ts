@@ -5,7 +5,7 @@ import { stripHidden } from "../sanitize.ts";
 
 /** Lines that are shown below a running tool. */
 const TAIL_LINES = 5;
-/** Characters that are kept for them. */
+/** How many characters are kept for them. */
 const TAIL_LENGTH = 4_000;
 const TAB = "    ";
 

@@ -220,7 +220,7 @@ describe("on a terminal with colors", async () => {
     expect(render([long, toolEnded], STYLED)[1]).toBe("✓ bash: npm run\n  build then test\n");
   });
 
-  it("shows control characters of a message harmlessly", () => {
+  it("escapes control characters in a message", () => {
     expect(render([completed("a\u001b[2Jb\u202e\u200bc")], STYLED)[1]).toBe("a[2Jbc\n");
   });
 });

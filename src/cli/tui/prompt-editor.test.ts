@@ -4,8 +4,12 @@ import { PromptEditor } from "./prompt-editor.ts";
 
 const [ENTER, DOWN] = ["\r", "\u001b[B"];
 
-/** An editor whose completions are always the same values. */
-function open(): { readonly editor: PromptEditor; readonly submitted: string[]; readonly completions: Promise<void> } {
+/** An editor whose completions are always the same values. `typed`: what is typed before it has them. */
+function open(typed = ""): {
+  readonly editor: PromptEditor;
+  readonly submitted: string[];
+  readonly completions: Promise<void>;
+} {
   const submitted: string[] = [];
   let arrived = (): void => undefined;
   const completions = new Promise<void>((resolve) => (arrived = resolve));
@@ -15,6 +19,7 @@ function open(): { readonly editor: PromptEditor; readonly submitted: string[]; 
     onChange: () => editor.isCompleting && arrived(),
     onSubmit: (text) => void submitted.push(text),
   });
+  for (const key of typed) editor.handleKey(key);
   editor.setCompletion({
     getSuggestions: async () => ({ items: ["ask", "read"].map((value) => ({ value, label: value })), prefix: "" }),
     applyCompletion: (lines, cursorLine, cursorCol, { value }) => ({
@@ -34,7 +39,7 @@ it("submits an argument as it was typed, although completions are shown", async 
   expect(submitted).toEqual(["/permissions read"]);
 });
 
-it("takes the completion that was chosen with the arrow keys", async () => {
+it("submits the completion that was chosen with the arrow keys", async () => {
   const { editor, submitted, completions } = open();
   for (const key of "/permissions ") editor.handleKey(key);
   await completions;
@@ -42,4 +47,10 @@ it("takes the completion that was chosen with the arrow keys", async () => {
   editor.handleKey(ENTER);
   expect(editor.text).toBe("/permissions read");
   expect(submitted).toEqual([]);
+});
+
+it("completes what was typed before it had completions", async () => {
+  const { editor, completions } = open("see @src/");
+  await completions;
+  expect(editor.isCompleting).toBe(true);
 });

@@ -102,8 +102,10 @@ export class PromptEditor {
     this.#editor.addToHistory(text);
   }
 
+  /** Also completes what is already typed: the prompt accepts keys before the chat has its completions. */
   setCompletion(provider: CompletionProvider): void {
     this.#editor.setAutocompleteProvider(provider);
+    if (!this.isEmpty) this.#complete();
   }
 
   handleKey(data: string): void {
@@ -117,9 +119,11 @@ export class PromptEditor {
     this.#editor.handleInput(data);
     const after = this.#textBeforeCursor;
     // The editor starts to complete by itself only after letters, and stops after it has completed a folder.
-    if (after !== before && !this.isCompleting && FOLDER_MENTION.test(after)) {
-      (this.#editor as unknown as CompletingEditor).tryTriggerAutocomplete();
-    }
+    if (after !== before && !this.isCompleting && FOLDER_MENTION.test(after)) this.#complete();
+  }
+
+  #complete(): void {
+    (this.#editor as unknown as CompletingEditor).tryTriggerAutocomplete();
   }
 
   get #textBeforeCursor(): string {

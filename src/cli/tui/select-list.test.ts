@@ -43,7 +43,7 @@ it("shows a window around the choice that fits the rows and the width", () => {
   expect(lines.every((line) => line.length <= 24)).toBe(true);
 });
 
-it("shows ten items of a long list on a high terminal, and says which of how many is selected", () => {
+it("shows ten items of a long list on a high terminal, with the position of the selected one and the total", () => {
   const many = openSelect(
     "Many",
     Array.from({ length: 30 }, (_, at) => ({ value: `${at}`, label: `item ${at}` })),

@@ -33,7 +33,7 @@ it("keeps at most the limit of a paste and counts the rest", () => {
   expect(input).toMatchObject({ type: "paste", excess: 30 });
 });
 
-it("takes a lone ESC for the Escape key after a pause", async () => {
+it("treats a lone ESC as the Escape key after a pause", async () => {
   const inputs: TerminalInput[] = [];
   await new Promise<void>((resolve) => {
     const parser = new TerminalInputParser({

@@ -83,7 +83,7 @@ export class TerminalInputParser implements Disposable {
   #flush(): void {
     const left = this.#buffer;
     this.#buffer = "";
-    if (left === "\u001b" || left === "\u001b\u001b") this.#onInput({ type: "key", data: "\u001b" }); // other incomplete sequences are no keys
+    if (left === "\u001b" || left === "\u001b\u001b") this.#onInput({ type: "key", data: "\u001b" }); // other incomplete sequences are not keys
   }
 }
 

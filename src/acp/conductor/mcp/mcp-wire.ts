@@ -3,7 +3,7 @@ import { toMcpError, type McpOutcome } from "../../mcp/server-link.ts";
 
 /** Messages that the server sends by itself. */
 export interface McpWireHandlers {
-  /** A thrown error becomes the answer. */
+  /** A thrown error becomes the response. */
   request(method: string, params: unknown, signal: AbortSignal): Promise<unknown>;
   notification(method: string, params: unknown): void;
 }

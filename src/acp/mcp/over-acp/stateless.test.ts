@@ -69,7 +69,7 @@ it.each(["initialize", "ping", "resources/subscribe", "notifications/initialized
   },
 );
 
-it("lets a server that asks the agent report that it cannot", async () => {
+it("fails a tool call that has to ask the agent a question", async () => {
   const { result } = (await agent.call("tools/call", { name: "ask" })) as { result: unknown };
   expect(result).toMatchObject({ isError: true });
   expect(getResultText(result)).toMatch(/elicitation/);

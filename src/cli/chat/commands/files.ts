@@ -10,7 +10,7 @@ import { readBranch } from "../screen/branch.ts";
 import type { ChatHost } from "../host.ts";
 import { changesSince, chatGitOptions, restoreSnapshot, takeSnapshot } from "../snapshots.ts";
 
-/** Changes that are listed before they are taken back. */
+/** How many changes are listed before they are undone. */
 const MAX_LISTED = 20;
 
 const MAX_DIFF_BYTES = 8 * 1024 * 1024;
@@ -85,7 +85,7 @@ export async function undoChanges(chat: ChatHost): Promise<void> {
   const listed = changes.slice(0, MAX_LISTED).map(({ path, status }) => `  ${status} ${escapeInvisible(path)}`);
   const more = changes.length > MAX_LISTED ? [`  … and ${changes.length - MAX_LISTED} more`] : [];
   chat.notice(["since your last prompt:", ...listed, ...more].join("\n"));
-  if (!(await chat.keys.confirm("Take these changes back? Commands that ran are not undone."))) return;
+  if (!(await chat.keys.confirm("Undo these changes? Commands that ran are not undone."))) return;
   await restoreSnapshot(snapshot, changes, chat.io.env);
-  chat.notice(`took back the changes of ${changes.length} ${changes.length === 1 ? "file" : "files"}`, "dim");
+  chat.notice(`undid the changes of ${changes.length} ${changes.length === 1 ? "file" : "files"}`, "dim");
 }

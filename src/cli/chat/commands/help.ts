@@ -51,7 +51,7 @@ const KEY_HELP = [
   ["Alt-Enter", "send; while the agent works, after its turn"],
   ["Ctrl-J or \\ Enter", "a new line"],
   ["Up", "earlier prompts"],
-  ["Esc", "interrupt; what waits for the end of the turn comes back"],
+  ["Esc", "interrupt; queued messages return to the input"],
   ["Shift-Tab", "switch permissions between ask and read"],
   ["Ctrl-L", "clear the screen and draw it again"],
   ["Ctrl-C", "clear the input, or interrupt; again to quit"],

@@ -167,7 +167,7 @@ function stepBlocks(state: ChatState, event: SessionEvent): ChatStep {
   }
 }
 
-/** Prints what there is of the message that streams. */
+/** Prints the part of the streaming message that has arrived. */
 function abandonMessage(before: ChatState): ChatStep {
   const { state, blocks } = endThinking(before);
   const { message } = state;

@@ -30,7 +30,9 @@ export class FileList {
     return this.#cache.paths;
   }
 
-  /** What a folder contains, also if git ignores it. `folder` ends with a slash. Empty if it cannot be read. */
+  /**
+   * Returns the content of a folder, even if git ignores it. `folder` ends with a slash. Empty if it cannot be read.
+   */
   async listFolder(folder: string): Promise<readonly string[]> {
     const entries = await readdir(join(this.#cwd, folder), { withFileTypes: true }).catch(() => []);
     const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => `${folder}${name}/`);

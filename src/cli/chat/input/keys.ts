@@ -48,7 +48,7 @@ export class ChatKeys implements Disposable {
     return this.#modes.mode;
   }
 
-  /** What the person is typing in the prompt, also while something else has the keys. */
+  /** The text in the prompt, even while something else has the keyboard focus. */
   get promptText(): string {
     return this.#modes.promptText;
   }

@@ -1,4 +1,4 @@
-/** Which mode has the keys, and the text of the prompt while another mode has them. */
+/** Which mode has the keyboard focus, and the text of the prompt while another mode has it. */
 import { ChoiceTimer } from "../../questions/choice-timer.ts";
 import { TYPING_PAUSE_MS } from "../../questions/decision-keys.ts";
 import type { PromptSurface } from "../../tui/prompt-surface.ts";
@@ -8,13 +8,13 @@ export class ModeSwitch implements Disposable {
   readonly #surface: PromptSurface;
   readonly #onPrompt: () => void;
   #mode: ChatMode = PROMPT_MODE;
-  /** What the person was typing when something else took the keys. */
+  /** The text in the prompt when something else took the keyboard focus. */
   #draft = "";
   #typedAt = -Infinity;
   /** The choice of a key that has not counted yet. It does not outlive its mode. */
   readonly choice = new ChoiceTimer();
 
-  /** `onPrompt`: called when the prompt has the keys again. */
+  /** `onPrompt`: called when the prompt has the keyboard focus again. */
   constructor(surface: PromptSurface, onPrompt: () => void) {
     this.#surface = surface;
     this.#onPrompt = onPrompt;
@@ -24,7 +24,7 @@ export class ModeSwitch implements Disposable {
     return this.#mode;
   }
 
-  /** What the person is typing in the prompt, also while something else has the keys. */
+  /** The text in the prompt, even while something else has the keyboard focus. */
   get promptText(): string {
     return this.#mode.type === "prompt" ? this.#surface.editor.text : this.#draft;
   }
@@ -34,7 +34,7 @@ export class ModeSwitch implements Disposable {
     this.#mode = mode;
   }
 
-  /** Gives the keys to another mode, with an empty editor. */
+  /** Gives the keyboard focus to another mode, with an empty editor. */
   enter(mode: ChatMode): void {
     this.choice.cancel();
     this.#typedAt = -Infinity; // what was typed before belongs to the prompt
@@ -44,7 +44,7 @@ export class ModeSwitch implements Disposable {
     this.#surface.refresh();
   }
 
-  /** Gives the keys back to the prompt, with the text that it had. */
+  /** Gives the keyboard focus back to the prompt, with the text that it had. */
   leave(): void {
     this.choice.cancel();
     this.#mode = PROMPT_MODE;

@@ -1,4 +1,4 @@
-/** The keys at requests of the agent: a request takes the keys when the person has stopped typing, and gets one answer. */
+/** Keys that answer the agent's requests: a request takes the keyboard focus when the person has stopped typing. */
 import type { Answer } from "../../../session/method-types.ts";
 import { takeDecisionKey } from "../../questions/decision-keys.ts";
 import type { FormInput } from "../../questions/form-input.ts";
@@ -10,7 +10,7 @@ import type { ModeSwitch } from "./mode-switch.ts";
 
 export interface RequestActions {
   answer(requestId: string, answer: Answer): void;
-  /** Prints a request that does not fit the screen, before it takes the keys. Returns whether it did. */
+  /** Prints a request that does not fit the screen, before it takes the keyboard focus. Returns whether it did. */
   printLongRequest(request: PendingRequest): boolean;
   /** Opens the whole diff of a request in a pager. */
   openDiff(request: PendingRequest): void;
@@ -44,7 +44,7 @@ export class RequestKeys implements Disposable {
     this.focusNext();
   }
 
-  /** A request takes the keys only after the person has stopped typing, so that text does not answer it. */
+  /** A request takes the keyboard focus only after the person has stopped typing, so that text does not answer it. */
   focusNext(): void {
     clearTimeout(this.#focusTimer);
     const [request] = this.#requests;

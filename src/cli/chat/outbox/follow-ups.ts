@@ -1,4 +1,4 @@
-/** Prompts that wait for the end of the turn. They are not in the log yet, so that Esc can take them back. */
+/** Prompts that wait for the end of the turn. They are not in the log yet, so that Esc can withdraw them. */
 import type { QueuedInput } from "../../../domain/state.ts";
 import type { ShellOutput } from "./kept-outputs.ts";
 

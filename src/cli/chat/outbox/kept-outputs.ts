@@ -13,7 +13,7 @@ export interface ShellOutput {
 
 /** Of more outputs, the newest are kept. */
 const MAX_OUTPUTS = 5;
-/** Characters of an output that the agent gets: its end. */
+/** Maximum length of an output for the agent, in characters. Keeps the end. */
 const MAX_CONTEXT_LENGTH = 30_000;
 const MAX_COMMAND_LENGTH = 40;
 

@@ -156,7 +156,7 @@ describe("withdrawn inputs", () => {
     expect(outbox.outputs.take()).toEqual([OUTPUT]);
   });
 
-  it("are known as withdrawn here once, also those that the agent has got meanwhile", async () => {
+  it("are reported as withdrawn by this chat once, even if the agent received them first", async () => {
     const { outbox, lines } = openOutbox({ withdraw: async () => [] });
     await outbox.withdraw([queuedInput("in_1", "one")]);
     expect(lines).toEqual([]);

@@ -1,4 +1,4 @@
-/** What the person has typed and no agent has got yet: it is sent in order, waits for a turn, or goes back into the input. */
+/** Inputs that no agent has received yet: they are sent in order, wait for a turn, or go back into the editor. */
 import type { QueuedInput } from "../../../domain/state.ts";
 import type { Deliver } from "../../../session/method-types.ts";
 import { type FollowUp, FollowUps } from "./follow-ups.ts";
@@ -10,7 +10,7 @@ export interface OutboxActions {
   runCommand(text: string): Promise<boolean>;
   /** Sends a prompt. `context`: texts that follow it. Resolves with the ID of a queued input. */
   send(prompt: string, deliver: Deliver, context: readonly string[]): Promise<string | undefined>;
-  /** Takes back these inputs. Resolves with those that no agent had yet. */
+  /** Withdraws these inputs. Resolves with those that no agent had yet. */
   withdraw(queue: readonly QueuedInput[]): Promise<readonly QueuedInput[]>;
   /** Whether a follow-up can wait in this process for the end of the turn. */
   canHoldFollowUp(): boolean;
@@ -32,7 +32,7 @@ export class ChatOutbox {
   #isClosed = false;
   readonly #followUps = new FollowUps();
   readonly #sent = new SentInputs();
-  /** Inputs that this chat takes back. */
+  /** Inputs that this chat withdraws. */
   readonly #withdrawing = new Set<string>();
   /** Outputs that go with the next prompt. */
   readonly outputs = new KeptOutputs();
@@ -109,7 +109,7 @@ export class ChatOutbox {
     this.#returnToInput([...withdrawn.map((input) => this.#sent.take(input)), ...this.#followUps.takeAll()]);
   }
 
-  /** Whether this chat took the input back. Call it once for each withdrawn input in the log. */
+  /** Whether this chat withdrew the input. Call it once for each withdrawn input in the log. */
   forgetWithdrawn(inputId: string): boolean {
     return this.#withdrawing.delete(inputId);
   }

@@ -15,7 +15,7 @@ import {
   formatFieldValue,
 } from "./format-form.ts";
 
-/** Rejects with the reason of the signal, for example when the question was answered elsewhere. */
+/** Rejects with the signal's reason, for example when the question was answered elsewhere. */
 export async function askQuestion(io: Io, asked: Question, signal: AbortSignal): Promise<QuestionAnswer> {
   const asker: Asker = { io, signal };
   try {

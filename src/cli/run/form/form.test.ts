@@ -151,7 +151,7 @@ describe("formatAddress", () => {
   });
 });
 
-it("takes any text for choices that are open, and closes them for clients that cannot", () => {
+it("accepts any text for an open choice, and removes the free text for clients that do not support it", () => {
   const anyOf = [{ const: "a", title: "A" }, { const: "b" }, { type: "string" }];
   const open = { type: "object", properties: { x: { type: "string", anyOf }, y: { type: "array", items: { anyOf } } } };
   const [one, several] = parseFormFields(open) ?? [];

@@ -72,7 +72,7 @@ describe.skipIf(!hasPseudoTerminals)("the cockpit", { timeout: 90_000 }, () => {
     await screen.waitFor("⊘ bash: npm test — interrupted");
   });
 
-  it("does not take a key that is held down for an answer", async () => {
+  it("does not treat a key that is held down as an answer", async () => {
     await open([call("bash", { command: "echo one" }), call("bash", { command: "echo two" }), say("Finished.")]);
     await cockpit.serve();
     await cockpit.start("asks", "Ask me");
@@ -164,7 +164,9 @@ describe.skipIf(!hasPseudoTerminals)("the cockpit", { timeout: 90_000 }, () => {
     await screen.waitFor(/❯ ● working +Second job/);
     await fixture.server.received(2);
     screen.type("q");
-    await screen.waitFor(/One task runs here:\nsecond-job\S*: continue it later[^]*Leave, and interrupt it\? \[y\/n\]/);
+    await screen.waitFor(
+      /One task is running here:\nsecond-job\S*: continue it later[^]*Leave, and interrupt it\? \[y\/n\]/,
+    );
     screen.type("n");
     await screen.waitFor("q quits");
     screen.press("ctrl-c");
@@ -208,7 +210,7 @@ describe.skipIf(!hasPseudoTerminals)("the cockpit", { timeout: 90_000 }, () => {
     expect(screen.all()).toContain("2 tasks wait; continue with: rookery serve");
   });
 
-  it("says that the server is gone, works on without it, and connects to the next one", async () => {
+  it("reports that the server is gone, continues without it, and connects to the next one", async () => {
     await open();
     const server = await cockpit.serve();
     await cockpit.shell("sleeper", "sleep 60");

@@ -82,7 +82,7 @@ describe("the cockpit", () => {
     expect(await opened).toBe(EXIT.done);
   });
 
-  it("shows what tasks ask: what was asked before it opened, read once, and what the feed brings", async () => {
+  it("shows what tasks ask: earlier requests, read once from the log, and new ones from the feed", async () => {
     const sessions = [{ id: "ses_1", stage: "work" }];
     const waitingFor = [{ sessionId: "ses_1", requestId: "r1" }];
     service = createTestTaskService([taskView({ id: "a", status: "waiting", waitingFor, sessions })]);
@@ -111,7 +111,7 @@ describe("the cockpit", () => {
     expect(await opened).toBe(EXIT.done);
   });
 
-  it("shows an error of an action and goes on", async () => {
+  it("shows the error of a failed action and continues", async () => {
     const stop = vi.spyOn(service.tasks, "stop").mockRejectedValue(new Error("it does not stop"));
     const opened = open();
     await shows("1 working · 1 queued");

@@ -159,7 +159,7 @@ describe("keys for a task", () => {
     expect(type({ ...cockpitWith({ id: "a" }), localRuns: new Set(["a"]) }, "r").commands).toEqual([]);
   });
 
-  it("asks before it interrupts the tasks that run here, and takes a second Ctrl-C for a yes", () => {
+  it("asks before it interrupts the tasks that run here, and treats a second Ctrl-C as yes", () => {
     const state = { ...cockpitWith({ id: "a", status: "running" }), localRuns: new Set(["a"]) };
     expect(type(state, "q").commands).toEqual([]);
     expect(type(state, "q", "n").commands).toEqual([]);
@@ -196,7 +196,7 @@ describe("keys for a task", () => {
   });
 });
 
-describe("a at a task that asks nothing", () => {
+describe("the key a on a task without a request", () => {
   const waitingFor = [{ sessionId: "s", requestId: "r" }];
   const state = cockpitWith({ id: "asks", status: "waiting", waitingFor }, { id: "done", status: "done" });
 

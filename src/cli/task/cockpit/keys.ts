@@ -107,7 +107,9 @@ const SCROLL_KEYS = [
   ["end", "end", "G"],
 ] as const;
 
-/** The task that `a` answers or selects: the open or selected one or, in the list, the first one that asks something. */
+/**
+ * The task that `a` answers or selects: the open or selected one or, in the list, the first one that asks something.
+ */
 export function findAskingTask(state: CockpitState): ListedTask | undefined {
   const task = targetTask(state);
   if (task !== undefined && task.waitingFor.length > 0) return task;
@@ -198,7 +200,7 @@ export function decideRequest(
   return startReason(state, { type: "reason", request, isPrinted, isCommand: command !== undefined }, command ?? "");
 }
 
-/** Opens the line editor for the reason of a denial, or for another command. */
+/** Opens the line editor to type the reason for a denial, or another command. */
 export function startReason(state: CockpitState, mode: TaskReasonMode, text: string): CockpitStep {
   return { state: { ...state, mode }, command: { type: "setInput", text } };
 }
@@ -213,7 +215,10 @@ function quit(state: CockpitState): CockpitStep {
   if (running.length === 0) return { state, command: { type: "quit" } };
   const question = running.length === 1 ? "Leave, and interrupt it?" : "Leave, and interrupt them?";
   const names = running.map((id) => `${id}: continue it later with rookery task resume ${id}`);
-  const lines = [running.length === 1 ? "One task runs here:" : `${running.length} tasks run here:`, ...names];
+  const lines = [
+    running.length === 1 ? "One task is running here:" : `${running.length} tasks are running here:`,
+    ...names,
+  ];
   return enter(state, { type: "confirm", lines, question, accept: { type: "quit" } });
 }
 

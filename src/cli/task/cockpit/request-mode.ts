@@ -4,7 +4,7 @@ import type { TaskRequest } from "../requests.ts";
 export interface TaskDecideMode {
   readonly type: "decide";
   readonly request: TaskRequest;
-  /** Whether the scrollback has the request, because it does not fit the screen. */
+  /** True if the request was printed to the scrollback, because it does not fit the screen. */
   readonly isPrinted: boolean;
   /** Whether the person has pressed `a` once. Default: false. */
   readonly isAlwaysAsked?: boolean;

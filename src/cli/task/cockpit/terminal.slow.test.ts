@@ -134,7 +134,7 @@ describe.skipIf(!hasPseudoTerminals)("the cockpit", { timeout: 90_000 }, () => {
     await screen.waitFor(/^typed$/m);
   });
 
-  it("says that a server hangs, stays usable, and goes on when the server does", async () => {
+  it("reports a hanging server, stays usable, and continues when the server does", async () => {
     const server = await cockpit.serve();
     await cockpit.shell("one", "echo one");
     const screen = open({ columns: 120 });

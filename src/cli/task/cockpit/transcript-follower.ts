@@ -1,4 +1,4 @@
-/** Prints the transcript of a task and follows it, also across a lost server. */
+/** Prints the transcript of a task and follows it, even if the server is lost. */
 import type { LoggedEvent } from "../service.ts";
 import { sleepUnlessAborted } from "./change-signal.ts";
 import type { TaskFeed } from "./task-feed.ts";

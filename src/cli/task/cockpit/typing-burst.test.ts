@@ -10,14 +10,14 @@ it("includes characters and Enter until the person pauses", () => {
   expect(burst.includes("q", 1_300)).toBe(false);
 });
 
-it("ends with a key that controls", () => {
+it("ends at a control key", () => {
   const burst = new TypingBurst();
   burst.begin(0);
   expect(burst.includes("\u0003", 10)).toBe(false);
   expect(burst.includes("q", 20)).toBe(false);
 });
 
-it("includes only repetitions if it was begun with a key", () => {
+it("includes only repetitions of the key that it started with", () => {
   const burst = new TypingBurst();
   burst.begin(0, "a");
   expect(burst.includes("a", 30)).toBe(true);

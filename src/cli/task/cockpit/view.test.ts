@@ -93,7 +93,7 @@ describe("the list", () => {
     expect(render({ ...TASKS(), filter: "zzz" }).join("\n")).toContain('no task matches "zzz"; Esc shows all');
   });
 
-  it("scrolls with the selection and says which of how many it is", () => {
+  it("scrolls with the selection, and shows its position and the total", () => {
     const many = cockpitWith(...Array.from({ length: 40 }, (_, at) => ({ id: `t${at}`, title: `Task ${at}.` })));
     const lines = render({ ...many, selectedId: "t30" }, 80, 12);
     expect(lines.length).toBeLessThanOrEqual(11);
@@ -101,7 +101,7 @@ describe("the list", () => {
     expect(lines.at(-1)).toContain("31 of 40");
   });
 
-  it("shows the reason of a lost connection and keeps the tasks", () => {
+  it("shows the reason for a lost connection and keeps the tasks", () => {
     const text = render({ ...TASKS(), disconnected: "cannot reach it; trying again" }).join("\n");
     expect(text).toContain("disconnected: cannot reach it; trying again");
     expect(text).toContain("Add pages");
@@ -157,7 +157,7 @@ describe("what a task asks", () => {
     expect(lines).toContain("  b");
   });
 
-  it("is not there before it is known", () => {
+  it("is absent until it is known", () => {
     expect(render(state)).toContain("  a · needs an answer: press a");
     expect(render({ ...state, openId: "a" })).toContain("needs an answer: press a");
   });

@@ -1,0 +1,71 @@
+/** `rookery workers`: lists the workers of all hosts, and drains and stops them. */
+import type { WorkerRequest } from "../../domain/worker.ts";
+import type { WorkerView } from "../../domain/worker-view.ts";
+import type { CommandCall } from "../command.ts";
+import { EXIT, type ExitCode } from "../exit.ts";
+import { formatAge, formatColumns } from "../format.ts";
+import { print, printJson, printText, terminalWidth } from "../io.ts";
+import { openLog } from "../log.ts";
+import { isSet } from "../options.ts";
+import { toSingleLine } from "../sanitize.ts";
+
+export async function listWorkersCommand({ io, options }: CommandCall): Promise<ExitCode> {
+  await using rookery = await openLog(io);
+  const workers = await rookery.workers();
+  if (isSet(options, "json")) {
+    for (const worker of workers) await printJson(io, worker);
+    return EXIT.done;
+  }
+  if (workers.length === 0) {
+    await printText(io, "no workers; start one: rookery worker (rookery serve runs tasks too)\n");
+    return EXIT.done;
+  }
+  await print(io, formatWorkerTable(workers, Date.now(), terminalWidth(io.stdout)));
+  return EXIT.done;
+}
+
+/** The command that asks workers to drain or to stop. */
+export function askWorkersCommand(request: WorkerRequest) {
+  return async ({ io, args: [target = ""], options }: CommandCall): Promise<ExitCode> => {
+    await using rookery = await openLog(io);
+    const workers = await rookery.askWorkers(target, request);
+    if (isSet(options, "json")) {
+      for (const worker of workers) await printJson(io, worker);
+      return EXIT.done;
+    }
+    for (const { id, host, running } of workers) {
+      const count = `${running.length} running ${running.length === 1 ? "task" : "tasks"}`;
+      const what = request === "drain" ? `finishes ${count} and takes no more` : `hands over ${count} and ends`;
+      await printText(io, `worker ${id} on host ${toSingleLine(host)} ${what}\n`);
+    }
+    return EXIT.done;
+  };
+}
+
+function formatWorkerTable(workers: readonly WorkerView[], now: number, width: number | undefined): string {
+  const rows = workers.map((worker) => [
+    worker.id,
+    worker.host,
+    worker.status,
+    worker.maxRunning === 0 ? "no tasks" : `${worker.running.length}/${worker.maxRunning}`,
+    worker.version,
+    formatAge(worker.heartbeatAt, now),
+    describeWorker(worker),
+  ]);
+  const heading = ["worker", "host", "state", "tasks", "version", "seen", "agents, labels and tasks"];
+  return formatColumns(
+    [heading, ...rows].map((row) => row.map((cell) => toSingleLine(cell))),
+    width,
+  );
+}
+
+function describeWorker({ kind, agents, labels, running, sessions }: WorkerView): string {
+  const parts = [
+    ...(kind === "serve" ? ["serves HTTP"] : []),
+    agents.length === 0 ? "no agent is ready" : `agents ${agents.join(", ")}`,
+    ...(labels.length === 0 ? [] : [`labels ${labels.join(", ")}`]),
+    ...(running.length === 0 ? [] : [`runs ${running.map(({ id }) => id).join(", ")}`]),
+    ...(sessions === 0 ? [] : [`drives ${sessions} ${sessions === 1 ? "session" : "sessions"}`]),
+  ];
+  return parts.join("; ");
+}
