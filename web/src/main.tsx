@@ -1,4 +1,4 @@
-/** Starts the page: signed in with the key of this browser, or with the way to sign in. */
+/** Starts the page: signed in with the key of this browser, or with instructions to sign in. */
 import { render } from "solid-js/web";
 import "./styles/theme.css";
 import "./styles/base.css";

@@ -1,4 +1,4 @@
-/** The key of this browser, which belongs to its cookie. A link that signs in brings it in the fragment of the URL. */
+/** The key of this browser, which belongs to its cookie. A sign-in link has it in the fragment of the URL. */
 const STORAGE_NAME = "rookery-page-key";
 
 /** Moves the key from the URL to the storage, so that it is not in the history. Call it before anything else. */

@@ -1,4 +1,4 @@
-/** Describes events of the feed in words. */
+/** Describes events of the feed as text for people. */
 import type { SessionEvent } from "../../../src/domain/events.ts";
 import type { MergeOutcome, TaskEvent, TaskOutcome } from "../../../src/domain/task/events.ts";
 import type { Route } from "../routes.ts";
@@ -34,7 +34,7 @@ function describeTaskEvent(event: TaskEvent): Described {
     case "task.created":
       return ["was created"];
     case "task.started":
-      return [event.run === 1 ? "started" : `started for the ${event.run}. time`];
+      return [event.run === 1 ? "started" : `started run ${event.run}`];
     case "task.queued":
       return [`was queued again (${event.why})`];
     case "stage.started":
@@ -45,16 +45,19 @@ function describeTaskEvent(event: TaskEvent): Described {
       return [`is parked: ${event.message}`, "warn"];
     case "task.ended":
       return describeEnd(event.outcome, event.message);
+    case "merge.waiting":
+      return [`cannot be merged yet: ${event.message}`, "warn"];
     case "merge.ended":
       return describeMerge(event.outcome, event.message);
     case "task.stop_asked":
-      return ["is asked to stop", "warn"];
+      return ["was asked to stop", "warn"];
     case "task.removed":
       return ["was removed", "muted"];
     case "notice":
       return [event.message, event.level === "info" ? "muted" : "warn"];
     case "worktree.made":
     case "worktree.ready":
+    case "worktree.saved":
     case "worktree.removed":
     case "output.text":
     case "merge.asked":

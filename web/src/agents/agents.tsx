@@ -1,4 +1,7 @@
-/** The agents and MCP servers of a repository: ready, or what is missing. The roles stay when a phone shows rows as blocks. */
+/**
+ * The agents and MCP servers of a repository: whether they are ready, or what they lack. The ARIA roles of the table
+ * are explicit, because a phone shows its rows as blocks.
+ */
 import { createEffect, createMemo, createSignal, For, Index, Show, type JSX } from "solid-js";
 import "../styles/usage.css";
 import "../styles/agents.css";

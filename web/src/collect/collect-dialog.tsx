@@ -59,7 +59,7 @@ export function CollectDialog(props: { onClose(): void }): JSX.Element {
           </Show>
           <div aria-live="polite">
             <Show when={plan.isRunning()}>
-              <p class="muted">Looking at the worktrees…</p>
+              <p class="muted">Checking the worktrees…</p>
             </Show>
             <Show when={plan.error() ?? remove.error()}>
               {(error) => (

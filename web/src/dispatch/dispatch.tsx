@@ -39,7 +39,7 @@ export function Dispatch(props: { onClose(): void }): JSX.Element {
   const defaultPermissions = (): string => {
     const known = setup.value()?.permissions;
     const agent = chosenAgent();
-    if (fields.pipeline !== "" || known === undefined || agent === undefined) return "as the agent is configured";
+    if (fields.pipeline !== "" || known === undefined || agent === undefined) return "default of the agent";
     return `default: ${PERMISSIONS[known.get(agent.name) ?? "ask"]}`;
   };
   const defaultFolder = (): string => {
@@ -120,7 +120,7 @@ export function Dispatch(props: { onClose(): void }): JSX.Element {
               disabled={fields.pipeline !== ""}
               onChange={({ currentTarget }) => setFields({ agent: currentTarget.value })}
             >
-              <option value="">{fields.pipeline === "" ? nameDefault(defaultAgent()) : "as the pipeline says"}</option>
+              <option value="">{fields.pipeline === "" ? nameDefault(defaultAgent()) : "set by the pipeline"}</option>
               <For each={agents()}>{(each) => <option value={each.name}>{nameWithReadiness(each)}</option>}</For>
             </select>
           </label>

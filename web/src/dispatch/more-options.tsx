@@ -18,7 +18,7 @@ export function MoreOptions(props: MoreOptionsProps): JSX.Element {
         <label>
           Task id
           <input
-            placeholder="made from the prompt"
+            placeholder="derived from the prompt"
             autocomplete="off"
             spellcheck={false}
             value={props.fields.id}

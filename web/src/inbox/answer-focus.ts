@@ -1,4 +1,4 @@
-/** Moves the focus to the next request after a person has answered one, so that the keys go on working. */
+/** Moves the focus to the next request after a person has answered one, so that the keys keep working. */
 import { createEffect, on, onCleanup, type Accessor } from "solid-js";
 import type { AnswerHere } from "../session/session-context.ts";
 import { keyOfRequest, type OpenRequest } from "./model.ts";

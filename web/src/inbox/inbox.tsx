@@ -70,12 +70,15 @@ function selectFirst(event: KeyboardEvent): void {
 function EmptyText(): JSX.Element {
   return (
     <li class="empty" tabindex="-1">
-      Nothing waits for an answer.
+      Nothing is waiting for an answer.
     </li>
   );
 }
 
-/** `e` moves to the reason of the request that has the focus. A question ignores `n`, which makes a new task elsewhere. */
+/**
+ * `e` moves to the reason field of the request that has the focus. A question ignores `n`, which makes a new task
+ * elsewhere.
+ */
 function handleRequestKey(event: KeyboardEvent): void {
   const target = event.target as Element;
   if (event.ctrlKey || event.metaKey || target.closest(".waiting") === null) return;

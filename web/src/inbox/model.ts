@@ -1,4 +1,6 @@
-/** The requests that wait for an answer, in all sessions: those of a snapshot, and those that the feed brings. */
+/**
+ * The requests that wait for an answer, in all sessions: those of a snapshot, and those of later events in the feed.
+ */
 import { createMemo, createSignal, onCleanup, type Accessor } from "solid-js";
 import type { components } from "../../../src/client/index.ts";
 import type { EventOf } from "../../../src/domain/events.ts";

@@ -16,7 +16,7 @@ const GROUPS: readonly KeyGroup[] = [
     keys: [
       { keys: "y", does: "Allow" },
       { keys: "a", does: "Allow for the session" },
-      { keys: "A", does: "Allow every call of the tool, if a allows a command" },
+      { keys: "A", does: "Allow every call of the tool, even if a allows only commands with a prefix" },
       { keys: "n", does: "Deny" },
       { keys: "e", does: "Give a reason (in the inbox)" },
     ],
@@ -32,7 +32,7 @@ const GROUPS: readonly KeyGroup[] = [
     ],
   },
   {
-    title: "In the box to write",
+    title: "In the message box",
     keys: [
       { keys: "Enter", does: "Send, or steer the agent while it works" },
       { keys: "Alt Enter", does: "Send after this turn" },

@@ -15,7 +15,7 @@ const notice = (sessionId: string, seq: number): SessionEvent => {
   return { type: "notice", level: "info", code: "x", message: "y", sessionId, seq, at: AT, agent: "claude" };
 };
 
-it("applies events after the snapshot once, also those that arrived before it", () => {
+it("applies events after the snapshot once, including those that arrived before it", () => {
   const fold = new RosterFold();
   fold.hold();
   fold.add([notice("ses_1", 3), notice("ses_1", 4)]);
@@ -27,7 +27,7 @@ it("applies events after the snapshot once, also those that arrived before it", 
   expect(fold.takeChanges(0).sessions.size).toBe(0);
 });
 
-it("leaves out a deleted session, also if the snapshot still has it", () => {
+it("leaves out a deleted session, even if the snapshot still has it", () => {
   const fold = new RosterFold();
   fold.hold();
   fold.add([notice("ses_1", 4)]);
@@ -53,7 +53,7 @@ it("says that a snapshot is needed for a session whose earlier events it does no
   expect(fold.takeChanges(0).sessions.size).toBe(0);
 });
 
-it("shows the question of a task, and tells the task that needs it who it waits for", () => {
+it("shows the question of a task, and the task that another one waits for", () => {
   const fold = new RosterFold();
   const spec = {
     title: "T",

@@ -1,4 +1,4 @@
-/** A conversation with an agent: its transcript, and the box to write to it. Fills the height of its parent. */
+/** A conversation with an agent: its transcript and the message box. Fills the height of its parent. */
 import { Show, type JSX } from "solid-js";
 import { removeDraft } from "../kept-input.ts";
 import { useServer } from "../server.tsx";
@@ -12,7 +12,7 @@ import "./session.css";
 
 export interface ConversationProps {
   readonly sessionId: string;
-  /** Hides the box to write. Default: false. */
+  /** Hides the message box. Default: false. */
   readonly isReadOnly?: boolean;
 }
 

@@ -19,7 +19,7 @@ export interface DiffRows {
 }
 
 const CONTEXT_LINES = 3;
-/** A longer line is cut: a file with one line is no diff to read. */
+/** A longer line is cut: nobody reads the diff of a file with one long line. */
 const MAX_LINE_LENGTH = 2_000;
 
 export function toDiffRows(diff: FileDiff): DiffRows {

@@ -1,5 +1,5 @@
 /**
- * One session: its state and the end of its transcript, older pages on demand, and what the feed brings. The screen
+ * One session: its state and the end of its transcript, older pages on demand, and new events from the feed. The screen
  * changes at most once per frame.
  */
 import { batch, createEffect, createSignal, on, onCleanup, type Accessor } from "solid-js";
@@ -87,7 +87,7 @@ export function openSession(client: RookeryClient, feed: Feed, id: string): Sess
     return data;
   };
 
-  /** Reads what the feed did not bring: the feed started after the page was read, or skipped events. */
+  /** Reads the events that the feed missed: it started after the page was read, or skipped events. */
   const catchUp = async (): Promise<void> => {
     const own = live;
     try {

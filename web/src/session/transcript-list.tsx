@@ -121,7 +121,7 @@ export function TranscriptList(props: TranscriptListProps): JSX.Element {
     );
   };
   onMount(() => {
-    const observer = new ResizeObserver(followEnd); // the box to write grows
+    const observer = new ResizeObserver(followEnd); // the message box grows
     const element = scroller();
     if (element !== undefined) observer.observe(element);
     onCleanup(() => observer.disconnect());

@@ -1,4 +1,7 @@
-/** How the page asks for attention while it is out of sight: the title of the tab, the badge of the app, and notifications. */
+/**
+ * How the page asks for attention while it is out of sight: the title of the tab, the badge of the app, and
+ * notifications.
+ */
 import { createEffect, createMemo, createSignal, onCleanup, type Accessor } from "solid-js";
 import type { EventOf, SessionEvent } from "../../../src/domain/events.ts";
 import type { Followed } from "../../../src/client/index.ts";
@@ -81,7 +84,7 @@ export function notifyOfRequests(feed: Feed, roster: RosterModel): void {
       };
       if (open.size < MAX_OPEN) open.set(tag, notification);
     } catch {
-      setProblem("This browser shows no notifications of pages."); // Chrome on Android
+      setProblem("This browser does not show notifications from web pages."); // Chrome on Android
     }
   };
   const timers = new Set<ReturnType<typeof setTimeout>>();

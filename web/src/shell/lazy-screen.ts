@@ -1,8 +1,8 @@
-/** Loads the code of a screen when it is needed, also if the server is away at that moment. */
+/** Loads the code of a screen when it is needed, even if the server is unreachable at that moment. */
 import { lazy, type Component } from "solid-js";
 
 const RETRY_MS = 1_000;
-/** A second failure within this time is no matter of the connection. */
+/** A second failure within this time is not caused by the connection. */
 const RELOAD_AGAIN_MS = 10_000;
 const RELOADED_NAME = "rookery-reloaded-for-code";
 

@@ -1,4 +1,4 @@
-/** An error in words, announced by screen readers. */
+/** An error message that screen readers announce. */
 import { Show, type JSX } from "solid-js";
 
 export function Problem(props: { readonly text: string | undefined }): JSX.Element {

@@ -35,7 +35,10 @@ function describe(event: TaskEvent): string {
     case "merge.asked":
       return `${event.how} into ${event.into}`;
     case "merge.prepared":
+    case "worktree.saved":
       return event.commit;
+    case "merge.waiting":
+      return event.message;
     case "merge.ended":
       return [event.outcome, event.commit, event.message, ...(event.conflicts ?? [])].filter(Boolean).join(" ");
     case "worktree.removed":

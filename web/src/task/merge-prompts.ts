@@ -12,5 +12,5 @@ export function formatConflictPrompt(into: string, conflicts: readonly string[])
 
 export function formatGatePrompt(into: string, output: string): string {
   const end = cleanOutput(output).trimEnd().slice(-MAX_OUTPUT);
-  return `Your branch was merged into ${into} on trial, and the check of the result failed. Merge ${into} into your branch, fix the failure, and commit the result.\n\nThe end of its output:\n\n${end}`;
+  return `In a trial merge of your branch into ${into}, the check of the result failed. Merge ${into} into your branch, fix the failure, and commit the result.\n\nThe end of its output:\n\n${end}`;
 }

@@ -28,7 +28,7 @@ export function MergeResult(props: MergeResultProps): JSX.Element {
     <>
       <Switch>
         <Match when={props.report.already}>
-          <p class="good">Already merged into {into()}: the task has no changes since.</p>
+          <p class="good">Already merged into {into()}: the task has no changes since then.</p>
         </Match>
         <Match when={props.report.outcome === "nothing"}>
           <p>Nothing to merge: {into()} has all of its changes.</p>

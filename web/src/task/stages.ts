@@ -92,6 +92,8 @@ export function listStageRuns(events: readonly TaskEvent[]): readonly StageRun[]
       case "task.started":
       case "task.stop_asked":
       case "merge.prepared":
+      case "merge.waiting":
+      case "worktree.saved":
       case "worktree.removed":
       case "task.removed":
       case "notice":

@@ -1,4 +1,7 @@
-/** Joins the pages of a task's log with the events that the feed brings while they are read. Each event once, in order. */
+/**
+ * Joins the pages of a task's log with the events of the feed that arrive while the pages are read. Each event once, in
+ * order.
+ */
 import type { TaskEvent } from "../../../src/domain/task/events.ts";
 
 export class TaskEventList {
@@ -10,7 +13,7 @@ export class TaskEventList {
     for (const event of page) this.#append(event);
   }
 
-  /** After the last page: adds what the feed brought in the meantime. */
+  /** After the last page: adds the events of the feed that arrived in the meantime. */
   start(): void {
     const held = this.#held ?? [];
     this.#held = undefined;

@@ -1,4 +1,4 @@
-/** The events of a task without those of its sessions: pages of the server, then what the feed brings. */
+/** The events of a task without those of its sessions: pages of the server, then new events from the feed. */
 import { createMemo, createSignal, onCleanup, type Accessor } from "solid-js";
 import type { TaskEvent } from "../../../src/domain/task/events.ts";
 import { applyTask, type TaskState } from "../../../src/domain/task/state.ts";
@@ -33,7 +33,7 @@ export function openTaskLog({ client, feed }: Pick<ServerValue, "client" | "feed
 
   const load = async (): Promise<void> => {
     const own = new TaskEventList();
-    list = own; // what the feed brings from now on waits until the pages have arrived
+    list = own; // events of the feed wait until the pages have arrived
     try {
       for (let after = 0, head = 1; after < head && own === list;) {
         const query = { after, limit: PAGE };

@@ -1,4 +1,4 @@
-/** The files that will be sent, with the way to remove them. */
+/** The files that will be sent, with buttons to remove them. */
 import { For, Show, type JSX } from "solid-js";
 import { visible } from "../../format.ts";
 import type { Attachments } from "./attachments.ts";

@@ -1,5 +1,5 @@
 /**
- * The box to write to the agent. Enter sends, or steers a running turn. Alt+Enter sends after the turn, Shift+Enter
+ * The message box. Enter sends, or steers a running turn. Alt+Enter sends after the turn, Shift+Enter
  * makes a new line, Escape cancels the turn.
  */
 import { createEffect, createSignal, on, Show, type JSX } from "solid-js";
@@ -65,7 +65,7 @@ export function Composer(props: { readonly model: SessionModel }): JSX.Element {
         await post(delivery); // a turn started in the meantime
       }
       sent = undefined;
-      if (text() === typed) setText(""); // otherwise the person went on typing
+      if (text() === typed) setText(""); // otherwise the person continued to type
       attachments.clear();
     });
     box?.focus();

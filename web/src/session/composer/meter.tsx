@@ -23,7 +23,7 @@ export function Meter(props: { readonly model: SessionModel }): JSX.Element {
             Context {formatTokens(context().used)}
             <Show when={context().size}>{(size) => <> of {formatTokens(size())}</>}</Show>
             <Show when={share() !== undefined}>
-              <meter min={0} max={100} high={80} optimum={0} value={share()} aria-label="Used share of the context">
+              <meter min={0} max={100} high={80} optimum={0} value={share()} aria-label="Share of the context used">
                 {share()}%
               </meter>
             </Show>

@@ -1,4 +1,4 @@
-/** Input that the agent has not got yet, with the way to take it back. */
+/** Input that the agent has not received yet, with buttons to withdraw it. */
 import { For, Show, type JSX } from "solid-js";
 import type { QueuedInput } from "../../../../src/domain/state.ts";
 import { createAction } from "../../action.ts";

@@ -1,4 +1,4 @@
-/** The agent, model and permissions of the session, and the way to change them. */
+/** The agent, model and permissions of the session, with controls to change them. */
 import { createResource, createSignal, For, Show, type JSX } from "solid-js";
 import { formatGrant, listGrants, type SessionGrant } from "../../../../src/domain/command-prefix.ts";
 import { PERMISSION_POLICIES } from "../../../../src/domain/enums.ts";

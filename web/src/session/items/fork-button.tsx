@@ -11,7 +11,7 @@ interface ForkButtonProps {
   /** The turn that the copy ends with. Undefined if it ends before `seq`. */
   readonly turnId?: string | undefined;
   readonly seq: number;
-  /** What the box to write contains in the new session. */
+  /** The text of the message box in the new session. */
   readonly draft?: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** One line that is no message: a warning, or a change of the session. */
+/** One line that is not a message: a warning, or a change of the session. */
 import { Show, type JSX } from "solid-js";
 import { visible } from "../../format.ts";
 import type { NoticeItem } from "../transcript/items.ts";

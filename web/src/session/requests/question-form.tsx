@@ -1,4 +1,4 @@
-/** A form made from the JSON schema of a question. A schema that is no form is answered with JSON. */
+/** A form made from the JSON schema of a question. A schema that is not a form is answered with JSON. */
 import { createMemo, createSignal, For, Match, Show, Switch, createUniqueId, type JSX } from "solid-js";
 import { parseFormFields, type FieldKind, type FormField } from "../../../../src/domain/form-fields.ts";
 import { visible } from "../../format.ts";

@@ -2,7 +2,7 @@
 import type { NoticeItem, TranscriptItem } from "./items.ts";
 import { appendText, joinParts } from "./text-parts.ts";
 
-/** Characters of the output of a running tool. Its whole output comes when it ends. */
+/** Maximum length of a running tool's output, in characters. Its whole output arrives when it ends. */
 export const MAX_RUNNING_OUTPUT = 64 * 1024;
 
 /** Returns undefined if the later item does not continue the older one. The key of the later one stays. */

@@ -90,7 +90,7 @@ export interface NoticeItem extends ItemBase {
   readonly count: number;
 }
 
-/** Output of the agent's program that is no message. */
+/** Output of the agent's program that is not a message. */
 export interface OutputItem extends ItemBase {
   readonly kind: "output";
   readonly text: string;

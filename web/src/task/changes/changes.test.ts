@@ -55,7 +55,7 @@ describe("the tree of files", () => {
     ]);
   });
 
-  it("takes names of properties for names", () => {
+  it("treats the names of object properties as file names", () => {
     expect(lines("__proto__/constructor", "toString")).toEqual(["__proto__/", "  constructor", "toString"]);
   });
 });

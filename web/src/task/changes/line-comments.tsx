@@ -1,4 +1,4 @@
-/** The comments below a line of a diff, and the box to write one. */
+/** The comments below a line of a diff, and the box for a new one. */
 import { createSignal, For, onMount, Show, type JSX } from "solid-js";
 import { visible } from "../../format.ts";
 import { MAX_COMMENT_LENGTH, type LineComment } from "./comments.ts";
@@ -69,7 +69,7 @@ function CommentBox(props: CommentBoxProps): JSX.Element {
     props.onDraft(undefined);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    event.stopPropagation(); // the letters are no commands of the diff
+    event.stopPropagation(); // the letters are not commands of the diff
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save(event);
     if (event.key === "Escape") props.onDraft(undefined);
   };

@@ -123,7 +123,7 @@ describe("names of files", () => {
     expect(paths(patch(`diff --git ${names}`, "new file mode 100644"))).toEqual([path]);
   });
 
-  it("reads a moved file whose old name has quotes and whose new name has not", () => {
+  it("reads a moved file whose old name has quotes and whose new name has none", () => {
     const parsed = patch(
       'diff --git "a/\\303\\244" b/a',
       "similarity index 100%",
@@ -139,7 +139,7 @@ describe("names of files", () => {
   });
 });
 
-it("takes lines of a hunk for nothing else, whatever they look like", () => {
+it("treats lines of a hunk only as lines of the hunk, whatever they look like", () => {
   const parsed = patch(
     "diff --git a/evil b/evil",
     "--- a/evil",
@@ -158,7 +158,7 @@ it("takes lines of a hunk for nothing else, whatever they look like", () => {
   expect(rowLines(parsed).slice(2, 4)).toEqual(["1|.|--- a/other", "2|.|-diff --git a/x b/x"]);
 });
 
-it("reads what there is of a patch that was cut, and of text that is no patch", () => {
+it("parses the existing part of a patch that was cut, and of text that is not a patch", () => {
   const cut = parsePatch("diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,9 +1,9 @@\n same\n-ol");
   expect(rowLines(cut)).toEqual(["file 0", "hunk @@ -1,9 +1,9 @@", "1|1| same", "2|.|-ol"]);
   for (const text of ["", "\n\n", "hello", "@@ -1 +1 @@\n+x", "\\ No newline at end of file"]) {
