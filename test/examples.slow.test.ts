@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { postgresBinaries } from "../scripts/postgres-cluster.mjs";
 import {
   builtEnvironment,
   call,
@@ -46,7 +47,7 @@ async function runOn({ url }: ModelServer, name: string, ...args: string[]): Pro
   const { stdout } = await promisify(execFile)(process.execPath, [join(EXAMPLES, name), ...args], {
     cwd: folder.path,
     env,
-    timeout: 110_000,
+    timeout: 170_000,
   });
   return stdout;
 }
@@ -114,3 +115,18 @@ it.runIf(IS_SLOW_RUN)("fleet/run.mjs runs ten tasks on a server and merges them"
   expect(said).toContain("everyone is not merged, as the dry run said: conflicts in hello.mjs");
   expect(said).toMatch(/\n\* Say hello\n$/);
 });
+
+it.runIf(IS_SLOW_RUN && postgresBinaries() !== undefined)(
+  "cluster/run.mjs reaches the same result on three hosts, although a worker, the database's primary and a server die",
+  { timeout: 180_000 },
+  async () => {
+    const said = await run("cluster/run.mjs");
+    expect(said.match(/ACCIDENT: .*/g)).toHaveLength(3);
+    expect(said).toContain("The standby is the primary now.");
+    expect(said).toContain("everyone is not merged, as the dry run said: conflicts in hello.mjs");
+    expect(said).toContain("| * Say hello in fr\n");
+    expect(said).toMatch(/\n\* Say hello\n$/);
+    const hosts = new Set([...said.matchAll(/works on host (\w)/g)].map(([, host]) => host));
+    expect(hosts.size).toBeGreaterThan(1);
+  },
+);

@@ -1,4 +1,7 @@
-/** The documents of the repository, split into the parts that tests check: code spans, fenced blocks, links and headings. */
+/**
+ * The documents of the repository, split into the parts that tests check: code spans, fenced blocks, links and
+ * headings.
+ */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -85,7 +88,7 @@ export function parseDocument(path: string, text: string): Document {
   return { path, text, spans, fences, links, anchors };
 }
 
-/** As GitHub makes it. */
+/** The anchor that GitHub generates for a heading. */
 function anchorOf(heading: string, taken: ReadonlySet<string>): string {
   const plain = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1");
   const slug = plain

@@ -1,6 +1,6 @@
 /**
  * Draws the pictures of docs/terminal.md from real screens. `ROOKERY_PICTURES=write` writes them; otherwise the test fails
- * if a picture is missing, or shows something else than the command does now.
+ * if a picture is missing, or differs from what the command shows now.
  */
 import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -27,10 +27,12 @@ export function readVocabulary(): Vocabulary {
   const { scripts, dependencies, devDependencies, optionalDependencies } = JSON.parse(
     readFileSync(`${ROOT}package.json`, "utf8"),
   ) as Record<"scripts" | "dependencies" | "devDependencies" | "optionalDependencies", Record<string, string>>;
+  const words = sourceWords(files);
   const packages = [dependencies, devDependencies, optionalDependencies].flatMap((list) => Object.keys(list));
   return {
     words: new Set([
-      ...sourceWords(files),
+      ...words,
+      ...[...words].flatMap(metricNames),
       ...packages,
       "rookery",
       "rookery/acp",
@@ -46,6 +48,13 @@ export function readVocabulary(): Vocabulary {
     routes: ROUTES.map(({ path }) => path),
     members: new Map(["api.md", "api-client.md", "api-testing.md"].flatMap(membersIn)),
   };
+}
+
+/** The names that a metric of the source may have in Prometheus. `documented-metrics.test.ts` checks the exact ones. */
+function metricNames(word: string): string[] {
+  if (!/^(rookery|gen_ai)\.[a-z_.]+$/.test(word)) return [];
+  const name = word.replaceAll(".", "_");
+  return ["", "_total", "_seconds", "_bytes", "_bytes_total"].map((suffix) => `${name}${suffix}`);
 }
 
 /** The command that words name, with the flags that it takes. Undefined if there is no such command. */

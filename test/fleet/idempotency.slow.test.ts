@@ -1,9 +1,25 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import Libsql from "libsql";
+import pg from "pg";
 import { expect, it } from "vitest";
 import { builtEnvironment, temporaryFolder, temporaryRepository } from "../../src/testing/index.ts";
 import { fleetServer } from "./server.ts";
+
+/** No interface of the store does this. */
+async function deleteResponses(env: Readonly<Record<string, string | undefined>>): Promise<void> {
+  const { ROOKERY_HOME: home = "", ROOKERY_STORE_URL: url, ROOKERY_STORE_SCHEMA: schema } = env;
+  if (url === undefined) {
+    const db = new Libsql(join(home, "rookery.db"));
+    db.exec("update request set response = null");
+    db.close();
+    return;
+  }
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(`update "${schema}".request set response = null`);
+  await client.end();
+}
 
 const CONFIG = `[defaults]\nagent = "shell"\n[agents.shell]\nbackend = "command"\ncommand = ["sh", "-c", "{prompt}"]\n`;
 
@@ -23,9 +39,7 @@ it("executes a request with an idempotency key once, even if the server is kille
   /** Simulates a kill right after the commit: the response was neither sent nor stored. */
   const killBeforeResponse = async () => {
     await server.kill();
-    const db = new Libsql(join(folder.path, ".rookery", "rookery.db"));
-    db.exec("update request set response = null");
-    db.close();
+    await deleteResponses(env);
     await server.start();
   };
   await server.start();

@@ -83,7 +83,11 @@ describe("the tables of methods", () => {
     "servers",
     "offer",
     "countTasks",
+    "countSessions",
+    "check",
+    "heldTasks",
     "startDemoTask",
+    "workers",
   ];
 
   it("contain every method that takes an argument", () => {

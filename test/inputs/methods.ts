@@ -1,7 +1,7 @@
 /** Every public method and function of the library, with a valid value and wrong values for each argument. */
 import { PassThrough } from "node:stream";
 import { createClient, remoteTasks } from "../../src/client/index.ts";
-import { Rookery, openSqliteStore, serveStdio } from "../../src/index.ts";
+import { Rookery, copyStore, openSqliteStore, serveStdio } from "../../src/index.ts";
 import {
   NO_OBJECT,
   aFunction,
@@ -115,6 +115,21 @@ export const ROOKERY: Methods = {
     ({ rookery }, options) => rookery.runTasks(options),
     object({ only: text(), signal, onProblem: aFunction }),
   ],
+  runWorker: [
+    ({ rookery }, options) => rookery.runWorker(options),
+    object({
+      kind: word("serve"),
+      version: text(),
+      maxRunning: integer,
+      labels: list(text()),
+      agents: list(text()),
+      signal,
+      drainTimeoutMs: number,
+      onStarted: aFunction,
+      onProblem: aFunction,
+    }),
+  ],
+  askWorkers: [({ rookery }, ...args) => rookery.askWorkers(...(args as [never, never])), text(), word("drain")],
   sessions: [({ rookery }, query) => rookery.sessions(query), SESSIONS_QUERY],
   answer: [({ rookery }, ...args) => rookery.answer(...(args as [never, never, never])), text(), text(), answer],
   tell: [
@@ -253,6 +268,12 @@ const FUNCTIONS: Methods = {
   openSqliteStore: [
     (_, options) => openSqliteStore(options),
     object({ path: text("/dev/null/log.db"), lockTimeout: integer }, [{}]),
+  ],
+  copyStore: [
+    (_, ...args) => copyStore(...(args as [never, never, never])),
+    object({ path: text("/dev/null/log.db") }, [{}, { url: 5 }]),
+    object({ path: text("/dev/null/copy.db") }, [{}, { url: 5 }]),
+    object({ restart: flag, onProgress: aFunction }),
   ],
   serveStdio: [
     (_, ...args) => serveStdio(...(args as [never, never, never])),

@@ -92,16 +92,16 @@ export function fetchWithBoundaries(fetch: typeof globalThis.fetch): typeof glob
   };
 }
 
-function isIterable(value: unknown): value is AsyncIterable<{ readonly type?: string }> {
+function isIterable(value: unknown): value is AsyncIterable<{ readonly type?: string } | undefined> {
   return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 }
 
 async function* yieldWithBoundaries(
   its: string,
-  events: AsyncIterable<{ readonly type?: string }>,
+  events: AsyncIterable<{ readonly type?: string } | undefined>,
 ): AsyncIterable<unknown> {
   for await (const event of events) {
-    reach(`${its} ${event.type ?? "event"}`);
+    reach(`${its} ${event?.type ?? "event"}`);
     yield event;
   }
 }

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
+import { isOnPostgres, postgresStores } from "../support/postgres/plugin.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const HERE = fileURLToPath(new URL("./", import.meta.url));
@@ -12,7 +13,7 @@ export interface Bundle extends Disposable {
   readonly file: string;
 }
 
-/** Writes the bundle inside the repository, so that Node finds libsql. */
+/** Writes the bundle inside the repository, so that Node finds libsql and pg. */
 export async function bundleChild(entry = "child.ts"): Promise<Bundle> {
   const cache = join(ROOT, "node_modules", ".cache");
   mkdirSync(cache, { recursive: true });
@@ -21,8 +22,9 @@ export async function bundleChild(entry = "child.ts"): Promise<Bundle> {
     input: join(HERE, entry),
     platform: "node",
     transform: { target: "node20.19" },
-    external: ["libsql", /^@lydell\/node-pty/],
+    external: ["libsql", "pg", /^@lydell\/node-pty/],
     plugins: [
+      isOnPostgres() && postgresStores(),
       {
         name: "effects with boundaries",
         async resolveId(source, importer) {

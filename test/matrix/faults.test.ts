@@ -48,10 +48,20 @@ interface Row {
 }
 
 /**
- * Calls that timers make (recovery reads `tasks`), and reads that catch up with the log: one read returns everything
+ * Calls that timers make (recovery reads `heldTasks`), and reads that catch up with the log: one read returns everything
  * that was appended since the one before. How often they are made depends on how fast a run is.
  */
-const SPEED_DEPENDENT_CALLS = ["summary", "task", "tasks", "claimTask", "renewLease", "read"];
+const SPEED_DEPENDENT_CALLS = [
+  "summary",
+  "watchHead",
+  "watchTaskHead",
+  "watchTasks",
+  "task",
+  "heldTasks",
+  "claimTask",
+  "renewLeases",
+  "read",
+];
 const MAX_PLAYS = 3;
 
 async function rowAt(point: FaultPoint, play: (point?: FaultPoint) => Promise<Story>): Promise<Row> {

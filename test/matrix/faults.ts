@@ -81,7 +81,7 @@ export function failingStore(store: Store, faults: Faults): Store {
         const point = faults.failureOf("store", namesOfCall(name, args[0]));
         if (point === undefined) return Reflect.apply(value, target, args) as unknown;
         const failure = new RookeryError(point.code, `an injected failure of ${name}`);
-        if (name.startsWith("follow")) return failingIterable(failure);
+        if (name.startsWith("follow") || name.startsWith("watch")) return failingIterable(failure);
         if (point.when === "before") return Promise.reject(failure);
         return (Reflect.apply(value, target, args) as Promise<unknown>).then(() => Promise.reject(failure));
       };

@@ -152,7 +152,7 @@ function killableStore(store: Store): { readonly store: Store; kill(): void } {
       if (typeof value !== "function") return value;
       if (name === Symbol.asyncDispose) return () => Promise.resolve();
       return (...args: unknown[]): unknown => {
-        const isWrite = name === "append" || name === "releaseLease" || name === "renewLease";
+        const isWrite = name === "append" || name === "releaseLease" || name === "renewLeases";
         return isDead && isWrite ? Promise.reject(dead) : (Reflect.apply(value, target, args) as unknown);
       };
     },

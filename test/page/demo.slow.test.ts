@@ -6,7 +6,7 @@ import { openPageScene } from "./scene.ts";
 const found = await findBrowser();
 
 it.skipIf("missing" in found)(
-  "runs the demo task without a key, also if the server is killed during it",
+  "runs the demo task without a key, even if the server is killed during it",
   async () => {
     await using scene = await openPageScene();
     const page = await scene.open();

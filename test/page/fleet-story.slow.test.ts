@@ -73,7 +73,7 @@ describe.skipIf("missing" in found)(`the fleet on the page${"missing" in found ?
     await person.page.getByText("Who is to be greeted?").waitFor({ state: "detached" });
     await person.readFocusedRequest();
     await person.page.keyboard.press("y");
-    await person.page.getByText("Nothing waits for an answer.").waitFor();
+    await person.page.getByText("Nothing is waiting for an answer.").waitFor();
 
     await watcher.button("Stop").click();
     await watcher.seeStatus("stopped");

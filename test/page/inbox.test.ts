@@ -78,11 +78,11 @@ describe.skipIf("missing" in found)("the inbox", () => {
     await page.keyboard.press("e");
     await page.keyboard.type("not from here");
     await page.keyboard.press("Enter");
-    await page.getByText("Nothing waits for an answer.").waitFor();
+    await page.getByText("Nothing is waiting for an answer.").waitFor();
     expect(await answers(second)).toMatchObject([{ decision: "deny", message: "not from here", by: "person" }]);
   });
 
-  it("moves the focus to the next request after an answer, and at last to the text that nothing waits", async () => {
+  it("moves the focus to the next request after an answer, and finally to the text that says the inbox is empty", async () => {
     const sessions = [await ask("npm ci"), await ask("npm test"), await ask("git push")];
     const page = await openInbox();
     await page.getByText("git push").first().waitFor();
@@ -110,14 +110,14 @@ describe.skipIf("missing" in found)("the inbox", () => {
     expect([await isAnswered(1), await isAnswered(2)]).toEqual([false, true]);
     await readRequest();
     await page.keyboard.press("y");
-    await expect.poll(focused).toBe("Nothing waits for an answer.");
+    await expect.poll(focused).toBe("Nothing is waiting for an answer.");
     expect(await page.getByRole("dialog").count()).toBe(0);
     expect(await answers(sessions[1] ?? "")).toMatchObject([{ decision: "allow" }]);
     expect(await answers(sessions[2] ?? "")).toMatchObject([{ decision: "deny" }]);
     expect(await findViolations(page)).toEqual([]);
   });
 
-  it("notifies of a request that waits, if a person chose that, and opens it", async () => {
+  it("notifies a person of a request if they turned notifications on, and opens it", async () => {
     const page = await (await browser.newContext()).newPage();
     await page.addInitScript(() => {
       const shown: { title: string; tag: string; isClosed: boolean; onclick?: () => void }[] = [];

@@ -48,7 +48,7 @@ describe.skipIf("missing" in found)("the layout", () => {
     await page.context().close();
   });
 
-  it("of the board leads to every column of a phone with one tap", async () => {
+  it("of the board reaches every column with one tap on a phone", async () => {
     const page = await openPage("/board", PHONE);
     const columns = page.getByRole("navigation", { name: "Columns" });
     for (const title of ["Failed", "Done"]) {
@@ -65,7 +65,7 @@ describe.skipIf("missing" in found)("the layout", () => {
     await page.context().close();
   });
 
-  it("of the roster has one line above the rows of a phone, and a menu for what is rare", async () => {
+  it("of the roster has one line above the rows on a phone, and a menu for rare actions", async () => {
     const page = await openPage("/", PHONE);
     await page.locator(".row").first().waitFor();
     const more = page.getByRole("button", { name: "More actions" });
@@ -82,7 +82,7 @@ describe.skipIf("missing" in found)("the layout", () => {
   });
 
   it.each(["/activity", "/usage", "/agents", "/inbox"])(
-    "of %s has one line above the content of a phone",
+    "of %s has one line above the content on a phone",
     async (path) => {
       const page = await openPage(path, PHONE);
       await page.locator("main h1").waitFor();
@@ -91,7 +91,7 @@ describe.skipIf("missing" in found)("the layout", () => {
     },
   );
 
-  it("of a task with a long title and many stages leaves most of a phone to its content, and has a menu", async () => {
+  it("of a task with a long title and many stages leaves most of a phone screen to its content, and has a menu", async () => {
     const page = await openPage("/task/wide", PHONE);
     const tabs = (await page.getByRole("navigation", { name: "Task" }).boundingBox())!;
     expect(tabs.y + tabs.height).toBeLessThan(0.4 * 844);

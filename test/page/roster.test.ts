@@ -129,7 +129,7 @@ describe.skipIf("missing" in found)("the roster", () => {
         await row.click();
         await stages.getByText("passed").last().waitFor();
         await page.getByRole("link", { name: "Inbox" }).click();
-        await page.getByText("Nothing waits for an answer.").waitFor();
+        await page.getByText("Nothing is waiting for an answer.").waitFor();
         await page.getByRole("link", { name: "Roster" }).click();
       }
       await row.waitFor();
@@ -147,7 +147,7 @@ describe.skipIf("missing" in found)("the roster", () => {
       await page.getByRole("link", { name: "Inbox" }).click();
       await page.getByRole("alert").waitFor();
       await scene.restart();
-      await page.getByText("Nothing waits for an answer.").waitFor({ timeout: 30_000 });
+      await page.getByText("Nothing is waiting for an answer.").waitFor({ timeout: 30_000 });
     },
   );
 

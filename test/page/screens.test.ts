@@ -48,7 +48,7 @@ describe.skipIf("missing" in found)("a screen", () => {
   it.each([
     ["/", "Roster", "Fix the «U+202E»login"],
     ["/board", "Board", "Fix the «U+202E»login"],
-    ["/inbox", "Inbox", "Nothing waits for an answer."],
+    ["/inbox", "Inbox", "Nothing is waiting for an answer."],
     ["/activity", "Activity", "failed: no luck"],
     ["/usage", "Usage", "12.8k"],
     ["/agents", "Agents and servers", "No MCP server is declared here."],

@@ -161,7 +161,7 @@ describe.skipIf("missing" in found)(`the session screen${"missing" in found ? `:
     expect(queued.map((event) => "deliver" in event)).toEqual([false]); // after the turn is the default
   });
 
-  it("takes back a message that the agent does not have yet, to edit it", async () => {
+  it("withdraws a message that the agent does not have yet, to edit it", async () => {
     const id = await newSession();
     const page = await openSession(id);
     await scene.post(`/v1/sessions/${id}/turns`, { input: "run it" });

@@ -131,7 +131,7 @@ describe.skipIf("missing" in found)(`the screen of a task${"missing" in found ? 
     },
   );
 
-  it("has the whole box to write above the bar of a small phone, and resumes first what failed", async () => {
+  it("shows the whole message box above the bar of a small phone, and offers to resume a failed task first", async () => {
     await startTask("small", "true");
     await scene.tasks.start({
       id: "broken",
@@ -236,7 +236,7 @@ describe.skipIf("missing" in found)(`the screen of a task${"missing" in found ? 
     [1440, 900],
   ] as const;
   it.each(sizes.slice(0, isSlowRun ? 2 : 1))(
-    "shows the box to write without scrolling, %i × %i",
+    "shows the message box without scrolling, %i × %i",
     async (width, height) => {
       await startTask(`in-view-${width}`, "seq 100");
       const { page } = await scene.openPage(`/task/in-view-${width}`, { viewport: { width, height } });

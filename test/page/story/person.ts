@@ -78,7 +78,7 @@ export class Person {
     await title.getByText(status, { exact: true }).waitFor(PATIENCE);
   }
 
-  /** Opens the tab of the open task. */
+  /** Opens a tab of the task screen by its name. */
   async openTab(name: string): Promise<void> {
     await this.page.getByRole("navigation", { name: "Task" }).getByRole("link", { name, exact: true }).click();
   }

@@ -15,7 +15,7 @@ export function readRecording(file) {
   return { head, launches };
 }
 
-/** True if the flags are the same at the same positions. Values may differ, also after an equals sign. */
+/** True if the flags are the same at the same positions. Values may differ, including those after an equals sign. */
 export function fitsArgs(recorded, actual) {
   return recorded.length === actual.length && recorded.every((word, at) => flagOf(word) === flagOf(actual[at]));
 }
