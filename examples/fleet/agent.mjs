@@ -35,9 +35,9 @@ const server = serveAgent({
       keep(sessionId);
       return { sessionId };
     },
-    resumeSession({ sessionId }) {
+    resumeSession({ sessionId, cwd }) {
       if (!existsSync(fileOf(sessionId))) throw peerError(RPC.notFound, `there is no session ${sessionId}`);
-      sessions.set(sessionId, JSON.parse(readFileSync(fileOf(sessionId), "utf8")));
+      sessions.set(sessionId, { ...JSON.parse(readFileSync(fileOf(sessionId), "utf8")), cwd }); // on another host, the worktree has another path
       return {};
     },
     async prompt({ sessionId, prompt }, { signal }) {

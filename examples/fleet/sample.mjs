@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 
-const FILES = {
+export const SAMPLE_FILES = {
   "README.md": "# hello\n\nA program that says hello.\n",
   "hello.mjs": 'const name = "world";\n\nconsole.log(`Hello, ${name}!`);\n',
   "check.mjs": [
@@ -22,6 +22,15 @@ const FILES = {
   ".gitignore": ".env\n.ready\n",
 };
 
+/** The agents, the setup of worktrees and the pipelines. `copy` and `setup` replace those of the file. */
+export function sampleConfig({ notes, copy, setup }) {
+  const filled = { "{node}": process.execPath, "{agent}": join(HERE, "agent.mjs"), "{notes}": notes };
+  const config = readFileSync(join(HERE, "rookery.toml"), "utf8")
+    .replaceAll(/\{(?:node|agent|notes)\}/g, (name) => filled[name])
+    .replace(/^copy = .*$/m, (line) => (copy === undefined ? line : `copy = ${JSON.stringify(copy)}`));
+  return setup === undefined ? config : config.replace(/^setup = .*$/m, () => `setup = ${JSON.stringify(setup)}`);
+}
+
 /** `env` is the environment for everything that works with the sample. Does not touch the user's own files. */
 export function makeSample(folder, env) {
   const repository = join(folder, "hello");
@@ -35,13 +44,8 @@ export function makeSample(folder, env) {
   git("init", "--quiet", "--initial-branch=main");
   git("config", "user.name", "Fleet");
   git("config", "user.email", "fleet@example.invalid");
-  for (const [file, text] of Object.entries(FILES)) write(join(repository, file), text);
-  const filled = { "{node}": process.execPath, "{agent}": join(HERE, "agent.mjs"), "{notes}": notes };
-  const config = readFileSync(join(HERE, "rookery.toml"), "utf8");
-  write(
-    join(repository, "rookery.toml"),
-    config.replaceAll(/\{(?:node|agent|notes)\}/g, (name) => filled[name]),
-  );
+  for (const [file, text] of Object.entries(SAMPLE_FILES)) write(join(repository, file), text);
+  write(join(repository, "rookery.toml"), sampleConfig({ notes }));
   git("add", "--all");
   git("commit", "--quiet", "--message=Say hello");
   write(join(repository, ".env"), "GREETING=Hello\n");

@@ -106,7 +106,8 @@ export async function playStory({ url, token, repository, signal, tell = () => {
     const prompt = "The words are checked: go on.";
     await reach("languages", isNotStopped, () => tasks.resume("languages", { prompt }));
     const resumed = await done("languages");
-    assert.equal(resumed.worktree.path, stopped.worktree.path);
+    // With several hosts, another one may continue in a worktree of its own.
+    if (resumed.worktree.host === stopped.worktree.host) assert.equal(resumed.worktree.path, stopped.worktree.path);
     assert.deepEqual(resumed.sessions, stopped.sessions);
 
     for (const id of ["changelog", "licence", "experiment"]) await done(id);
