@@ -22,6 +22,9 @@ async function left({ rookery: { store } }: Scene, taskId: string, ...bodies: Ta
   await store.appendTask({ taskId, id: `left-${head}`, expectedHead: head, events });
 }
 
+/** A process that nobody on this host can check. */
+const OTHER_HOST_OWNER = "hx-1-1-other.1.1.abc/1";
+
 /** Starts a task and stops it during its turn. Returns its session id. */
 async function stopped(s: Scene, id: string): Promise<string> {
   await s.tasks.start({ id, prompt: "The work\nrun: [ -e begun ] || { touch begun; sleep 60; }" });
@@ -45,6 +48,31 @@ it("does not count a turn of the user in the session of a stopped task as the ta
     expect.stringContaining("run: true"),
     expect.stringMatching(/interrupted.*The work/) as string,
   ]);
+});
+
+it("waits for the lease of a session that a process of a dead host left", async () => {
+  await using s = await openScene();
+  s.run();
+  const sessionId = await stopped(s, "half");
+  const now = Date.now();
+  const { until } = await s.rookery.store.acquireLease({ sessionId, owner: OTHER_HOST_OWNER, now, until: now + 2_000 });
+  await s.tasks.resume("half");
+  await s.until("half", "done");
+  expect(Date.now()).toBeGreaterThanOrEqual(until);
+  const { events } = await s.rookery.store.readTask({ taskId: "half" });
+  expect(events.filter(({ type }) => type === "notice")).toMatchObject([{ code: "session_in_use" }]);
+});
+
+it("stops a task that waits for its session", async () => {
+  await using s = await openScene();
+  s.run();
+  const sessionId = await stopped(s, "half");
+  const now = Date.now();
+  await s.rookery.store.acquireLease({ sessionId, owner: OTHER_HOST_OWNER, now, until: now + 60_000 });
+  await s.tasks.resume("half");
+  await s.until("half", "preparing");
+  await s.tasks.stop("half");
+  await s.until("half", "stopped");
 });
 
 it("runs input that the user queued in the session of a stopped task before the task continues", async () => {

@@ -11,7 +11,14 @@ import {
   type TurnOutcome,
   type Usage,
 } from "../../domain/index.ts";
-import { followWithRetry, isTransientFailure, type Session, type Turn } from "../../session/index.ts";
+import {
+  DEFAULT_LEASE_TIMING,
+  followWithRetry,
+  isTransientFailure,
+  type Session,
+  type Turn,
+} from "../../session/index.ts";
+import { abortableSleep } from "../../stdx/index.ts";
 import { taskBudgetFor, findExceededTaskBudget, secondsLeft, sumOtherUsage } from "../budget.ts";
 import { commitRemainingChanges } from "../commit.ts";
 import { runParked, runStopped, runUnavailable, type RunEnd } from "../run-end.ts";
@@ -135,7 +142,8 @@ async function openStageSession(run: TaskRun, stage: AgentStage): Promise<Sessio
   const taskBudget = await taskBudgetFor(run, stage.agent, usable?.id);
   const budgeted = { ...options, ...(taskBudget !== undefined && { taskBudget }) };
   try {
-    return await parts.openSession(usable === undefined ? budgeted : { ...budgeted, id: usable.id });
+    if (usable === undefined) return await parts.openSession(budgeted);
+    return await openWhenReleased(run, () => parts.openSession({ ...budgeted, id: usable.id }));
   } catch (error) {
     if (usable !== undefined && usable.status !== "idle" && isMissingHere(error)) {
       throw runUnavailable(formatMissingHere(stage.agent, error));
@@ -144,6 +152,31 @@ async function openStageSession(run: TaskRun, stage: AgentStage): Promise<Sessio
       throw new AgentFailure(error.code, error.message, { cause: error });
     }
     throw error;
+  }
+}
+
+/** The first pause is short because a process that ends releases its session soon. */
+const RELEASE_PAUSE_MS = 100;
+const MAX_RELEASE_PAUSE_MS = 1_000;
+
+/**
+ * Opens the session, and waits for its lease if another process holds it: the lease of a dead host's session may expire
+ * later than the lease of its task. Queues the task again if the lease has not expired after twice its lifetime.
+ */
+async function openWhenReleased({ parts, writer, signal }: TaskRun, open: () => Promise<Session>): Promise<Session> {
+  const { ttlMs } = parts.leaseTiming ?? DEFAULT_LEASE_TIMING;
+  const deadline = performance.now() + 2 * ttlMs;
+  let isNoted = false;
+  for (let ms = RELEASE_PAUSE_MS; ; ms = Math.min(2 * ms, MAX_RELEASE_PAUSE_MS)) {
+    try {
+      return await open();
+    } catch (error) {
+      if (!isRookeryError(error, "session_in_use")) throw error;
+      if (performance.now() > deadline) throw runUnavailable(error.message);
+      if (!isNoted) await writer.write({ type: "notice", level: "info", code: error.code, message: error.message });
+      isNoted = true;
+      await abortableSleep(ms, signal);
+    }
   }
 }
 
