@@ -1,6 +1,6 @@
 /** Contract of blobs: named by their content. */
 import assert from "node:assert/strict";
-import { storeCase, assertRejectsWith } from "./scene.ts";
+import { largeStoreCase, storeCase, assertRejectsWith } from "./scene.ts";
 
 export const blobCases = [
   storeCase("returns a blob by the hash of its bytes", async (store) => {
@@ -29,7 +29,7 @@ export const blobCases = [
     assert.deepEqual(Uint8Array.from((await store.getBlob(hash)) ?? []), Uint8Array.of(1, 2, 3));
   }),
 
-  storeCase("rejects a blob larger than 64 MB with input_too_large", async (store) => {
+  largeStoreCase("rejects a blob larger than 64 MB with input_too_large", async (store) => {
     await assertRejectsWith("input_too_large", store.putBlob(new Uint8Array(64 * 1024 * 1024 + 1)));
   }),
 ];

@@ -5,6 +5,7 @@ import {
   newAppend,
   createTask,
   toTaskEventDraft,
+  largeStoreCase,
   storeCase,
   numbers,
   writeTestSession,
@@ -225,7 +226,7 @@ export const feedCases = [
     await pages.return?.();
   }),
 
-  storeCase("ends a huge page of the feed early", async (store) => {
+  largeStoreCase("ends a huge page of the feed early", async (store) => {
     await writeTestSession(store);
     const large = "x".repeat(1024 * 1024);
     for (const seq of numbers(2, 5))
@@ -251,7 +252,7 @@ export const feedCases = [
     await Promise.all([pages.return?.(), texts.return?.()]);
   }),
 
-  storeCase("yields the same events to text followers, as pages of JSON", async (store) => {
+  largeStoreCase("yields the same events to text followers, as pages of JSON", async (store) => {
     await writeTestSession(store, ["2", "\u001e, \u2028 \ud800 \u0000"]);
     const pages = followingText(store);
     const texts = await takeItems(pages, 3);

@@ -1,7 +1,7 @@
 /** Contract of reads: pages in both directions, within bounds and size limits. */
 import assert from "node:assert/strict";
 import type { ReadQuery, SessionStore } from "../../domain/index.ts";
-import { newAppend, storeCase, numbers, writeTestSession, outputText, SESSION } from "./scene.ts";
+import { newAppend, largeStoreCase, storeCase, numbers, writeTestSession, outputText, SESSION } from "./scene.ts";
 
 async function seqs(store: SessionStore, query: Omit<ReadQuery, "sessionId">): Promise<number[]> {
   const { events, head } = await store.read({ sessionId: SESSION, ...query });
@@ -51,7 +51,7 @@ export const readCases = [
     assert.deepEqual(await seqs(store, { limit: 50_000, order: "newest_first" }), numbers(501, 10_500).reverse());
   }),
 
-  storeCase("ends a page of huge events early, never empty and without gaps", async (store) => {
+  largeStoreCase("ends a page of huge events early, never empty and without gaps", async (store) => {
     await writeTestSession(store);
     for (const head of numbers(1, 12)) await store.append(newAppend(head, [outputText("x".repeat(3_000_000))]));
     for (const order of ["oldest_first", "newest_first"] as const) {

@@ -20,6 +20,8 @@ export interface StoreContractCase {
   readonly name: string;
   /** Throws if the store violates the contract. `open` must return a new, empty store; the case closes it. */
   readonly run: (open: () => Promise<Store>) => Promise<void>;
+  /** The case writes megabytes, so it takes longer than the others. Default: false. */
+  readonly isLarge?: boolean;
 }
 
 export const AT = "2026-01-02T03:04:05.678Z";
@@ -37,6 +39,11 @@ export function storeCase(name: string, scene: (store: Store) => Promise<void>):
       }
     },
   };
+}
+
+/** A case that writes megabytes. */
+export function largeStoreCase(name: string, scene: (store: Store) => Promise<void>): StoreContractCase {
+  return { ...storeCase(name, scene), isLarge: true };
 }
 
 /** Adds a fixed time and agent. */

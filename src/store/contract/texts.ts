@@ -4,6 +4,7 @@ import type { EventDraft } from "../../domain/index.ts";
 import {
   newAppend,
   toEventDraft,
+  largeStoreCase,
   storeCase,
   writeTestSession,
   assertRejectsWith,
@@ -60,14 +61,14 @@ export const textCases = [
     assert.deepEqual((await readSessionTexts(store)).slice(1), ["before", "agent.raw", "after"]);
   }),
 
-  storeCase("accepts an event of 5 MB", async (store) => {
+  largeStoreCase("accepts an event of 5 MB", async (store) => {
     const text = "0123456789é😀\u0000".repeat(400_000);
     await writeTestSession(store);
     await store.append(newAppend(1, [outputText(text), outputText("after")]));
     assert.equal((await readSessionTexts(store))[1] === text, true);
   }),
 
-  storeCase("rejects an append larger than 64 MB with input_too_large", async (store) => {
+  largeStoreCase("rejects an append larger than 64 MB with input_too_large", async (store) => {
     await writeTestSession(store);
     await assertRejectsWith("input_too_large", store.append(newAppend(1, [outputText("x".repeat(65 * 1024 * 1024))])));
     assert.deepEqual(await store.append(newAppend(1, [outputText("a")])), { head: 2, repeated: false });

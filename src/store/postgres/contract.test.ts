@@ -5,8 +5,11 @@ import { openPostgresStore } from "./open.ts";
 
 const schemas = testSchemas();
 
+const IS_SLOW_RUN = process.env["ROOKERY_SLOW"] === "1";
+const CASES = storeContract.filter(({ isLarge = false }) => IS_SLOW_RUN || !isLarge);
+
 describe.skipIf(!hasTestPostgres)("the PostgreSQL store", () => {
-  it.each(storeContract)("$name", async ({ run }) => run(async () => openPostgresStore(await schemas.emptied())));
+  it.each(CASES)("$name", async ({ run }) => run(async () => openPostgresStore(await schemas.emptied())));
 
   it.each(sharedStoreContract)("$name", async ({ run }) =>
     run(async () => {
