@@ -5,6 +5,7 @@ import { run as agent } from "./agent.mjs";
 import { run as backends } from "./backends.mjs";
 import { run as blocking } from "./blocking.mjs";
 import { run as chat } from "./chat.mjs";
+import { run as cluster } from "./cluster.mjs";
 import { writeFigures } from "./document.mjs";
 import { run as idle } from "./idle.mjs";
 import { run as mcp } from "./mcp.mjs";
@@ -38,6 +39,7 @@ for (const [title, run] of [
   ["Waiting for another session", blocking],
   ["Worktrees", worktrees],
   ["Pool", pool],
+  ["Several hosts", cluster],
 ]) {
   const rows = await run({ quick });
   print(title, rows);

@@ -1,15 +1,13 @@
 // Measures how fast the SQLite store writes, follows and replays, compared with the limits of the machine.
 // Run it with `node bench/store.mjs [--quick]`. Results and baselines are measured in the same run.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { openSqliteStore } from "../dist/index.js";
 import { opened, write } from "./store/events.mjs";
-import { printAlone } from "./table.mjs";
+import { startChild } from "./store/start-child.mjs";
+import { printAlone, row } from "./table.mjs";
 import { floorOfReading, floorOfWriting, perSecond } from "./store/floor.mjs";
 
 const CHILD = fileURLToPath(new URL("./store/child.mjs", import.meta.url));
@@ -70,7 +68,7 @@ async function manyWriters({ folder, scale }) {
   const floor = floorOfWriting(folder, { count: count * 2, perTransaction: 400 });
   const path = join(folder, "many.db");
   const options = (index) => ({ sessionId: `ses_bench_${index}`, count, batch: 100, inFlight: 4 });
-  const children = Array.from({ length: 8 }, (_, index) => child("writer", path, options(index)));
+  const children = Array.from({ length: 8 }, (_, index) => startChild(CHILD, "writer", path, options(index)));
   for (const writer of children) await writer.ready;
   const started = performance.now();
   for (const writer of children) writer.start();
@@ -84,8 +82,8 @@ async function following({ folder, scale }) {
   const path = join(folder, "following.db");
   const store = await openSqliteStore({ path });
   await store.append(opened("ses_bench"));
-  const follower = child("follower", path, { sessionId: "ses_bench", count });
-  const ticker = child("ticker", path, { sessionId: "ses_bench", count });
+  const follower = startChild(CHILD, "follower", path, { sessionId: "ses_bench", count });
+  const ticker = startChild(CHILD, "ticker", path, { sessionId: "ses_bench", count });
   for (const process of [follower, ticker]) await process.ready;
   follower.start();
   ticker.start();
@@ -128,28 +126,6 @@ async function replaying({ folder, scale }) {
     row(`replay of ${count.toLocaleString("en")} events`, rate, "events/s", { target: 300_000, floor }),
     row("the last 1,000 of them, first read of a store", tailTook, "ms", { target: 20, less: true }),
   ];
-}
-
-function child(role, path, options) {
-  const child = spawn(process.execPath, [CHILD, role, path, JSON.stringify(options)], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const say = async () => JSON.parse((await lines.next()).value ?? '{"died":true}');
-  const ready = say();
-  const result = ready.then(say).then(async (value) => {
-    if (child.exitCode === null) await once(child, "exit");
-    if (value.died) throw new Error(`the ${role} died`);
-    return value;
-  });
-  return { ready, result, start: () => child.stdin.write("go\n") };
-}
-
-function row(name, value, unit, { target, floor, less = false } = {}) {
-  const ratio = floor === undefined ? undefined : value / floor;
-  if (target === undefined) return { name, value, unit, ratio };
-  const words = `${less ? "≤" : "≥"} ${target.toLocaleString("en")} ${unit}`;
-  return { name, value, unit, ratio, target: words, ok: less ? value <= target : value >= target };
 }
 
 await printAlone(import.meta.url, "The log", run);

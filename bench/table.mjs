@@ -14,6 +14,14 @@ export function print(title, rows) {
   }
 }
 
+/** Returns a row. `target` is a number; it is a maximum if `less` is true. `floor` is in the same unit as the value. */
+export function row(name, value, unit, { target, floor, less = false } = {}) {
+  const ratio = floor === undefined ? undefined : value / floor;
+  if (target === undefined) return { name, value, unit, ratio };
+  const words = `${less ? "≤" : "≥"} ${target.toLocaleString("en")} ${unit}`;
+  return { name, value, unit, ratio, target: words, ok: less ? value <= target : value >= target };
+}
+
 export function median(values) {
   return quantile(values, 0.5);
 }

@@ -1,10 +1,11 @@
-// Writes or follows in a separate process. Prints "ready", waits for a line and then works. Started by ../store.mjs.
+// Writes or follows in a separate process. Prints "ready", waits for a line and then works. Started by ../store.mjs and
+// ../cluster.mjs.
 import { once } from "node:events";
-import { openSqliteStore } from "../../dist/index.js";
 import { event, opened, write } from "./events.mjs";
+import { openBenchStore } from "./open.mjs";
 
-const [role, path, argument] = process.argv.slice(2);
-const store = await openSqliteStore({ path });
+const [role, place, argument] = process.argv.slice(2);
+const store = await openBenchStore(place);
 const options = JSON.parse(argument);
 
 const roles = {
@@ -17,19 +18,20 @@ const roles = {
   async follower({ sessionId, count }) {
     const delays = [];
     await told();
-    for await (const { at, type } of store.follow({ sessionId, after: 0 })) {
+    for await (const { text, type } of store.follow({ sessionId, after: 0 })) {
       if (type === "session.opened") continue;
-      delays.push(Number(process.hrtime.bigint() - BigInt(at)) / 1e6);
+      delays.push(Number(process.hrtime.bigint() - BigInt(text.split(" ", 1)[0])) / 1e6);
       if (delays.length === count) break;
     }
     say({ delays });
   },
-  /** Appends single events with pauses. Each has the machine's monotonic time just before its append in `at`. */
+  /** Appends single events with pauses. The text of each starts with the machine's monotonic time just before its append. */
   async ticker({ sessionId, count }) {
     await told();
     for (let head = 1; head <= count; head += 1) {
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 4));
-      const events = [{ ...event(head + 1), at: String(process.hrtime.bigint()) }];
+      const draft = event(head + 1);
+      const events = [{ ...draft, text: `${process.hrtime.bigint()} `.padEnd(draft.text.length, "x") }];
       await store.append({ sessionId, id: `t${head}`, expectedHead: head, events });
     }
     say({});
