@@ -55,7 +55,7 @@ it("waits for the lease of a session that a process of a dead host left", async 
   s.run();
   const sessionId = await stopped(s, "half");
   const now = Date.now();
-  const { until } = await s.rookery.store.acquireLease({ sessionId, owner: OTHER_HOST_OWNER, now, until: now + 2_000 });
+  const { until } = await s.rookery.store.acquireLease({ sessionId, owner: OTHER_HOST_OWNER, now, until: now + 1_000 });
   await s.tasks.resume("half");
   await s.until("half", "done");
   expect(Date.now()).toBeGreaterThanOrEqual(until);
