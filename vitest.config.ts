@@ -117,7 +117,7 @@ export default defineConfig({
     exclude,
     globalSetup: ["scripts/vitest-setup.mjs"],
     sequence: { sequencer: SlowestFirst },
-    maxWorkers: 3, // tests often wait for other processes: on two cores, two workers leave a part of the machine idle
+    maxWorkers: 4, // tests often wait for other processes: on two cores, fewer workers leave a part of the machine idle
     experimental: { fsModuleCache: true }, // the projects, and later runs, use what one has transformed
     projects: [
       ...(isOnPostgres() ? [] : isSlowRun ? [ownProcess] : [ownProcess, sharedProcess]).map((test) => ({ test })),

@@ -1,4 +1,7 @@
 import { backendContract } from "../contract/index.ts";
 import { standIn } from "../contract/stand-in.ts";
 
-backendContract(standIn({ name: "codex-exec", login: { OPENAI_API_KEY: "fake" } }), { concurrent: true });
+const login = { OPENAI_API_KEY: "fake" };
+
+backendContract(standIn({ name: "codex", login }), { concurrent: true });
+backendContract(standIn({ name: "codex-exec", login }), { concurrent: true });
