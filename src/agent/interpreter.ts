@@ -13,15 +13,20 @@ import { prepareStep } from "./step-effect.ts";
 import { runTool } from "./tool-effect.ts";
 
 export async function interpretTurn(
-  agent: Omit<TurnAgent, "snapshot" | "liftedBudgets" | "callIds">,
+  agent: Omit<TurnAgent, "snapshot" | "offeredTools" | "liftedBudgets" | "callIds">,
   context: TurnContext,
 ): Promise<TurnOutcome | LimitReached> {
-  const snapshot = agent.tools.snapshot(); // one catalog for the whole turn: the model can call exactly the tools that it was offered
   const broken = new AbortController();
   const turn = { ...context, signal: AbortSignal.any([context.signal, broken.signal]) };
   const key = { turnId: turn.turnId, model: agent.model.name };
   const { messages, tokenCount, callIds } = await readConversation(key, turn.history());
-  const turnAgent = { ...agent, snapshot, liftedBudgets: new Set<string>(), callIds: new Set(callIds) };
+  let turnAgent: TurnAgent = {
+    ...agent,
+    snapshot: agent.tools.snapshot(),
+    offeredTools: new Set(),
+    liftedBudgets: new Set(),
+    callIds: new Set(callIds),
+  };
   const parameters = { input: turn.input, contextSize: agent.model.contextSize, retry: agent.retry };
   let { state, effects } = startTurnMachine(messages, parameters, tokenCount);
   const running = new Set<Promise<TurnEvent>>();
@@ -29,6 +34,7 @@ export async function interpretTurn(
     for (;;) {
       for (const effect of effects) {
         if (effect.type === "end") return effect.outcome;
+        if (effect.type === "prepare_step") turnAgent = takeStepSnapshot(turnAgent);
         const work = performEffect(turnAgent, turn, effect);
         running.add(work);
       }
@@ -45,6 +51,15 @@ export async function interpretTurn(
   } finally {
     await Promise.allSettled(running);
   }
+}
+
+/**
+ * Takes the current tools for the next step, so that a change reaches the model there. They stay the same within the
+ * step: the model can call exactly the tools that it was offered.
+ */
+function takeStepSnapshot(agent: TurnAgent): TurnAgent {
+  for (const name of agent.snapshot.catalog.keys()) agent.offeredTools.add(name);
+  return { ...agent, snapshot: agent.tools.snapshot() };
 }
 
 function createLimitReached({ message, limit }: ProviderError): LimitReached {

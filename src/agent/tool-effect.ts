@@ -72,11 +72,19 @@ function createRecordedCall(call: ModelCall): PreparedCall {
   return { kind: "settled", spec: undefined, call, description: { title: call.name }, result: LOST };
 }
 
-async function prepareCall({ snapshot }: TurnAgent, { signal }: TurnContext, call: ModelCall): Promise<PreparedCall> {
-  if (call.invalid === undefined) return snapshot.prepare(call, { signal });
+async function prepareCall(agent: TurnAgent, { signal }: TurnContext, call: ModelCall): Promise<PreparedCall> {
+  const { snapshot } = agent;
+  if (call.invalid === undefined) return explainRemoval(agent, await snapshot.prepare(call, { signal }));
   const spec = snapshot.catalog.get(call.name);
   const description = snapshot.describe(call);
   return { kind: "settled", spec, call, description, result: { outcome: "failed", text: call.invalid } };
+}
+
+/** Says so if the tool existed in an earlier step, because the model may see it in the conversation. */
+function explainRemoval({ offeredTools }: TurnAgent, prepared: PreparedCall): PreparedCall {
+  if (prepared.kind === "run" || prepared.spec !== undefined || !offeredTools.has(prepared.call.name)) return prepared;
+  const text = `${prepared.call.name} was removed since it was last offered; ${prepared.result.text}`;
+  return { ...prepared, result: { ...prepared.result, text } };
 }
 
 function createToolContext(agent: TurnAgent, turn: TurnContext, step: number, { toolId }: ModelCall): ToolContext {

@@ -25,10 +25,13 @@ export interface BuiltInAgentOptions {
   readonly timeouts?: Readonly<Record<string, number>> | undefined;
 }
 
-/** The agent with its state during one turn. */
+/** The agent with its state during one step of a turn. */
 export interface TurnAgent extends BuiltInAgentOptions {
   readonly retry: RetryLimits;
+  /** The tools of the current step. */
   readonly snapshot: ToolSnapshot;
+  /** The names of all tools that earlier steps of this turn had. After a crash only those of the steps since then. */
+  readonly offeredTools: Set<string>;
   /** Budgets that do not apply for the rest of this turn, by `raisedKey`. */
   readonly liftedBudgets: Set<string>;
   /** The ids of all calls so far. */

@@ -204,7 +204,7 @@ async function waitForServers(servers: McpServers, { signal, log }: TurnContext)
   const late = servers.snapshot().servers.filter(({ status }) => status === "connecting");
   if (late.length === 0) return;
   const names = late.map(({ name }) => name).join(", ");
-  const message = `still connecting to ${names}; this turn starts without them, and the next turn uses those that are connected by then`;
+  const message = `still connecting to ${names}; the turn starts without their tools and gets them at the next step after they are connected`;
   log.record({ type: "notice", level: "info", code: "mcp_late", message });
 }
 

@@ -86,6 +86,8 @@ function checkStory(played: StoryResult, whole: StoryResult): string[] {
   const unknown = findUnknownCalls(events);
   if (unknown.length > 0 && !asked.includes("It was not repeated. Check the current state"))
     faults.push("the model was not informed about the unknown outcome");
+  const removed = of(events, "tool.ended").filter(({ toolId, outcome }) => toolId === "h" && outcome === "failed");
+  if (removed.length !== 1) faults.push("the call of a removed tool did not fail");
   if (unknown.length > 2 * (played.lives.length - 1)) faults.push(`unknown: ${unknown.join(", ")}`); // at most two run at once
   return faults;
 }

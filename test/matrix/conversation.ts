@@ -44,7 +44,12 @@ export function replyTo(label: Label, isFirst: boolean): Reply {
     case "step 1":
       if (isFirst) return fault(529);
       return calls(
-        [counting("stamp", "e"), counting("stamp", "f"), { id: "g", name: "bash", input: { command: BASH } }],
+        [
+          counting("early", "h"), // removed since the first step
+          counting("stamp", "e"), // added since the first step
+          counting("stamp", "f"),
+          { id: "g", name: "bash", input: { command: BASH } },
+        ],
         {
           text: "Stamping.",
           usage: { input: 180_000, output: 100 }, // the context is nearly full
