@@ -89,7 +89,7 @@ function createTurn(turnId: string, text: string, more: Partial<TurnContext> = {
     input: [{ type: "text", text }],
     signal: new AbortController().signal,
     log: { record: (...bodies) => record(bodies), ready: () => Promise.resolve(), commit },
-    effects: journalHost([...journal.values()], async (bodies, writes) => record(bodies, writes)),
+    effects: journalHost([...journal.values()], { commit: async (bodies, writes) => record(bodies, writes) }),
     history: async function* () {
       yield* [...events];
     },

@@ -42,9 +42,11 @@ async function openFixture(store: Store): Promise<EffectFixture> {
         fence: undefined,
         clock: systemClock,
       });
-      return journalHost(await store.journal(sessionId, turnId), async (events, writes) => {
-        recorder.record(events, turnId, writes);
-        await recorder.commit();
+      return journalHost(await store.journal(sessionId, turnId), {
+        commit: async (events, writes) => {
+          recorder.record(events, turnId, writes);
+          await recorder.commit();
+        },
       });
     },
     recorded: async () => (await store.read({ sessionId, after: 1, limit: 10_000 })).events,

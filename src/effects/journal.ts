@@ -9,25 +9,25 @@ import {
   type Settled,
 } from "../domain/index.ts";
 
-/** Commits events and journal entries together. Resolves when they are durable. */
-export type CommitWithJournal = (events: readonly EventBody[], journal: readonly JournalWrite[]) => Promise<void>;
+type WriteWithJournal<Result> = (events: readonly EventBody[], journal: readonly JournalWrite[]) => Result;
 
-/** Queues events and journal entries in commit order without waiting for the disk. Later commits make them durable. */
-export type QueueWithJournal = (events: readonly EventBody[], journal: readonly JournalWrite[]) => void;
+/** The ways to write events together with journal entries. */
+export interface JournalWriter {
+  /** Resolves when they are durable. */
+  readonly commit: WriteWithJournal<Promise<void>>;
+  /**
+   * Queues them in commit order without waiting for the disk. Used for repeatable effects: a crash can lose such an entry
+   * only together with everything that followed it, and the effect then runs again. Default: `commit`.
+   */
+  readonly queue?: WriteWithJournal<void> | undefined;
+  /** Commits them, and nothing else with them. Rejects if they are refused. Default: `commit`. */
+  readonly commitAlone?: WriteWithJournal<Promise<void>> | undefined;
+}
 
-/** Commits events and journal entries together, and nothing else with them. Rejects if they are refused. */
-export type CommitAlone = CommitWithJournal;
-
-/**
- * Opens the host of one turn. `before` holds the entries that earlier processes journaled for this turn. With `queue`,
- * repeatable effects are queued instead of committed: a crash can lose such an entry only together with everything that
- * followed it, and the effect then runs again.
- */
+/** Opens the host of one turn. `before` holds the entries that earlier processes journaled for this turn. */
 export function journalHost(
   before: readonly JournalEntry[],
-  commit: CommitWithJournal,
-  queue?: QueueWithJournal,
-  commitAlone: CommitAlone = commit,
+  { commit, queue, commitAlone = commit }: JournalWriter,
 ): EffectHost {
   const known = new Map(before.map((entry) => [keyText(entry.key), entry]));
   return {
@@ -42,7 +42,7 @@ export function journalHost(
         return { how: "lost", value };
       }
       const isNew = entry === undefined;
-      const write: CommitWithJournal = async (events, journal) =>
+      const write: typeof commit = async (events, journal) =>
         effect.repeatable && queue !== undefined ? queue(events, journal) : commit(events, journal);
       if (effect.instant === true) {
         const { value, events = [] } = await effect.perform();

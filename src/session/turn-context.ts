@@ -78,19 +78,18 @@ export function createTurnContext(
     spent: () => sumSpent(recorder.state, clock.now()),
     subagents: () => ({ ofTurn: recorder.state.subagents, usage: recorder.state.usageOfSubagents }),
     pauseStallCheck: (work) => watchdog.whileAsking(work),
-    effects: journalHost(
-      journal,
-      async (bodies, writes) => {
+    effects: journalHost(journal, {
+      commit: async (bodies, writes) => {
         record(bodies, writes);
         await recorder.commit();
       },
-      createWriter("recordLazily"),
-      async (bodies, journal) => {
+      queue: createWriter("recordLazily"),
+      commitAlone: async (bodies, writes) => {
         requireActive();
-        await recorder.write(bodies, { turnId, journal, patient: true });
+        await recorder.write(bodies, { turnId, journal: writes, patient: true });
         watchdog.observe(bodies);
       },
-    ),
+    }),
     history: () => readHistory(recorder, store, signal),
     permit: async (request, options) => watchdog.whileAsking(decidePermission(gate(), request, options)),
     ask: async (question, options) => watchdog.whileAsking(askPerson(gate(), question, options)),

@@ -1,21 +1,17 @@
 /** Replaces `effects/` in the bundle of the child: the same host with boundaries around each effect. */
 import type { Effect, EffectHost, EffectKey, JournalEntry, Settled } from "../../src/domain/index.ts";
-import { journalHost as realHost, type CommitWithJournal, type QueueWithJournal } from "../../src/effects/journal.ts";
+import { journalHost as realHost, type JournalWriter } from "../../src/effects/journal.ts";
 import { reach } from "./boundaries.ts";
 
-export type { CommitWithJournal, QueueWithJournal } from "../../src/effects/journal.ts";
+export type { JournalWriter } from "../../src/effects/journal.ts";
 
 /** Counts how often effects were performed, performed again, replayed or lost. */
 export const settledCounts: Record<string, number> = {};
 
 const turns: string[] = [];
 
-export function journalHost(
-  before: readonly JournalEntry[],
-  commit: CommitWithJournal,
-  note?: QueueWithJournal,
-): EffectHost {
-  const host = realHost(before, commit, note);
+export function journalHost(before: readonly JournalEntry[], writer: JournalWriter): EffectHost {
+  const host = realHost(before, writer);
   const begun = new Set(before.filter(({ finished }) => !finished).map(({ key }) => formatName(key)));
   return {
     isFinished: (key) => host.isFinished(key),
