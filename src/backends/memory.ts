@@ -14,8 +14,8 @@ export interface Recall {
 
 export class ConversationMemory {
   readonly #agent: string;
-  /** Whether the running agent received the instructions and the conversation. */
-  #isTold = false;
+  /** Whether the running process of the agent has received a prompt, with the instructions and the conversation. */
+  #hasPrompt = false;
   /** The last turn that it received. `#hasMissed` is true if it does not know later ones. */
   #lastTurn: string | undefined;
   #hasMissed = false;
@@ -26,17 +26,17 @@ export class ConversationMemory {
 
   /** Whether the agent knows the whole conversation, so that the next prompt needs only the new input. */
   get isComplete(): boolean {
-    return this.#isTold && !this.#hasMissed;
+    return this.#hasPrompt && !this.#hasMissed;
   }
 
   /** Whether the running program has received a prompt. */
   get hasReceived(): boolean {
-    return this.#isTold;
+    return this.#hasPrompt;
   }
 
   /** Call when another process of the agent starts. */
   restart(): void {
-    this.#isTold = false;
+    this.#hasPrompt = false;
   }
 
   /** Call when another agent drove the session in between. */
@@ -46,7 +46,7 @@ export class ConversationMemory {
 
   /** Call when the agent receives this turn's prompt. */
   markDelivered({ turnId }: Pick<TurnContext, "turnId">): void {
-    this.#isTold = true;
+    this.#hasPrompt = true;
     this.#hasMissed = false;
     this.#lastTurn = turnId;
   }
@@ -54,7 +54,7 @@ export class ConversationMemory {
   /** Resets the state. Returns false if the agent had received nothing. */
   forget(): boolean {
     const hadSome = this.#lastTurn !== undefined;
-    this.#isTold = false;
+    this.#hasPrompt = false;
     this.#hasMissed = false;
     this.#lastTurn = undefined;
     return hadSome;
@@ -62,9 +62,9 @@ export class ConversationMemory {
 
   /** `opened` is how the program obtained its session. */
   async recall(turn: TurnContext, opened: Exclude<ConnectedHow, "handed_over">): Promise<Recall> {
-    const knows = this.#isTold || opened !== "new";
+    const knows = this.#hasPrompt || opened !== "new";
     const before = await this.#before(turn, knows);
-    if (knows) return { how: this.#isTold ? "resumed" : opened, before, knows };
+    if (knows) return { how: this.#hasPrompt ? "resumed" : opened, before, knows };
     return { how: before === undefined ? "new" : "handed_over", before, knows };
   }
 

@@ -81,19 +81,20 @@ function deliverRecord(record: JsonRecord, text: string, sink: RecordSink): void
   }
 }
 
-/** Bound of the search: passes over a long line, or characters of a short one. */
-const [PASSES, LOOKS] = [4, 1_000_000];
+/** How many characters the search for records may scan: this many times the line, and at least a million. */
+const MAX_SCANS_OF_LINE = 4;
+const MIN_SCAN_LIMIT = 1_000_000;
 
 /**
  * Finds records between other text: after a prompt, a color code or a carriage return, or two on one line. Gives up after
  * a bounded effort on lines with many false starts, which are then text.
  */
 function findRecords(line: string, sink: RecordSink, reportText: (text: string) => void): void {
-  let looks = Math.max(PASSES * line.length, LOOKS);
+  let scanLeft = Math.max(MAX_SCANS_OF_LINE * line.length, MIN_SCAN_LIMIT);
   let from = 0;
-  for (let at = findRecordStart(line, 0); at !== -1 && looks > 0;) {
+  for (let at = findRecordStart(line, 0); at !== -1 && scanLeft > 0;) {
     const end = findObjectEnd(line, at);
-    looks -= (end ?? line.length) - at;
+    scanLeft -= (end ?? line.length) - at;
     const record = end === undefined ? undefined : parseRecord(line.slice(at, end));
     if (end === undefined || record === undefined) {
       at = findRecordStart(line, at + 1);

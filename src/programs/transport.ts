@@ -49,10 +49,10 @@ export function streamTransport(
   return {
     start(sink) {
       const splitter = new LineSplitter(sink, { maxBytes: maxMessageBytes, emptyLines });
-      let over = false;
+      let hasEnded = false;
       const ended = (error?: Error): void => {
-        if (over) return;
-        over = true;
+        if (hasEnded) return;
+        hasEnded = true;
         splitter.end();
         sink.ended(error);
       };
@@ -96,18 +96,18 @@ export function transportPair(): [Transport, Transport] {
 }
 
 /** In-process deliveries before the event loop gets a turn. */
-const PASSES = 64;
-let passes = 0;
+const MAX_DELIVERIES = 64;
+let deliveries = 0;
 
 /** Runs the work as a microtask, but yields to the event loop when two peers answer each other endlessly. */
 function runSoon(work: () => void): void {
-  if (passes === 0) {
+  if (deliveries === 0) {
     setImmediate(() => {
-      passes = 0;
+      deliveries = 0;
     });
   }
-  passes += 1;
-  if (passes > PASSES) setImmediate(work);
+  deliveries += 1;
+  if (deliveries > MAX_DELIVERIES) setImmediate(work);
   else queueMicrotask(work);
 }
 

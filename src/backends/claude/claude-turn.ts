@@ -1,4 +1,8 @@
-/** One turn of Claude Code: sends the prompt, records what follows and returns the outcome. */
+/**
+ * One turn of Claude Code: sends the prompt, records what follows and returns the outcome. Claude Code also prompts its
+ * model itself, for example with the result of a background agent. Such an own prompt has an `init` and a `result` record
+ * like ours, so the turn keeps apart which result belongs to which prompt.
+ */
 import { randomUUID } from "node:crypto";
 import type { LimitReached, TurnOutcome } from "../../domain/index.ts";
 import type { JsonRecord } from "../../programs/index.ts";
@@ -15,8 +19,8 @@ export interface ClaudeTurnParts {
   readonly turn: ProgramTurn;
   readonly channel: ControlChannel;
   readonly background: BackgroundAgents;
-  /** Whether the program still works on an interrupted self-started prompt, whose result is yet to come. */
-  readonly isBusy: boolean;
+  /** Whether an own prompt was interrupted before this turn, and its result is yet to come. */
+  readonly expectsOwnResult: boolean;
   /** Returns the cost of the session before this turn, if known. */
   readonly sessionCost: () => SessionCost | undefined;
 }
@@ -32,10 +36,10 @@ export class ClaudeTurn {
   readonly #recordHandler: ClaudeRecordHandler;
   readonly #id = randomUUID();
   readonly #outcome = deferred<TurnOutcome | LimitReached>();
-  /** Whether the program runs a self-started prompt first. */
+  /** Whether our prompt waits for an own prompt of the program. */
   #isQueued = false;
-  /** Whether the next interrupted result belongs to a self-started prompt. */
-  #isBusy: boolean;
+  /** Whether the next result of an interrupted prompt belongs to an own prompt. */
+  #expectsOwnResult: boolean;
   /** The outcome of a finished turn that still waits for background agents. */
   #heldOutcome: TurnOutcome | undefined;
   #deliveryTimer: NodeJS.Timeout | undefined;
@@ -48,7 +52,7 @@ export class ClaudeTurn {
   constructor(parts: ClaudeTurnParts) {
     this.turn = parts.turn;
     this.#parts = parts;
-    this.#isBusy = parts.isBusy;
+    this.#expectsOwnResult = parts.expectsOwnResult;
     this.#recordHandler = new ClaudeRecordHandler(parts.turn.recorder);
   }
 
@@ -150,7 +154,7 @@ export class ClaudeTurn {
     if (state === "queued") this.#isQueued = true;
     if (state !== "started") return;
     this.#isQueued = false;
-    this.#isBusy = false;
+    this.#expectsOwnResult = false;
     if (this.turn.signal.aborted) this.#interrupt(); // the first interrupt went to the program's own prompt
   }
 
@@ -180,9 +184,9 @@ export class ClaudeTurn {
   #onResult(record: JsonRecord): void {
     this.#recordHandler.handleResult(record["is_error"] === true ? undefined : textAt(record, "result"));
     this.#recordUsage(record);
-    const wasBusy = this.#isBusy && record["subtype"] === "error_during_execution";
-    this.#isBusy &&= !wasBusy;
-    if (this.#isQueued || wasBusy) return; // the result of a self-started prompt
+    const isOwnResult = this.#expectsOwnResult && record["subtype"] === "error_during_execution";
+    this.#expectsOwnResult &&= !isOwnResult;
+    if (this.#isQueued || isOwnResult) return;
     const { error, rateLimit = this.#rateLimit } = this.#recordHandler;
     const reported = { error, rateLimit, now: Date.now() };
     const outcome = this.#earlyOutcome ?? toClaudeOutcome(record, reported);

@@ -53,7 +53,7 @@ export class LiveClaude implements LiveProgram {
   #commands: readonly OfferedCommand[] = [];
   #sessionCost: SessionCost | undefined;
   #recordCount = 0;
-  /** Whether the program works on a self-started prompt. */
+  /** Whether the program works on a prompt of its own, which was interrupted. */
   #isWorkingAlone = false;
   /** Whether its output has ended. */
   #isEnding = false;
@@ -119,7 +119,7 @@ export class LiveClaude implements LiveProgram {
       turn,
       channel: this.#channel,
       background: this.#background,
-      isBusy: this.#isWorkingAlone,
+      expectsOwnResult: this.#isWorkingAlone,
       sessionCost: () => this.#sessionCost,
     });
     this.#turn = claudeTurn;
@@ -187,7 +187,7 @@ export class LiveClaude implements LiveProgram {
 
   #onText(text: string): void {
     this.#keepLastOutput(text);
-    this.#writeNowOrLater((recorder) => recorder.print(text));
+    this.#writeNowOrLater((recorder) => recorder.addOutput(text));
   }
 
   #keepLastOutput(...words: string[]): void {

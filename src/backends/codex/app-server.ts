@@ -190,7 +190,7 @@ class AppServer implements LiveProgram, CodexPeer {
   }
 
   onText(text: string): void {
-    this.#withTurn(({ turn }) => turn.recorder.print(text));
+    this.#withTurn(({ turn }) => turn.recorder.addOutput(text));
   }
 
   onDropped(what: string): void {

@@ -52,13 +52,13 @@ export function recordOutput(
         },
         text(text) {
           anything = true;
-          recorder.print(text);
+          recorder.addOutput(text);
           last.push(text.slice(0, LINE_LENGTH));
           if (last.length > LAST_LINES) last.shift();
           count();
         },
         blank() {
-          recorder.print("");
+          recorder.addOutput("");
           count();
         },
         dropped(what, how) {

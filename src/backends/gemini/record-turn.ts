@@ -43,7 +43,7 @@ export function recordHeadlessTurn(
         records += 1;
         if (records % RECORDS_PER_CHECK === 0) waitForLog(transport, turn);
       },
-      text: (text) => recorder.print(text),
+      text: (text) => recorder.addOutput(text),
       dropped: (what) => recorder.notice("warning", "output_dropped", `the program printed ${what}`),
       ended: () => resolve({ result }),
     };

@@ -55,6 +55,7 @@ export interface NativeSession {
 
 export type ReachableServer = StdioServerSpec | RemoteServerSpec;
 
+/** How the program got its session, as `how` of `agent.connected` records it. */
 export type NativeSessionOrigin = Exclude<EventOf<"agent.connected">["how"], "handed_over">;
 
 export interface LiveProgram extends AsyncDisposable {

@@ -164,8 +164,8 @@ export class TurnRecorder {
     this.#record({ type: "usage.reported", ...usage });
   }
 
-  /** Records other output of the program. */
-  print(text: string): void {
+  /** Records a line of other output of the program. */
+  addOutput(text: string): void {
     this.#record({ type: "output.text", text: `${text}\n` });
   }
 

@@ -130,7 +130,7 @@ export class ExecProgram implements LiveProgram {
           records += 1;
           if (records % READY_EVERY === 0) void waitForLog();
         },
-        text: (text) => turn.recorder.print(text),
+        text: (text) => turn.recorder.addOutput(text),
         dropped: (what) => turn.recorder.notice("warning", "output_dropped", `codex printed ${what}`),
         ended: () => silent.resolve(),
       }),
