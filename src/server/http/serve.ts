@@ -92,7 +92,7 @@ export async function serveHttp(rookery: ServedRookery, options: HttpOptions): P
     version,
     startedAt,
     sessions: opening.use(new DrivenSessions(rookery)),
-    streams: new Streams(rookery.store, times),
+    streams: new Streams(rookery.store, { heartbeatMs: times.heartbeat, deletionCheckMs: times.deletions }),
     logins: opening.use(new McpLogins(rookery)),
     connections: new ServerConnections(),
     requests: new IdempotentRequests(),

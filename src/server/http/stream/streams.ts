@@ -24,27 +24,28 @@ export interface StreamOptions {
 }
 
 export interface StreamTimes {
-  /** Between two comments that keep idle connections alive. */
-  readonly heartbeat: number;
-  /** Between two searches for sessions that another process deleted. */
-  readonly deletions: number;
+  /** Milliseconds between two comments that keep idle connections alive. */
+  readonly heartbeatMs: number;
+  /** Milliseconds between two searches for sessions that another process deleted. */
+  readonly deletionCheckMs: number;
 }
 
 export class Streams {
-  /** Finds deletions by other processes while a reader wants to know of them. */
+  /** Finds deletions by other processes while a stream with `deletions` is open. */
   readonly deletionWatch: DeletionWatch;
   readonly #channels = new Map<string, LogChannel>();
   readonly #cache = new PieceCache();
   readonly #open = new Map<ServerResponse, AbortController>();
-  readonly #toldOfDeletions = new Set<ServerResponse>();
+  /** Readers that get `session.deleted` messages. */
+  readonly #deletionReaders = new Set<ServerResponse>();
   readonly #heartbeatTimer: NodeJS.Timeout;
   sentEvents = 0;
   sentBytes = 0;
 
-  constructor(store: Store, { heartbeat, deletions }: StreamTimes) {
-    this.#heartbeatTimer = setInterval(() => this.#sendHeartbeats(), heartbeat).unref();
+  constructor(store: Store, { heartbeatMs, deletionCheckMs }: StreamTimes) {
+    this.#heartbeatTimer = setInterval(() => this.#sendHeartbeats(), heartbeatMs).unref();
     const onDeleted = (sessionId: string): void => this.announceDeletion(sessionId);
-    this.deletionWatch = new DeletionWatch({ store, intervalMs: deletions, onDeleted });
+    this.deletionWatch = new DeletionWatch({ store, intervalMs: deletionCheckMs, onDeleted });
   }
 
   get count(): number {
@@ -64,7 +65,7 @@ export class Streams {
     response.once("error", onDisconnect); // a reset connection
     this.#open.set(response, controller);
     const endWatch = deletions ? this.deletionWatch.watch() : undefined;
-    if (deletions) this.#toldOfDeletions.add(response);
+    if (deletions) this.#deletionReaders.add(response);
     const channel = this.#join(name, source);
     try {
       response.writeHead(200, HEAD);
@@ -76,7 +77,7 @@ export class Streams {
     } finally {
       this.#leave(name, channel);
       this.#open.delete(response);
-      this.#toldOfDeletions.delete(response);
+      this.#deletionReaders.delete(response);
       endWatch?.();
       response.off("close", onDisconnect);
       if (response.writableNeedDrain)
@@ -91,14 +92,14 @@ export class Streams {
   }
 
   /**
-   * Clears the cache, and tells the readers that asked for it. The message is in no log and has no id, so a reader that
-   * cannot take it now is disconnected: it reconnects, and knows that it may have missed a deletion.
+   * Clears the cache, and sends the message to the readers that asked for it. It is in no log and has no id, so a reader
+   * whose buffer is full is disconnected: it reconnects, and knows that it may have missed a deletion.
    */
   announceDeletion(sessionId: string): void {
     this.forget();
     if (!this.deletionWatch.markAnnounced(sessionId)) return;
     const message = `event: ${DELETION}\ndata: ${JSON.stringify({ sessionId })}\n\n`;
-    for (const response of this.#toldOfDeletions) {
+    for (const response of this.#deletionReaders) {
       if (response.writableNeedDrain) this.#open.get(response)?.abort();
       else if (response.headersSent) response.write(message);
     }
