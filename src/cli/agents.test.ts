@@ -8,7 +8,7 @@ import { agentsCommand } from "./agents.ts";
 import type { CommandAction } from "./command.ts";
 import { doctorCommand } from "./doctor/doctor.ts";
 import type { Io } from "./io.ts";
-import { suggestReadyAgents } from "./run/suggest-agents.ts";
+import { withAgentSuggestions } from "./run/agent-suggestions.ts";
 import { RookeryError } from "../domain/errors.ts";
 import { welcomeCommand } from "./welcome.ts";
 
@@ -139,10 +139,10 @@ it("suggests ready agents if the chosen one has no key", async () => {
   const here = { env, cwd: join(folder.path, "work") };
   const fails = (code: "provider_unconfigured" | "provider_auth") => () =>
     Promise.reject(new RookeryError(code, "no key"));
-  await expect(suggestReadyAgents(here, fails("provider_unconfigured"))).rejects.toThrow(
+  await expect(withAgentSuggestions(here, fails("provider_unconfigured"))).rejects.toThrow(
     "no key; or use a ready agent: --agent gemini",
   );
-  await expect(suggestReadyAgents(here, fails("provider_auth"))).rejects.toThrow(/^no key$/);
+  await expect(withAgentSuggestions(here, fails("provider_auth"))).rejects.toThrow(/^no key$/);
 });
 
 it("suggests the demo if no agent is ready", async () => {

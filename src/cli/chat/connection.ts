@@ -10,7 +10,7 @@ import { loadState } from "../../session/open.ts";
 import type { Deliver } from "../../session/method-types.ts";
 import type { Session } from "../../session/session.ts";
 import type { EnvironmentVariables } from "../../stdx/environment.ts";
-import { suggestReadyAgents } from "../run/suggest-agents.ts";
+import { withAgentSuggestions } from "../run/agent-suggestions.ts";
 import { type FileSnapshot, takeSnapshot } from "./snapshots.ts";
 
 /** What the session is opened with. Undefined: as configured, or as in the log. */
@@ -191,7 +191,7 @@ export class ChatConnection implements AsyncDisposable {
     };
     const target = this.#sessionId === undefined ? { cwd } : { id: this.#sessionId };
     try {
-      this.#session = await suggestReadyAgents({ env, cwd }, () =>
+      this.#session = await withAgentSuggestions({ env, cwd }, () =>
         rookery.openSession({ ...target, ...settings, attended: true }),
       );
       this.#sessionId = this.#session.id;

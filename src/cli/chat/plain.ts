@@ -5,7 +5,7 @@ import { EXIT, type ExitCode, reportError } from "../exit.ts";
 import { type Io, printNotice } from "../io.ts";
 import { askLine } from "../run/ask-line.ts";
 import { driveSession } from "../run/drive.ts";
-import { suggestReadyAgents } from "../run/suggest-agents.ts";
+import { withAgentSuggestions } from "../run/agent-suggestions.ts";
 import { withTrustPrompt } from "../run/trust-prompt.ts";
 import type { ChatSettings } from "./connection.ts";
 import { listConversations } from "./start/find-conversation.ts";
@@ -62,7 +62,7 @@ async function runPlainTurn(
   const { agent, model, permissions } = settings;
   const { signal } = new AbortController();
   const open = () =>
-    suggestReadyAgents({ env: io.env, cwd }, () =>
+    withAgentSuggestions({ env: io.env, cwd }, () =>
       rookery.openSession({
         ...(known === undefined ? { cwd } : { id: known.id }),
         ...(agent !== undefined && { agent }),

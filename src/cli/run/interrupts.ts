@@ -9,7 +9,7 @@ export interface Interrupts extends Disposable {
 
 const CANCELLING = ["SIGTERM", "SIGHUP"] as const;
 
-/** `beforeNotice`: called before the person is told about a cancel, to finish the line that is being written. */
+/** `beforeNotice` is called before the notice about a cancel is printed, to finish the line that is being written. */
 export function watchInterrupts(io: Io, beforeNotice: () => void = () => undefined): Interrupts {
   const controller = new AbortController();
   const cancel = (): void => controller.abort();

@@ -1,9 +1,9 @@
-/** Opens a session. If the chosen agent has no key, the error names the agents that are ready. */
+/** Opens a session. If the agent has no key, adds the agents that are ready to the error. */
 import { loadConfig } from "../../config/load.ts";
 import { isRookeryError, RookeryError } from "../../domain/errors.ts";
 import { type ReadinessContext, readyAgents } from "../../backends/readiness.ts";
 
-export async function suggestReadyAgents<T>(here: ReadinessContext, open: () => Promise<T>): Promise<T> {
+export async function withAgentSuggestions<T>(here: ReadinessContext, open: () => Promise<T>): Promise<T> {
   try {
     return await open();
   } catch (cause) {
