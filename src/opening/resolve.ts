@@ -12,13 +12,13 @@ import {
 import type { EnvironmentVariables } from "../stdx/index.ts";
 import { loadConfig, readInstructions, resolveAgent, type AgentConfig, type Config } from "../config/index.ts";
 import { RookeryError, type RemoteServerSpec, type SessionState } from "../domain/index.ts";
-import type { Changes, DriverSettings } from "../session/index.ts";
+import type { Changes, AgentSettings } from "../session/index.ts";
 import type { AgentOverrides, SharedServices } from "./services.ts";
 
 export interface ResolvedAgent {
   readonly agent: AgentConfig;
   readonly config: Config;
-  readonly settings: DriverSettings;
+  readonly settings: AgentSettings;
   /** The environment of Rookery, with the variables of the agent and of the caller. */
   readonly env: EnvironmentVariables;
   readonly tools: Omit<AgentResources, "plugins" | "env">;
@@ -92,7 +92,7 @@ function mergeSettings(
   agent: AgentConfig,
   state: SessionState,
   changes: Changes & { readonly cwd: string },
-): DriverSettings {
+): AgentSettings {
   const last = lastUse(agent, state);
   return {
     agent: agent.name,

@@ -67,8 +67,8 @@ export class LiveSessions {
   }
 
   /** Ends a turn that a dead process left. With `turnId`, only this turn. Rejects like `settleStoredSession`. */
-  settle(id: string, turnId?: string): Promise<void> {
-    return settleStoredSession({ ...leaseOptionsOf(this.#context), attended: false }, id, turnId);
+  async settle(id: string, turnId?: string): Promise<void> {
+    await settleStoredSession({ ...leaseOptionsOf(this.#context), attended: false }, id, turnId);
   }
 
   /** Releases a session if it is open in this process. */

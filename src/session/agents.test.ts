@@ -5,7 +5,7 @@ import { scriptedServer } from "../mcp/test-servers.ts";
 import { deferred, DisposeStack, systemClock } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
 import { call, readAcpRecord, say, transcript, writeAcpAgent } from "../testing/index.ts";
-import type { Changes, PreparedAgent } from "./driver.ts";
+import type { Changes, PreparedAgent } from "./session-agent.ts";
 import { createSession } from "./open.ts";
 import { DONE, waitForStop } from "./test-scripted-session.ts";
 import { openScene, openWorld } from "./test-scene.ts";

@@ -1,15 +1,15 @@
 /**
  * Sessions: open, drive, answer, fork, close and delete them.
  *
- * `open.ts` creates or reopens a `Session`, the object that callers use. Its parts: the `Driver` has the connection to the
- * agent and switches agents, the `Runner` runs turns one at a time and then the queued inputs, and the `Recorder` is the
+ * `open.ts` creates or reopens a `Session`, the object that callers use. Its parts: the `SessionAgent` has the
+ * connection to the agent and switches agents, the `Runner` runs turns one at a time and then the queued inputs, and the `Recorder` is the
  * only writer of the log. `turn.ts` runs one turn, with the `TurnContext` that `turn-context.ts` creates for the agent.
  * The other files work on a session from any process, through its log.
  */
 export { formatPromptCommand } from "./expand-prompt.ts";
 export * from "./answer.ts";
 export { deleteStoredSession } from "./delete.ts";
-export type { Changes, PrepareAgent, PreparedAgent, DriverSettings } from "./driver.ts";
+export type { Changes, PrepareAgent, PreparedAgent, AgentSettings } from "./session-agent.ts";
 export { forkStoredSession } from "./fork.ts";
 export { MAX_INPUT_BYTES } from "./input.ts";
 export { abandonLease } from "./abandoned-leases.ts";
@@ -29,7 +29,7 @@ export {
 export * from "./rookery-parameters.ts";
 export { MAX_MESSAGES } from "./conversation.ts";
 export type { Answer, Deliver, ReplacedMessage, RevokeOptions } from "./method-types.ts";
-export type { Turn } from "./turn-events.ts";
+export type { Turn } from "./turn-handle.ts";
 export { Session } from "./session.ts";
 export { followWithRetry, isTransientFailure, retryPause, retryStore, watchWithRetry } from "./store-retry.ts";
 export { requireNoRunningTask, findRunningTask } from "./task-session.ts";

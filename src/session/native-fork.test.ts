@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { NO_CAPABILITIES, type AgentConnection, type TurnContext } from "../domain/index.ts";
 import { deferred, DisposeStack, systemClock } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
-import type { PrepareAgent } from "./driver.ts";
+import type { PrepareAgent } from "./session-agent.ts";
 import { forkStoredSession } from "./fork.ts";
 import { createSession, reopenSession } from "./open.ts";
 

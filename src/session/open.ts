@@ -18,7 +18,7 @@ import {
 } from "../domain/index.ts";
 import { DisposeStack, type Clock } from "../stdx/index.ts";
 import { appendWithoutLease, sessionNotFound } from "./answer.ts";
-import { Driver, changeEvents, isSameAgent, type Changes, type PrepareAgent } from "./driver.ts";
+import { SessionAgent, changeEvents, isSameAgent, type Changes, type PrepareAgent } from "./session-agent.ts";
 import { endTurn, closingEvents } from "./end-turn.ts";
 import { keepLeaseRenewed } from "./lease-keeper.ts";
 import type { LeaseTiming } from "./lease-timing.ts";
@@ -74,14 +74,14 @@ export async function createSession(
   await using opening = new DisposeStack();
   const prepared = await prepare({ ...emptyState(sessionId), parent, depth: depth ?? 0 }, changes);
   const { settings } = prepared;
-  const driver = opening.use(await Driver.connect(prepare, prepared));
+  const sessionAgent = opening.use(await SessionAgent.connect(prepare, prepared));
   const { host } = options;
   const body = { type: "session.opened" as const, ...settings, title, task, parent, depth, host };
   const stamp = { at: new Date(clock.now()).toISOString(), agent: settings.agent };
   const events = [body, ...budgetEvents(NO_BUDGETS, { budget, taskBudget })].map((draft) => ({ ...draft, ...stamp }));
   await store.append({ sessionId, id: newId("app", clock.now()), expectedHead: 0, events });
   const { recorder, lost } = await openRecorder(options, opening, sessionId);
-  return new Session({ ...options, recorder, lost, driver, shownThrough: 0, owned: opening.move() });
+  return new Session({ ...options, recorder, lost, sessionAgent, shownThrough: 0, owned: opening.move() });
 }
 
 /**
@@ -97,25 +97,28 @@ export async function reopenSession(
   await using opening = new DisposeStack();
   const { recorder, lost } = await openRecorder(options, opening, sessionId);
   const { state } = recorder;
-  const left = state.turn;
+  const abandonedTurn = state.turn;
   if (state.closed) {
     await endAbandonedTurn(options, recorder, { status: "cancelled" });
     throw new RookeryError("session_closed", `session ${sessionId} is closed: start a new one with \`rookery run\``);
   }
-  const prepareFork: PrepareAgent = async (stored, wanted) =>
-    prepare(await withValidFork(options.store, stored), wanted);
+  const prepareFork: PrepareAgent = async (before, settings) =>
+    prepare(await withValidFork(options.store, before), settings);
   const prepared = await prepareFork(state, changes);
   const { settings } = prepared;
-  const driver = opening.use(await Driver.connect(prepareFork, prepared));
-  const isParked = left?.parkedUntil !== undefined; // a parked turn has no work in progress
-  if (left !== undefined && !((isParked || driver.connection.resumesTurns) && isSameAgent(state, settings))) {
+  const sessionAgent = opening.use(await SessionAgent.connect(prepareFork, prepared));
+  const isParked = abandonedTurn?.parkedUntil !== undefined; // a parked turn has no work in progress
+  const canResume = (isParked || sessionAgent.connection.resumesTurns) && isSameAgent(state, settings);
+  if (abandonedTurn !== undefined && !canResume) {
     const message = "the process that ran this turn exited before the turn ended";
     await endAbandonedTurn(options, recorder, { status: "failed", code: "interrupted", message });
   }
-  const allowed = budgetEvents(state.budgets, { budget, taskBudget });
-  const ends = closingEvents(state, undefined, false); // the process that asked between turns is dead
-  await recorder.write([...ends, ...changeEvents(state, settings, options.host), ...allowed]);
-  return new Session({ ...options, recorder, lost, driver, shownThrough: state.head, owned: opening.move() });
+  await recorder.write([
+    ...closingEvents(state, undefined, false), // requests from between turns, whose process is dead
+    ...changeEvents(state, settings, options.host),
+    ...budgetEvents(state.budgets, { budget, taskBudget }),
+  ]);
+  return new Session({ ...options, recorder, lost, sessionAgent, shownThrough: state.head, owned: opening.move() });
 }
 
 /** Returns the events that record changed budgets. Empty if nothing changed. */
@@ -155,18 +158,18 @@ export async function closeStoredSession(options: OpenOptions, sessionId: string
 }
 
 /**
- * Ends a turn that a dead process left, without opening its agent. With `turnId`, only this turn. Rejects with
- * `session_in_use` while a live process drives the session.
+ * Ends a turn that a dead process left, without opening its agent. With `turnId`, only this turn. Resolves with the
+ * state after that. Rejects with `session_in_use` while a live process drives the session.
  */
-export async function settleStoredSession(options: OpenOptions, sessionId: string, turnId?: string): Promise<void> {
-  await settleSession(options, sessionId, turnId);
-}
-
-async function settleSession(options: OpenOptions, sessionId: string, turnId?: string): Promise<SessionState> {
+export async function settleStoredSession(
+  options: OpenOptions,
+  sessionId: string,
+  turnId?: string,
+): Promise<SessionState> {
   await using opening = new DisposeStack();
   const { recorder } = await openRecorder(options, opening, sessionId);
-  const isMeant = turnId === undefined || recorder.state.turn?.id === turnId;
-  if (isMeant) await endAbandonedTurn(options, recorder, { status: "cancelled" });
+  const isThisTurn = turnId === undefined || recorder.state.turn?.id === turnId;
+  if (isThisTurn) await endAbandonedTurn(options, recorder, { status: "cancelled" });
   return recorder.state;
 }
 
@@ -183,7 +186,7 @@ async function endAbandonedTurn(options: OpenOptions, recorder: Recorder, outcom
 /** Returns the events that record the end of a sub-agent. Empty if it never started, or a live process drives it. */
 async function settleChild(options: OpenOptions, childSessionId: string): Promise<EventBody[]> {
   try {
-    const { lastOutcome = { status: "cancelled" }, usage } = await settleSession(options, childSessionId);
+    const { lastOutcome = { status: "cancelled" }, usage } = await settleStoredSession(options, childSessionId);
     return childEnded(childSessionId, lastOutcome, usage);
   } catch (error) {
     if (isOtherProcessError(error)) return [];

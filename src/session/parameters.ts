@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { BUDGET_UNITS, Budget, InputPart, PermissionPolicy, eventBodies, parseInput } from "../domain/index.ts";
-import type { Changes } from "./driver.ts";
+import type { Changes } from "./session-agent.ts";
 import type { Answer, ReplacedMessage, RevokeOptions } from "./method-types.ts";
 
 /** The maximum length of a path, ID or title. */

@@ -19,9 +19,10 @@ const BUFFER_DRAFTS = 1_000;
 const BUFFER_LENGTH = MAX_ENTRY_LENGTH;
 /** If an agent records more than this without waiting for `ready`, further events are dropped and its turn fails. */
 const MAX_PENDING_LENGTH = 256 * 1024 * 1024;
-/** Events should be visible soon, and timers are not more precise than 1 ms. */
-const MAX_REST_MS = 5;
-const MIN_REST_MS = 1;
+/** The longest pause before a write, because events should be visible soon. */
+const MAX_PAUSE_MS = 5;
+/** Shorter pauses are skipped, because timers are not more precise. */
+const MIN_PAUSE_MS = 1;
 
 export interface RecorderOptions extends LogHeadOptions {
   readonly clock: Clock;
@@ -53,11 +54,14 @@ export class Recorder {
   readonly #pending = new PendingEntries();
   #flushing: Promise<void> | undefined;
   #failure: unknown;
-  #restUntil = 0;
-  #unhurried = false;
+  /** When the pause after the last write ends, by `performance.now()`. */
+  #pauseUntil = 0;
+  /** True if the next write waits for more events, at most `MAX_PAUSE_MS`. */
+  #waitsForMore = false;
+  /** The time of the last event, in milliseconds and as text. */
   #now = Number.NaN;
   #at = "";
-  #endRest: () => void = () => undefined;
+  #endPause: () => void = () => undefined;
   readonly #clock: Clock;
   readonly #writer: EntryWriter;
   /** Called once, when nothing can be written anymore. */
@@ -113,7 +117,7 @@ export class Recorder {
 
   /** Like `record`, for events that more events follow soon: they are written together, or a few milliseconds later. */
   recordLazily(bodies: readonly EventBody[], turnId?: string, journal: readonly JournalWrite[] = []): void {
-    this.#unhurried = this.#flushing === undefined;
+    this.#waitsForMore = this.#flushing === undefined;
     this.record(bodies, turnId, journal);
   }
 
@@ -122,7 +126,7 @@ export class Recorder {
     const entry = this.#add(bodies, { ...options, alone: true });
     if (entry === undefined) return;
     const durable = this.#pending.wait(patient, entry);
-    this.#endRest();
+    this.#endPause();
     try {
       await durable;
     } catch (error) {
@@ -145,7 +149,7 @@ export class Recorder {
     if (this.#failure !== undefined) throw this.#failure as Error;
     if (this.#flushing === undefined) return;
     const durable = this.#pending.wait(true);
-    this.#endRest();
+    this.#endPause();
     await durable;
   }
 
@@ -240,14 +244,14 @@ export class Recorder {
 
   async #flush(): Promise<void> {
     await Promise.resolve(); // groups the events of this tick
-    await this.#rest();
+    await this.#pauseBeforeWrite();
     for (let entry = this.#pending.take(); entry !== undefined; entry = this.#pending.take()) {
       try {
         if (this.#failure !== undefined) throw this.#failure as Error;
         const started = performance.now();
         await this.#writer.write(entry);
         const ended = performance.now();
-        this.#restUntil = ended + (ended - started);
+        this.#pauseUntil = ended + (ended - started);
         for (const { durable } of entry.waiters) durable.resolve();
       } catch (failure) {
         this.break(failure);
@@ -261,18 +265,18 @@ export class Recorder {
    * Waits before the next write as long as the previous write took, at most 5 ms, so that a slow disk gets fewer and
    * larger writes. Does not wait if a caller waits for the entry.
    */
-  async #rest(): Promise<void> {
-    const restMs = this.#unhurried ? MAX_REST_MS : Math.min(this.#restUntil - performance.now(), MAX_REST_MS);
-    this.#unhurried = false;
-    if (restMs < MIN_REST_MS || [...this.#pending].some(({ waiters }) => waiters.length > 0)) return;
+  async #pauseBeforeWrite(): Promise<void> {
+    const pauseMs = this.#waitsForMore ? MAX_PAUSE_MS : Math.min(this.#pauseUntil - performance.now(), MAX_PAUSE_MS);
+    this.#waitsForMore = false;
+    if (pauseMs < MIN_PAUSE_MS || [...this.#pending].some(({ waiters }) => waiters.length > 0)) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, restMs);
-      this.#endRest = () => {
+      const timer = setTimeout(resolve, pauseMs);
+      this.#endPause = () => {
         clearTimeout(timer);
         resolve();
       };
     });
-    this.#endRest = () => undefined;
+    this.#endPause = () => undefined;
   }
 }
 

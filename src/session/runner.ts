@@ -10,11 +10,11 @@ import {
   type TurnOutcome,
 } from "../domain/index.ts";
 import type { Clock } from "../stdx/index.ts";
-import type { Driver } from "./driver.ts";
+import type { SessionAgent } from "./session-agent.ts";
 import { endTurn } from "./end-turn.ts";
 import { requireAttachments } from "./input.ts";
 import { DeferredWork } from "./deferred-work.ts";
-import { createTurn, type Turn } from "./turn-events.ts";
+import { createTurnHandle, type Turn } from "./turn-handle.ts";
 import type { Recorder } from "./recorder.ts";
 import { isTransientFailure, retryPause } from "./store-retry.ts";
 import { UnrecordedEnd, driveTurn, type TurnOptions } from "./turn.ts";
@@ -23,7 +23,7 @@ import { watchForeignEvents, type LogWatcher } from "./log-watcher.ts";
 export interface RunnerParts {
   readonly store: SessionStore;
   readonly recorder: Recorder;
-  readonly driver: Driver;
+  readonly sessionAgent: SessionAgent;
   readonly attended: boolean;
   readonly clock: Clock;
   /** How often the time limits of a turn are checked, in milliseconds. */
@@ -38,7 +38,7 @@ interface StartOptions {
   readonly inputId?: string;
   readonly signal?: AbortSignal;
   /** Awaited before the turn is recorded. If it rejects, no turn has started. */
-  readonly ready?: (() => Promise<void>) | undefined;
+  readonly beforeStart?: (() => Promise<void>) | undefined;
 }
 
 /** The outcome of a turn that did not start, because its queued input was withdrawn first. */
@@ -91,46 +91,45 @@ export class Runner implements Disposable {
 
   end(): void {
     this.#isEnded = true;
-    const what = `session ${this.#parts.recorder.state.id} was released before the work could start`;
-    this.deferredWork.close(new RookeryError("session_closed", what));
+    const message = `session ${this.#parts.recorder.state.id} was released before the work could start`;
+    this.deferredWork.close(new RookeryError("session_closed", message));
   }
 
   /** Resumes a turn that a dead process left. */
-  resume(left: RunningTurn): Turn {
-    const turn = this.#run(left.id, async () => {
-      this.#recordResumption(left);
+  resume(abandoned: RunningTurn): Turn {
+    const turn = this.#run(abandoned.id, async () => {
+      this.#recordResumption(abandoned);
       await this.#parts.recorder.commit();
     });
-    if (left.cancelRequested) this.abort(cancelledElsewhere()); // the process died before it could follow
+    if (abandoned.cancelRequested) this.abort(cancelledElsewhere()); // the process died before it could cancel it
     return turn;
   }
 
   start(
     input: readonly InputPart[],
-    { inputId, signal, ready, turnId = newId("trn", this.#parts.clock.now()) }: StartOptions = {},
+    { inputId, signal, beforeStart, turnId = newId("trn", this.#parts.clock.now()) }: StartOptions = {},
   ): Turn {
     const queued = inputId !== undefined && { inputId };
     const recordStart = async (): Promise<void> => {
-      if (ready !== undefined) await ready();
+      await beforeStart?.();
       if (this.#unsettled.size > 0) await this.settle();
-      // No caller waits for the start of a queued input, so a transient failure only delays it.
-      const how = { turnId, patient: inputId !== undefined };
-      await this.#parts.recorder.write([{ type: "turn.started", input: [...input], ...queued }], how);
+      const patient = inputId !== undefined; // no caller waits for the start of a queued input
+      await this.#parts.recorder.write([{ type: "turn.started", input: [...input], ...queued }], { turnId, patient });
       this.#failedTurns = 0;
     };
-    // The attachment existed when the input was queued, but may be gone by now.
-    const check = inputId === undefined ? undefined : () => requireAttachments(this.#parts.store, input);
-    return this.#run(turnId, recordStart, { signal, check });
+    // Attachments existed when the input was queued, but may have been deleted since.
+    const checkInput = inputId === undefined ? undefined : () => requireAttachments(this.#parts.store, input);
+    return this.#run(turnId, recordStart, { signal, checkInput });
   }
 
   /** Starts the next queued input. Steering input for a turn that has ended goes first. */
   startQueued(): void {
-    const { driver, recorder } = this.#parts;
+    const { sessionAgent, recorder } = this.#parts;
     const { queue, turn, closed } = recorder.state;
     const next = queue.find(({ deliver }) => deliver === "steer") ?? queue[0];
     const isUnsettled = this.#unsettled.size > 0; // once it is settled, this is called again
     const busy = this.#running !== undefined || turn !== undefined || isUnsettled || this.deferredWork.isRunning;
-    if (next === undefined || busy || this.#isEnded || recorder.isBroken || closed || driver.isLost) return;
+    if (next === undefined || busy || this.#isEnded || recorder.isBroken || closed || sessionAgent.isLost) return;
     this.start(next.input, { inputId: next.inputId });
   }
 
@@ -159,27 +158,30 @@ export class Runner implements Disposable {
   #run(
     turnId: string,
     recordStart: () => Promise<void>,
-    { signal, check }: { readonly signal?: AbortSignal | undefined; readonly check?: TurnOptions["check"] } = {},
+    { signal, checkInput }: { readonly signal?: AbortSignal | undefined } & Pick<TurnOptions, "checkInput"> = {},
   ): Turn {
     const { store, recorder, attended, clock, pollMs } = this.#parts;
-    const { connection, timeLimits } = this.#parts.driver;
+    const { connection, timeLimits } = this.#parts.sessionAgent;
     const controller = new AbortController();
     const fault = new AbortController();
     const cancel = (): void => controller.abort(signal?.reason);
     if (signal?.aborted === true) cancel();
     signal?.addEventListener("abort", cancel, { once: true });
     this.#watch.hold(true);
-    const how = {
+    const outcome = driveTurn({
+      turnId,
+      recorder,
+      store,
+      connection,
       attended,
       clock,
       timeLimits,
       pollMs,
       recordStart,
-      check,
+      checkInput,
       signal: controller.signal,
       fault: fault.signal,
-    };
-    const outcome = driveTurn({ turnId, recorder, store, connection, ...how })
+    })
       .catch((error: unknown) => {
         if (!(error instanceof UnrecordedEnd)) throw error;
         if (isRookeryError(error.cause, "input_not_queued")) return WITHDRAWN; // the turn has not started
@@ -193,7 +195,7 @@ export class Runner implements Disposable {
         this.#shownThrough = recorder.state.head;
         this.#runNext();
       });
-    const turn = createTurn({ turnId, outcome, store, sessionId: recorder.state.id, after: this.#shownThrough });
+    const turn = createTurnHandle({ turnId, outcome, store, sessionId: recorder.state.id, after: this.#shownThrough });
     this.#running = { controller, fault, turn };
     return turn;
   }

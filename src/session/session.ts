@@ -17,7 +17,7 @@ import type { DisposeStack } from "../stdx/index.ts";
 import { answerRequest } from "./answer.ts";
 import { toReplacementEvent } from "./conversation.ts";
 import { openBetweenTurns, type BetweenTurns } from "./between-turns.ts";
-import { changeEvents, type Changes } from "./driver.ts";
+import { changeEvents, type Changes } from "./session-agent.ts";
 import { closingEvents } from "./end-turn.ts";
 import { expandPrompt } from "./expand-prompt.ts";
 import { toInputParts, requireAttachments } from "./input.ts";
@@ -33,7 +33,7 @@ import {
   parseRevokeOptions,
 } from "./parameters.ts";
 import { toRevocation } from "./revocation.ts";
-import type { Turn } from "./turn-events.ts";
+import type { Turn } from "./turn-handle.ts";
 import { Runner, type RunnerParts } from "./runner.ts";
 import { SessionLeft } from "./turn.ts";
 import { readWithdrawnInput } from "./withdraw-input.ts";
@@ -65,9 +65,9 @@ export class Session implements AsyncDisposable {
     this.id = parts.recorder.state.id;
     this.#runner = new Runner(parts);
     this.#betweenTurns = openBetweenTurns(parts);
-    parts.driver.attach((agent) => this.#betweenTurns.forAgent(agent));
-    const left = this.state.turn;
-    this.resumed = left === undefined ? undefined : this.#runner.resume(left);
+    parts.sessionAgent.attach((agent) => this.#betweenTurns.forAgent(agent));
+    const { turn } = this.state;
+    this.resumed = turn === undefined ? undefined : this.#runner.resume(turn);
     this.#runner.startQueued();
     this.#lost = parts.lost ?? new AbortController().signal;
     if (this.#lost.aborted) this.#stopAtOnce();
@@ -91,7 +91,7 @@ export class Session implements AsyncDisposable {
 
   /** The capabilities of the current agent. Throws `agent_unavailable` if it is lost. */
   get capabilities(): Capabilities {
-    return this.#parts.driver.connection.capabilities;
+    return this.#parts.sessionAgent.connection.capabilities;
   }
 
   /**
@@ -99,7 +99,7 @@ export class Session implements AsyncDisposable {
    * Rookery.
    */
   get tools(): SessionTools {
-    const { tools } = this.#parts.driver.connection;
+    const { tools } = this.#parts.sessionAgent.connection;
     if (tools !== undefined) return tools;
     throw new RookeryError("agent_unavailable", `the agent ${this.state.agent} uses only its own tools`);
   }
@@ -109,12 +109,12 @@ export class Session implements AsyncDisposable {
    * log. Throws `agent_unavailable` if the agent is lost.
    */
   get commands(): readonly OfferedCommand[] {
-    return this.#parts.driver.connection.commands ?? [];
+    return this.#parts.sessionAgent.connection.commands ?? [];
   }
 
   /** The models that the agent's program offers. Empty if it lists none. Throws `agent_unavailable` like `commands`. */
   get models(): readonly string[] {
-    return this.#parts.driver.connection.models ?? [];
+    return this.#parts.sessionAgent.connection.models ?? [];
   }
 
   /**
@@ -124,7 +124,7 @@ export class Session implements AsyncDisposable {
   setOverlay(overlay: Overlay): void {
     checkArgument(overlay, OVERLAY_ARGUMENT, "the overlay");
     this.#refuseIfClosed();
-    this.#parts.driver.setOverlay(overlay);
+    this.#parts.sessionAgent.setOverlay(overlay);
   }
 
   /** Enables or disables a tool permanently in this session. The tool does not have to exist yet. */
@@ -142,7 +142,7 @@ export class Session implements AsyncDisposable {
   async expand(input: string, options: { signal?: AbortSignal } = {}): Promise<string | readonly InputPart[]> {
     checkText(input, "the prompt");
     checkSignalOption(options);
-    const { tools } = this.#parts.driver.connection;
+    const { tools } = this.#parts.sessionAgent.connection;
     const signal = options.signal ?? new AbortController().signal;
     return tools === undefined ? input : expandPrompt(input, { tools, store: this.#parts.store, signal });
   }
@@ -157,10 +157,10 @@ export class Session implements AsyncDisposable {
     const parts = toInputParts(input);
     this.#refuseIfClosed();
     this.#refuseIfBusy();
-    const ready = parts.some(({ type }) => type === "blob")
+    const beforeStart = parts.some(({ type }) => type === "blob")
       ? () => requireAttachments(this.#parts.store, parts)
       : undefined;
-    return this.#runner.start(parts, { ...options, ready });
+    return this.#runner.start(parts, { ...options, beforeStart });
   }
 
   /**
@@ -236,7 +236,7 @@ export class Session implements AsyncDisposable {
     this.#runner.abort(new RookeryError("interrupted", "the conversation was replaced"));
     return this.#runner.deferredWork.schedule("conversation", async () => {
       await this.#record([replaced]);
-      await this.#parts.driver.forget();
+      await this.#parts.sessionAgent.forget();
     });
   }
 
@@ -296,7 +296,7 @@ export class Session implements AsyncDisposable {
 
   /** Stops the agent at once, without a grace period, because another process may already drive the session. */
   #stopAtOnce(): void {
-    this.#stopping = this.#parts.driver[Symbol.asyncDispose]().catch(() => undefined); // a process that survives is found by its marker
+    this.#stopping = this.#parts.sessionAgent[Symbol.asyncDispose]().catch(() => undefined); // a process that survives is found by its marker
     void this[Symbol.asyncDispose]().catch(() => undefined);
   }
 
@@ -306,25 +306,25 @@ export class Session implements AsyncDisposable {
     await this.cancel().catch(() => undefined); // callers that wait for the turn get the error
     await this.#runner.deferredWork.finished();
     this.#runner[Symbol.dispose]();
-    const { owned, driver, onReleased } = this.#parts;
+    const { owned, sessionAgent, onReleased } = this.#parts;
     onReleased?.(this);
     await this.#stopping;
     owned.use(this.#betweenTurns);
-    owned.use(driver); // before the lease: nobody else may drive the session until its agent has exited
+    owned.use(sessionAgent); // before the lease: nobody else may drive the session until its agent has exited
     await owned[Symbol.asyncDispose]();
   }
 
   async #change(changes: Changes): Promise<void> {
-    const { driver, recorder } = this.#parts;
+    const { sessionAgent, recorder } = this.#parts;
     const before = this.state;
-    const after = await driver.change(before, changes);
+    const after = await sessionAgent.change(before, changes);
     try {
       await this.#record(changeEvents(before, after));
     } catch (error) {
       if (recorder.isBroken || this.#runner.isEnded) throw error; // the agent is being closed anyway
       await recorder.catchUp().catch(() => undefined); // a failed append may be durable
       if (changeEvents(this.state, after).length === 0) return;
-      await driver.revert(this.state);
+      await sessionAgent.revert(this.state);
       throw error;
     }
   }

@@ -10,7 +10,7 @@ import {
 import { DisposeStack, waitForAbort, type Clock } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
 import { transcript } from "../testing/index.ts";
-import type { Changes, PreparedAgent } from "./driver.ts";
+import type { Changes, PreparedAgent } from "./session-agent.ts";
 import { createSession, reopenSession } from "./open.ts";
 
 const SETTINGS = { agent: "robin", backend: "acp", model: undefined, cwd: "/", permissions: "ask" } as const;

@@ -40,7 +40,7 @@ export interface TurnOptions {
   /** Records the start, and resolves when it is durable. */
   readonly recordStart: () => Promise<void>;
   /** Called before the agent runs. If it rejects, the turn fails with that error. */
-  readonly check?: (() => Promise<void>) | undefined;
+  readonly checkInput?: (() => Promise<void>) | undefined;
 }
 
 /** How long an agent may take to stop after a cancellation. */
@@ -94,7 +94,7 @@ export async function driveTurn(options: TurnOptions): Promise<TurnOutcome> {
 
 /** Runs the turn, and runs it again after each usage limit that it waits for. */
 async function runUntilOutcome(options: TurnOptions): Promise<TurnOutcome> {
-  await options.check?.();
+  await options.checkInput?.();
   for (;;) {
     if (!(await waitUntilUnparked(options))) return CANCELLED;
     const end = await runOnce(options);

@@ -1,4 +1,4 @@
-/** Holds the connection to the agent that drives a session, and switches from one agent to another. */
+/** The agent of a live session: holds the connection to it, and switches to another agent. */
 import {
   RookeryError,
   messageOf,
@@ -11,8 +11,8 @@ import {
 } from "../domain/index.ts";
 import { resolveTimeLimits, type TurnTimeLimits } from "./time-limits.ts";
 
-/** The settings that a session is driven with. */
-export type DriverSettings = Pick<SessionState, "agent" | "backend" | "model" | "cwd" | "permissions"> & {
+/** The settings of a session and its agent. */
+export type AgentSettings = Pick<SessionState, "agent" | "backend" | "model" | "cwd" | "permissions"> & {
   /** Set if a person chose the model. */
   readonly modelChosen?: true;
 };
@@ -27,7 +27,7 @@ export interface Changes {
 
 /** Validated settings, and the function that connects to their agent. */
 export interface PreparedAgent {
-  readonly settings: DriverSettings;
+  readonly settings: AgentSettings;
   readonly connect: () => Promise<AgentConnection>;
   /** Time limits of its turns. */
   readonly timeLimits?: Parameters<typeof resolveTimeLimits>[0];
@@ -42,7 +42,7 @@ export interface PreparedAgent {
 export type PrepareAgent = (state: SessionState, changes: Changes) => Promise<PreparedAgent>;
 
 /**
- * Connections of agents that do not drive at the moment. Each may be a running program; beyond this number, the
+ * Connections of agents that the session has switched away from. Each may be a running program; beyond this number, the
  * oldest is closed.
  */
 const MAX_KEPT_CONNECTIONS = 4;
@@ -52,7 +52,7 @@ interface HeldConnection {
   readonly prepared: PreparedAgent;
 }
 
-export class Driver implements AsyncDisposable {
+export class SessionAgent implements AsyncDisposable {
   readonly #prepare: PrepareAgent;
   #active: HeldConnection | undefined;
   /** Connections that can be switched back to, the oldest first. */
@@ -68,8 +68,8 @@ export class Driver implements AsyncDisposable {
     this.#timeLimits = resolveTimeLimits(prepared.timeLimits);
   }
 
-  static async connect(prepare: PrepareAgent, prepared: PreparedAgent): Promise<Driver> {
-    return new Driver(prepare, await prepared.connect(), prepared);
+  static async connect(prepare: PrepareAgent, prepared: PreparedAgent): Promise<SessionAgent> {
+    return new SessionAgent(prepare, await prepared.connect(), prepared);
   }
 
   /** The time limits of the current agent. */
@@ -77,7 +77,7 @@ export class Driver implements AsyncDisposable {
     return this.#timeLimits;
   }
 
-  /** Gives every agent that drives the session, now or later, a context for the time between turns. */
+  /** Gives every agent of the session, current or later, a context for the time between turns. */
   attach(contextFor: (agent: string) => BetweenTurnsContext): void {
     this.#contextFor = contextFor;
     if (this.#active !== undefined) this.#attachTo(this.#active);
@@ -107,7 +107,7 @@ export class Driver implements AsyncDisposable {
   }
 
   /** Resolves with the settings to record. If it rejects, the session keeps its previous settings. */
-  async change(state: SessionState, changes: Changes): Promise<DriverSettings> {
+  async change(state: SessionState, changes: Changes): Promise<AgentSettings> {
     const prepared = await this.#prepare(state, changes);
     const { settings, timeLimits } = prepared;
     if (!isSameAgent(state, settings)) await this.#switchTo(state, prepared);
@@ -149,13 +149,13 @@ export class Driver implements AsyncDisposable {
   }
 
   async #switchTo(state: SessionState, prepared: PreparedAgent): Promise<void> {
-    const left = this.#active;
+    const previous = this.#active;
     const kept = await this.#takeKept(state, prepared);
     if (kept === undefined) this.#use({ prepared, connection: await this.#ready(prepared) });
     else this.#active = kept;
-    if (left !== undefined) this.#kept.push(left);
+    if (previous !== undefined) this.#kept.push(previous);
     const { agent } = prepared.settings;
-    const outdated = this.#kept.filter(({ prepared: { settings } }) => settings.agent === agent); // outdated connections of the same agent
+    const outdated = this.#kept.filter(({ prepared: { settings } }) => settings.agent === agent);
     await this.#closeConnections([
       ...outdated,
       ...this.#kept.filter((held) => !outdated.includes(held)).slice(0, -MAX_KEPT_CONNECTIONS),
@@ -231,7 +231,7 @@ export class Driver implements AsyncDisposable {
 }
 
 /** True if the agent knows the conversation so far and can resume a turn that started before. */
-export function isSameAgent(before: DriverSettings, after: DriverSettings): boolean {
+export function isSameAgent(before: AgentSettings, after: AgentSettings): boolean {
   return before.agent === after.agent && before.backend === after.backend;
 }
 
@@ -241,7 +241,7 @@ function isReusable(one: PreparedAgent, other: PreparedAgent): boolean {
 }
 
 /** Returns the events that record changed settings. Empty if nothing changed. `host`: the host that drives the session. */
-export function changeEvents(before: DriverSettings, after: DriverSettings, host?: string): EventBody[] {
+export function changeEvents(before: AgentSettings, after: AgentSettings, host?: string): EventBody[] {
   const { backend, model, modelChosen, cwd, permissions } = after;
   const others = backend !== before.backend || model !== before.model || cwd !== before.cwd;
   const switched = after.agent !== before.agent;

@@ -1,4 +1,4 @@
-/** A turn as its caller sees it: its events and its outcome. */
+/** The handle of a turn that a caller gets: its events, read from the log, and its outcome. */
 import type { SessionEvent, SessionStore, TurnOutcome } from "../domain/index.ts";
 import { followWithRetry } from "./store-retry.ts";
 
@@ -9,7 +9,7 @@ export interface Turn extends AsyncIterable<SessionEvent> {
   readonly outcome: Promise<TurnOutcome>;
 }
 
-export interface TurnReaderOptions {
+export interface TurnHandleOptions {
   readonly turnId: string;
   readonly outcome: Promise<TurnOutcome>;
   readonly store: SessionStore;
@@ -18,7 +18,7 @@ export interface TurnReaderOptions {
   readonly after: number;
 }
 
-export function createTurn({ turnId, outcome, store, sessionId, after }: TurnReaderOptions): Turn {
+export function createTurnHandle({ turnId, outcome, store, sessionId, after }: TurnHandleOptions): Turn {
   outcome.catch(() => undefined); // callers that wait for the turn or read its events get the error
   const turn: Turn = {
     id: turnId,
