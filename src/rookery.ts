@@ -142,9 +142,9 @@ export class Rookery implements AsyncDisposable {
    * Resolves when the signal aborts or, with `only`, when that task has ended. Tasks that still run are queued again
    * for the next process that runs tasks.
    */
-  async runTasks(given: Partial<RunTasks> = {}): Promise<void> {
-    checkRunTasksOptions(given);
-    return this.#runner.run(given);
+  async runTasks(options: Partial<RunTasks> = {}): Promise<void> {
+    checkRunTasksOptions(options);
+    return this.#runner.run(options);
   }
 
   /** The ID of this host, if other hosts can open the store. */

@@ -1,4 +1,7 @@
-/** Caches the most recently read pages of text. Followers at the same position share a page. */
+/**
+ * Caches the most recently read pages of text, so that all followers of this process at the same position read a page from
+ * the file once. The HTTP server is one such follower per log; it caches the encoded page for its own readers.
+ */
 import type { Database } from "./database.ts";
 
 /** Beyond this number, the oldest page is removed. Larger pages are not cached. */

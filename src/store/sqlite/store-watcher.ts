@@ -59,7 +59,7 @@ export class StoreWatcher {
     else this.#bell.stopPolling();
   }
 
-  /** Reads only what was committed since the last check, whatever the number of watches. */
+  /** Reads what was committed since the last check, once for all watches. */
   #check(): void {
     if (!this.#watches.isWaiting) return;
     this.#runOrWakeAll(() => {

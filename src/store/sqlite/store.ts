@@ -89,8 +89,8 @@ import {
 /** Leases that one transaction renews, which takes about 10 ms. */
 const MAX_RENEWED_LEASES = 2_000;
 
-/** For watches that do not keep the process alive. */
-const UNHELD = { keepsAlive: false };
+/** Waiting with such a watch does not keep the process alive. */
+const BACKGROUND_WATCH = { keepsAlive: false };
 
 export class SqliteStore implements Store {
   readonly #db: Database;
@@ -178,7 +178,7 @@ export class SqliteStore implements Store {
   }
 
   watchTasks({ signal }: { readonly signal?: AbortSignal | undefined } = {}): AsyncIterable<undefined> {
-    const tasks = { openWatch: () => this.#watcher.open(TASKS_KEY, UNHELD), closed: this.#closed.signal };
+    const tasks = { openWatch: () => this.#watcher.open(TASKS_KEY, BACKGROUND_WATCH), closed: this.#closed.signal };
     return watchChanges(tasks, signal);
   }
 
@@ -383,7 +383,7 @@ export class SqliteStore implements Store {
 
   #watchLog(kind: LogKind, id: string, cursor: FollowCursor): AsyncIterable<number> {
     const log = {
-      openWatch: () => this.#watcher.open(toWatchKey(kind, id), UNHELD),
+      openWatch: () => this.#watcher.open(toWatchKey(kind, id), BACKGROUND_WATCH),
       readHead: () => this.#runNow(() => readLogHead(this.#db, kind, id)),
       closed: this.#closed.signal,
     };

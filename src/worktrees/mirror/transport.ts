@@ -32,7 +32,7 @@ export interface NetworkOptions {
 }
 
 const TIMEOUT_MS = 2 * 60_000;
-/** The limit of `gitTry` is only for a git that does not end when it is told to. */
+/** Added to the deadline of `gitTry`, which then applies only to a git that ignores the abort signal. */
 const GRACE_MS = 10_000;
 
 const MIRROR_CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n";
