@@ -125,7 +125,7 @@ export const CONFIGURATION_KEYS: Readonly<Record<string, KeyMeaning>> = {
   },
   "lease.ttl": {
     meaning:
-      "How long after its last renewal the sessions and tasks of a host are out of reach, in seconds. A host that cannot renew stops its agents after five sixths of this time. An agent that ignores SIGTERM is killed 2 s later, so below 15 it may still run when another host continues.",
+      "How long after its last renewal the sessions and tasks of a dead host stay unavailable, in seconds. A host that cannot renew stops its agents after five sixths of this time. An agent that ignores SIGTERM is killed 2 s later, so below 15 it may still run when another host continues.",
     fallback: "30",
   },
   "lease.renew": { meaning: "How often a lease is renewed, in seconds.", fallback: "a third of `lease.ttl`" },

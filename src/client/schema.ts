@@ -747,7 +747,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let a worker take nothing new, finish what it runs, and end. */
+        /** Ask a worker to take no new work, finish what runs, and exit. */
         post: operations["drainWorker"];
         delete?: never;
         options?: never;
@@ -764,7 +764,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let a worker hand over what it runs, and end. */
+        /** Ask a worker to hand over what runs, and exit. */
         post: operations["stopWorker"];
         delete?: never;
         options?: never;
@@ -2609,7 +2609,7 @@ export interface components {
             }[];
             /** @description How many more tasks it can take now. */
             free: number;
-            /** @description Sessions that it drives, without those of tasks. */
+            /** @description Sessions that it drives, not counting those of tasks. */
             sessions: number;
         };
         WorkerList: {
@@ -7551,7 +7551,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All workers, also lost ones. */
+            /** @description All workers, including lost ones. */
             200: {
                 headers: {
                     [name: string]: unknown;
