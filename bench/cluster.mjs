@@ -1,4 +1,4 @@
-// Measures the log in PostgreSQL beside SQLite, 10,000 sessions on three workers, and how long a task rests when its
+// Measures the log in PostgreSQL beside SQLite, 10,000 sessions on three workers, and how long a task waits when its
 // worker dies. Run it with `node bench/cluster.mjs [--quick]`. It starts a PostgreSQL server of its own, with fsync.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ const DURABLE = { fsync: "on", synchronous_commit: "on", full_page_writes: "on" 
 /** Seconds. Longer than the time between two renewals, so that each count contains one. */
 const IDLE_SECONDS = 12;
 
-/** A connection of PostgreSQL 18 reports what it has done up to 10 s after it became idle. */
+/** PostgreSQL 18 publishes the statistics of a connection up to 10 s after it becomes idle. */
 const COUNTING_DELAY_MS = 12_000;
 
 export async function run({ quick = false } = {}) {
@@ -45,7 +45,7 @@ export async function run({ quick = false } = {}) {
   }
 }
 
-/** SQLite is the floor: what one machine has without a server. */
+/** The floor is SQLite: one machine without a server. */
 async function manySessions({ sqlite, url, scale }) {
   const measure = async (store) => {
     const ids = Array.from({ length: 100 }, (_, index) => `ses_bench_many_${index}`);
@@ -120,7 +120,7 @@ async function heldSessions({ url, scale }) {
   ];
 }
 
-/** Adds streams, half as many again in each step, until an append takes too long. */
+/** Adds 50 % more streams in each step, until an append takes too long. */
 async function ceiling({ url, scale }) {
   let best = 0;
   let p99 = 0;
@@ -134,7 +134,7 @@ async function ceiling({ url, scale }) {
   }
   const rate = best * PER_SECOND;
   return [
-    row(`most streams with p99 ≤ ${MAX_P99_MS} ms, half as many again in each step`, best, "streams"),
+    row(`most streams with p99 ≤ ${MAX_P99_MS} ms, 50 % more in each step`, best, "streams"),
     row("appends of those streams", rate, "appends/s"),
     row("p99 of the next step", p99, "ms"),
     row("what 100,000 sessions need if 3 of 100 stream", 100_000 * 0.03 * PER_SECOND, "appends/s"),

@@ -145,7 +145,7 @@ describe("OpenTelemetry", () => {
     expect(seen).not.toContain(SECRET);
   });
 
-  it("gets nothing from a process that only reads", async () => {
+  it("receives nothing from a process that only reads", async () => {
     const scene = await openScene([]);
     const rookery = await scene.open(scene.home);
     expect(rookery.telemetry).toBeDefined();

@@ -11,7 +11,7 @@ import { hasTestPostgres, testSchemas } from "../src/store/postgres/fixtures/sch
 import { openPostgresStore } from "../src/store/index.ts";
 import { builtEnvironment, temporaryFolder, temporaryRepository } from "../src/testing/index.ts";
 
-/** Runs the lines of the prompt that start with `run:` and ignores the rest, also in a resume prompt. */
+/** Runs the lines of the prompt that start with `run:` and ignores the rest. Works for resume prompts too. */
 const AGENT = `printf '%s\\n' "$1" | sed -n 's/^run: //p' > "$TMPDIR/script.$$"; exec sh "$TMPDIR/script.$$"`;
 const TTL_MS = 3_000;
 /** Longer than any wait of these tests. */
@@ -174,7 +174,7 @@ describe.skipIf(!hasTestPostgres)("workers on two hosts with one database", () =
     console.log(`continued on another host ${Math.round(tookMs)} ms after the kill, with a lease of ${ttlMs} ms`);
   });
 
-  it("refuse the log to a worker that was frozen for longer than its lease, and it ends its agent", async () => {
+  it("refuse appends of a worker that was frozen for longer than its lease, which then ends its agent", async () => {
     const first = await startWorker("alpha");
     await queueTask("t", waitingPrompt());
     await untilStarted(1);
@@ -192,7 +192,7 @@ describe.skipIf(!hasTestPostgres)("workers on two hosts with one database", () =
     expect((await rookery("beta", "task", "diff", "t")).match(/^\+two$/gm)).toHaveLength(1);
   });
 
-  it("obey a stop that another host asks for", async () => {
+  it("stop when another host asks them to", async () => {
     await startWorker("alpha");
     await queueTask("t", waitingPrompt());
     await untilStarted(1);

@@ -45,7 +45,7 @@ async function watch(sessionId) {
   for await (const _head of store.watchHead({ sessionId, after: 1, signal: stop.signal }));
 }
 
-/** Appends single events at a steady rate. An append that is late does not delay the next one's time. */
+/** Appends single events at a steady rate. A late append does not delay the next one. */
 async function stream({ sessionId, generation }) {
   const times = [];
   const begin = performance.now() + (Math.random() * 1_000) / perSecond;

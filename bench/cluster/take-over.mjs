@@ -1,4 +1,4 @@
-// Measures how long a task rests after its worker was killed, with the built command: until the agent runs again.
+// Measures how long a task waits after its worker is killed, with the built command: until the agent runs again.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Opens the store of a benchmark by its place: the URL of a PostgreSQL server, or the path of an SQLite file.
+// Opens the store of a benchmark: the URL of a PostgreSQL server, or the path of an SQLite file.
 import { openPostgresStore, openSqliteStore } from "../../dist/index.js";
 
 export function openBenchStore(place) {

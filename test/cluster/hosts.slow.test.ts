@@ -127,7 +127,7 @@ describe.skipIf(noNamespaces !== undefined)(
       await expectOneStory(cluster);
     });
 
-    it("refuse what a worker writes that was frozen for longer than its lease, and end its agent", async () => {
+    it("refuse appends of a worker that was frozen for longer than its lease, which then ends its agent", async () => {
       await using cluster = await openCluster();
       const { a, c } = cluster.hosts;
       await a.start();

@@ -24,7 +24,7 @@ const DATABASE_PORT = 5432;
 const GIT_PORT = 9418;
 const STOP_MS = 20_000;
 const IDENTITY = "[user]\n\tname = Cluster\n\temail = cluster@example.invalid\n";
-/** Runs the lines of the prompt that start with `run:`, also if it is a resume prompt. */
+/** Runs the lines of the prompt that start with `run:`, even of a resume prompt. */
 const AGENT = `printf '%s\\n' "$1" | sed -n 's/^run: //p' > "$TMPDIR/script.$$"; . "$TMPDIR/script.$$"`;
 
 export interface WorkerHost extends TestHost {

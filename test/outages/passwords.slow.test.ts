@@ -85,7 +85,7 @@ describe.skipIf(postgresBinaries() === undefined)("the password of the database"
     }
   });
 
-  it("is not shown if somebody prints the store", async () => {
+  it("is not shown if the store object is printed", async () => {
     await using store = await openPostgresStore({ url: urlOf(PASSWORD) });
     await store.list();
     expectNoSecret([inspect(store, { depth: Infinity, showHidden: true, showProxy: true }), JSON.stringify(store)]);

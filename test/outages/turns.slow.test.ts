@@ -118,7 +118,7 @@ describe.skipIf(!hasTestPostgres)("an outage of PostgreSQL during a turn", () =>
     expectOneEndPerTurn(await readEvents(session.id));
   });
 
-  it.each(["anthropic", "plain"])("ends in a server with one end of the turn of the agent %s", async (agent) => {
+  it.each(["anthropic", "plain"])("ends the turn of the agent %s in a server exactly once", async (agent) => {
     await using service = await serveHttp(rookery, { port: 0, version: "1.0.0", env, cwd });
     const post = async (path: string, body: unknown) => {
       const headers = { authorization: `Bearer ${service.token}`, "content-type": "application/json" };

@@ -161,7 +161,7 @@ describe.skipIf("missing" in found)(`the session screen${"missing" in found ? `:
     expect(queued.map((event) => "deliver" in event)).toEqual([false]); // after the turn is the default
   });
 
-  it("withdraws a message that the agent does not have yet, to edit it", async () => {
+  it("withdraws a message that the agent has not received yet, so that it can be edited", async () => {
     const id = await newSession();
     const page = await openSession(id);
     await scene.post(`/v1/sessions/${id}/turns`, { input: "run it" });
