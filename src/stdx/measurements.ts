@@ -1,6 +1,6 @@
 /**
- * Measurements from inside of a store, for metrics. They are published on channels of Node's `diagnostics_channel`,
- * which cost nothing while nobody subscribes.
+ * Measurements from inside a store, for metrics. They are published on channels of Node's `diagnostics_channel`, which
+ * cost nothing while nobody subscribes.
  */
 import { channel, subscribe, unsubscribe } from "node:diagnostics_channel";
 
@@ -8,7 +8,7 @@ import { channel, subscribe, unsubscribe } from "node:diagnostics_channel";
 export interface GroupMeasurement {
   /** How many appends shared the commit. */
   readonly appends: number;
-  /** The size of their events together. */
+  /** The total size of their events. */
   readonly bytes: number;
 }
 

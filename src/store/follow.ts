@@ -49,7 +49,7 @@ export function watchChanges(log: WatchSource, signal: AbortSignal | undefined):
 type Walk<T> = (watch: LogWatch, signal: AbortSignal) => AsyncGenerator<T, undefined>;
 
 /**
- * Iterates on demand, under a watch that is open meanwhile. Ends without an error when a signal fires or the store
+ * Iterates on demand, and holds a watch open while it does. Ends without an error when a signal fires or the store
  * closes. `return()` does so too, even while `next()` is pending.
  */
 function toAbortableIterable<T>(
@@ -122,7 +122,7 @@ async function* walkPages<Item>(
     if (items.length > 0) {
       yield items;
     } else if (!isReady) {
-      await becomeReady(watch, signal); // what was committed until then needs another read
+      await becomeReady(watch, signal); // commits until then are found by the next read
       isReady = true;
     } else {
       await watch.wait(cursor, signal);
@@ -155,7 +155,7 @@ async function* walkChanges(watch: LogWatch, signal: AbortSignal): AsyncGenerato
   return undefined;
 }
 
-/** Resolves also when the signal fires. */
+/** Also resolves when the signal fires. */
 async function becomeReady({ ready }: LogWatch, signal: AbortSignal): Promise<void> {
   if (ready === undefined || signal.aborted) return;
   let stop: () => void = () => undefined;

@@ -114,7 +114,7 @@ interface WatchHooks {
 }
 
 export class LogWatch implements Disposable {
-  /** Resolves when the watch notices every later commit. Undefined if it does so since it was opened. */
+  /** Resolves when the watch notices every later commit. Undefined if it has done so since it was opened. */
   ready: Promise<void> | undefined;
   readonly #hooks: WatchHooks;
   /** The largest head that no wait has returned yet. */

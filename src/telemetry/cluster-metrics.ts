@@ -20,7 +20,7 @@ export class ClusterMetrics {
     this.#maxReadMs = maxReadMs;
   }
 
-  /** Without the figures, but with `rookery.cluster.up` 0, if the store does not answer in time. Never rejects. */
+  /** If the store does not answer in time, returns only `rookery.cluster.up` with the value 0. Never rejects. */
   async collect(): Promise<readonly MetricFamily[]> {
     if (this.#kept !== undefined && performance.now() - this.#kept.at < CACHE_MS) return this.#kept.families;
     this.#reading ??= this.#read().finally(() => {
@@ -62,7 +62,7 @@ export class ClusterMetrics {
         name: "rookery.queue.age",
         unit: "s",
         type: "gauge",
-        help: "Since when the oldest queued task has been queued. 0 if none is.",
+        help: "When the oldest queued task was queued. 0 if none is queued.",
         points: [{ labels: {}, value: age }],
       },
     ];

@@ -5,7 +5,7 @@
 import type { EventOf, InputPart, Usage } from "../domain/index.ts";
 import type { SpanAttributes } from "./span.ts";
 
-/** Of the scope of all spans and metrics. */
+/** The schema URL of all spans and metrics. */
 export const SCHEMA_URL = "https://opentelemetry.io/schemas/1.41.0";
 
 /** Well-known values of `gen_ai.provider.name`. Another provider has its own name. */
@@ -71,7 +71,7 @@ export function cutContent(text: string): string {
   return text.length > MAX_CONTENT ? `${text.slice(0, MAX_CONTENT).toWellFormed()}…` : text;
 }
 
-/** Keeps a small value, and makes text of a large one. */
+/** Keeps a small value, and converts a large one to text. */
 export function cutValue(value: unknown): unknown {
   const text = JSON.stringify(value) ?? "";
   return text.length > MAX_CONTENT ? cutContent(text) : value;

@@ -161,7 +161,7 @@ describe("spans of a turn", () => {
 });
 
 describe("spans of a task", () => {
-  it("are one trace with its stages and turns, also if another process continues it", async () => {
+  it("form one trace with its stages and turns, even if another process continues it", async () => {
     await createTask(store, "t");
     await one.take("t");
     await one.writeTask("t", { type: "task.started", run: 1, owner: "one" });

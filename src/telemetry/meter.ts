@@ -17,7 +17,9 @@ export interface NumberPoint {
 
 export interface HistogramPoint {
   readonly labels: MetricLabels;
-  /** Per bucket, not cumulative. One more than the bounds: the last bucket has no upper bound. */
+  /**
+   * Counts per bucket, not cumulative. There is one more bucket than bounds, because the last one has no upper bound.
+   */
   readonly counts: readonly number[];
   readonly sum: number;
   readonly count: number;

@@ -22,7 +22,7 @@ export interface StoreObserver {
   onLease(change: "taken" | "renewed" | "released" | "lost", sessionId: string): void;
   /** A call failed with an error of the store, such as `store_unavailable`. */
   onStoreError(code: string): void;
-  /** How long ago the newest event of a page was made when a follower got it. */
+  /** The age of the newest event of a page when a follower received it. */
   onFollowed(seconds: number): void;
 }
 
@@ -142,7 +142,7 @@ function countFailures(call: AnyMethod, observer: StoreObserver): AnyMethod {
   };
 }
 
-/** Counts only events that were made after the follower started: older ones are history. */
+/** Counts only events from after the start of the follower; older ones are history. */
 function watchLag<T>(
   items: AsyncIterable<T>,
   observer: StoreObserver,
@@ -170,7 +170,7 @@ function watchLag<T>(
   };
 }
 
-/** Reads the time of an event without parsing it. A text inside of it may look the same, but it comes later. */
+/** Reads the time of an event without parsing it. A string inside the event may look the same, but comes later. */
 function findTime(text: string | undefined): string | undefined {
   return text === undefined ? undefined : /"at":"([^"]{20,30})"/.exec(text)?.[1];
 }

@@ -1,4 +1,4 @@
-/** Everything that one process measures: its metrics, and spans if somebody collects them. */
+/** Everything that one process measures: its metrics, and spans if a collector is configured. */
 import type { Store } from "../domain/index.ts";
 import { DisposeStack, groupCommits, storeConnections } from "../stdx/index.ts";
 import { LogTracer } from "./log-tracer.ts";
@@ -98,7 +98,7 @@ function createObserver(meter: Meter, tracer: LogTracer, onWork: () => void): St
   const lag: Histogram = meter.histogram({
     name: "rookery.follow.lag",
     unit: "s",
-    help: "Time from the making of an event until a follower in this process got it, by the clocks of both hosts.",
+    help: "Time from the creation of an event until a follower in this process received it, by the clocks of both hosts.",
     bounds: DURATION_BOUNDS,
   });
   const events: Counter = meter.counter({ name: "rookery.events", help: "Events that this process has committed." });

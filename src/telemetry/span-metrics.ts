@@ -1,4 +1,4 @@
-/** Metrics of finished spans, with the names of the semantic conventions where they have one. */
+/** Metrics of finished spans, named as in the semantic conventions if those have a name. */
 import type { Meter } from "./meter.ts";
 import type { Span } from "./span.ts";
 

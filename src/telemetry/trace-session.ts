@@ -25,7 +25,7 @@ interface OpenTurn {
   readonly parentSpanId: string | undefined;
   readonly start: number;
   readonly input: EventOf<"turn.started">["input"];
-  /** Since when the model works. Undefined while tools run. */
+  /** When the model started to work. Undefined while tools run. */
   modelSince: number | undefined;
   firstChunk: number | undefined;
   /** A finished model call that waits for the report of its usage. */

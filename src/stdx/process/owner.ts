@@ -36,7 +36,7 @@ export function parseOwnerText(text: string): OwnerProcess | undefined {
   return pid === undefined || startTime === undefined ? undefined : { scope, pid: Number(pid), startTime };
 }
 
-/** `unknown` for a text that is not an owner text. */
+/** Returns `unknown` if the text does not name an owner. */
 export function judgeOwner(text: string): OwnerState {
   const owner = parseOwnerText(text);
   if (owner === undefined || (owner.scope !== undefined && !isOwnPidScope(owner.scope))) return "unknown";

@@ -60,7 +60,7 @@ describe("an owner", () => {
     expect(["", "x", "h.1", "hello.world"].map(judgeOwner)).toEqual(["unknown", "unknown", "unknown", "unknown"]);
   });
 
-  it("of another host cannot be judged, even if machine, boot, namespace, pid and start time are the same", () => {
+  it("of another host cannot be checked, even if machine, boot, namespace, pid and start time are the same", () => {
     const { pid, startTime } = ownIdentity();
     const owners = [machinePidScope(), ownPidScope("alpha"), ownPidScope("beta.example")].map(
       (scope) => `${scope}.${pid}.${startTime}.0a1b`,

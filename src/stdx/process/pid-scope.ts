@@ -13,8 +13,8 @@ const declaredHosts = new Set<string | undefined>();
 let lastDeclared: string | undefined;
 
 /**
- * Says which host this process is on, before it names itself as an owner. Undefined: no host ID is configured. A host ID
- * has letters, digits, `-`, `_` and `.`.
+ * Declares which host this process is on. Call it before the process creates an owner text. Undefined: no host ID is
+ * configured. A host ID has letters, digits, `-`, `_` and `.`.
  */
 export function declareHost(host: string | undefined): void {
   declaredHosts.add(host);

@@ -71,7 +71,7 @@ it("asks the storage once for a blob that is used again, up to a size", async ()
   expect(storage.asked, "a blob that does not fit displaces nothing").toEqual([hash, other, huge]);
 });
 
-it("does not ask the storage for what is no hash", async () => {
+it("does not ask the storage for a text that is not a hash", async () => {
   const storage = memoryStorage();
   const store = withBlobStorage(openMemoryStore(), storage, { over: 0, cacheBytes: 0 });
   for (const hash of ["nonsense", "sha256:../../etc", `sha256:${"A".repeat(64)}`, `sha256:${"0".repeat(65)}`]) {
@@ -80,7 +80,7 @@ it("does not ask the storage for what is no hash", async () => {
   expect(storage.asked).toEqual([]);
 });
 
-it("rejects arguments that are no bytes and no text with input_invalid", async () => {
+it("rejects arguments of the wrong type with input_invalid", async () => {
   const store = withBlobStorage(openMemoryStore(), memoryStorage(), { over: 0, cacheBytes: 0 });
   for (const wrong of [null, undefined, 5, "text", [1], new ArrayBuffer(3)]) {
     await expect(store.putBlob(wrong as unknown as Uint8Array)).rejects.toMatchObject({ code: "input_invalid" });

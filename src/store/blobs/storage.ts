@@ -7,8 +7,8 @@ import { RecentBlobs } from "./recent-blobs.ts";
 /** Storage of blobs by their hash. Both methods reject with the reason of the signal if it fires first. */
 export interface BlobStorage {
   /**
-   * Resolves when the blob is durable. Safe to repeat. Nobody changes the bytes meanwhile. Rejects with `config_invalid` or
-   * a `store_*` error.
+   * Resolves when the blob is durable. Safe to repeat. The caller must not change the bytes until then. Rejects with
+   * `config_invalid` or a `store_*` error.
    */
   put(ref: BlobRef, bytes: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<void>;
   /**

@@ -84,7 +84,7 @@ export const leaseCases = [
     assert.deepEqual(untils, [700, 999, 700, undefined, 700, undefined, 700, undefined]);
   }),
 
-  storeCase("renews no lease, and a lease that is listed twice", async (store) => {
+  storeCase("accepts an empty list of leases, and a lease that is listed twice", async (store) => {
     assert.deepEqual(await store.renewLeases([], 300), []);
     const old = await store.acquireLease(request);
     const lease = await store.acquireLease(request);

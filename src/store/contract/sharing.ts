@@ -71,7 +71,7 @@ export const sharingCases: readonly SharedStoreContractCase[] = [
     await Promise.all([events.return?.(), pages.return?.()]);
   }),
 
-  sharedCase("tells watches of one opener what the other appends and deletes", async (first, second) => {
+  sharedCase("notifies watches of one opener of appends and deletions by the other", async (first, second) => {
     const ids = numbers(1, 50).map((index) => `ses_${index}`);
     for (const sessionId of ids) await first.append(newAppend(0, [sessionOpened()], { sessionId }));
     const watches = ids.map((sessionId) => second.watchHead({ sessionId, after: 1 })[Symbol.asyncIterator]());

@@ -47,7 +47,7 @@ export const workerCases = [
     assert.deepEqual(await store.workers(), [renewed]);
   }),
 
-  storeCase("gives a worker the request of an operator with each renewal", async (store) => {
+  storeCase("returns the request of an operator with each renewal", async (store) => {
     assert.equal(await store.askWorker("wrk_1", "drain"), false);
     await store.saveWorker(newWorker("wrk_1"));
     await store.saveWorker(newWorker("wrk_2"));
@@ -64,7 +64,7 @@ export const workerCases = [
     );
   }),
 
-  storeCase("removes records, and forgets those of workers that were lost before a time", async (store) => {
+  storeCase("removes records, and deletes those of workers that were lost before a given time", async (store) => {
     for (const [id, until] of [["wrk_1", 10] as const, ["wrk_2", 20] as const, ["wrk_3", 30] as const]) {
       await store.saveWorker(newWorker(id, { until }));
     }

@@ -81,7 +81,7 @@ export async function copyStore(
   await using target = await openCopyTarget(to);
   await target.begin(restart);
   if (await source.isUnfinished()) {
-    await target.finish(); // two URLs name the same empty schema, which now has the mark of the target
+    await target.finish(); // two URLs name the same empty schema, which is now marked as the target
     throw sameStore(target.where);
   }
   const totals = await copyRows(source, target, onProgress);

@@ -1,7 +1,7 @@
 /** What a copy transfers: the rows of each table, in a form that does not depend on the database. */
 import { createHash } from "node:crypto";
 
-/** In the order in which they are written. What the tables of tasks needed and deleted logs hold follows from these. */
+/** In the order in which they are written. The tables of dependencies and deleted logs are computed from these. */
 export const COPIED_TABLES = [
   "task",
   "session",

@@ -21,7 +21,10 @@ export interface VerifiedEndpoints {
   readonly onProgress: (table: CopiedTable, rows: number) => void;
 }
 
-/** Rejects with `store_corrupt` if the copy differs from the source, also because the source has changed meanwhile. */
+/**
+ * Rejects with `store_corrupt` if the copy differs from the source, including when the source has changed during the
+ * copy.
+ */
 export async function verifyCopy({ source, target, copy, onProgress }: VerifiedEndpoints): Promise<VerifiedCopy> {
   const counts = {} as Record<CopiedTable, number>;
   for (const table of COPIED_TABLES) {

@@ -99,7 +99,7 @@ describe.skipIf(!hasPostgres)("a database with other settings", () => {
   });
 
   it.each(storeContract.filter(({ name }) => /list|sort|order|blob|lease|page|key|search/i.test(name)))(
-    "with another collation, time zone and defaults $name",
+    "$name, with another collation, time zone and defaults",
     async ({ run }) => {
       await run(async () => {
         await dropSchema();

@@ -19,12 +19,12 @@ export interface PostgresClientOptions {
 
 export interface ClientVariant {
   readonly useTls: boolean;
-  /** Whether a pooler is in between that refuses settings. */
+  /** Whether a connection pooler refuses settings. */
   readonly isPooled: boolean;
 }
 
 const END_TIMEOUT_MS = 1_000;
-/** A setting that a pooler does not pass on. Its value reveals whether the server has got the others. */
+/** A setting that a pooler does not pass on. Its value reveals whether the server has received the others. */
 export const DIRECT_SETTING = "rookery.direct";
 
 /** Rejects with the error of the driver. */
@@ -99,7 +99,7 @@ const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   701: Number, // double precision
 };
 
-/** Does not wait for a server that does not answer. */
+/** Does not wait for the server, which may not answer. */
 export async function endPostgresClient(client: Client): Promise<void> {
   const stop = new AbortController();
   const ended = client.end().catch(() => undefined);

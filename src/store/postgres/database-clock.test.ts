@@ -82,7 +82,7 @@ describe.skipIf(!hasTestPostgres).each([
 });
 
 describe.skipIf(!hasTestPostgres)("a clock that is set by an hour", () => {
-  it("does not change how long leases last, from the next call on", async () => {
+  it("changes no lease duration after the next call", async () => {
     await using machines = await openMachines(0);
     const { right, wrong, clock } = machines;
     const lease = await takeLease({ ...take, store: wrong, clock, timing });

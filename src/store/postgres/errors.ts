@@ -71,7 +71,7 @@ export function wrongPoolSetting(setting: string): Error {
   return Object.assign(new Error(setting), { code: "RK003" });
 }
 
-/** Not only of connections that are lost: after a failover, only a new connection finds the primary. */
+/** Includes errors on intact connections: after a failover, only a new connection finds the primary. */
 const LOST_CODES =
   /^(RK002|25006|08(?!P01)...|57P0[1-5]|25P03|53300|ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT)$/;
 /** Errors of `pg` 8.23.1 that have no code. */
@@ -106,8 +106,7 @@ const MAPPINGS: readonly Mapping[] = [
   {
     matches: (code) => code === "RK003",
     store: "store_unavailable",
-    describe: (where) =>
-      `${where} is behind a connection pool, so its user needs a setting: ALTER ROLE … SET what follows`,
+    describe: (where) => `${where} is behind a connection pool, so its user needs this setting with ALTER ROLE … SET`,
   },
   mapping(/^RK002$/, "store_unavailable", (where) => `no server of ${where} accepts writes: promote a standby`),
   mapping(/^42501$/, "store_readonly", (where) => `${where} is not writable for this user: grant it access`),

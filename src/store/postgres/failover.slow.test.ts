@@ -31,7 +31,7 @@ describe.skipIf(postgresBinaries() === undefined)("a failover to a synchronous s
     });
   });
 
-  it("is safe only with a synchronous standby, which a report says", async () => {
+  it("reports a risk unless the standby is synchronous", async () => {
     const describeRisks = async () =>
       (await inspectPostgresStore({ url: primary.url })).risks.map(({ detail }) => detail);
     expect(await describeRisks()).not.toContainEqual(expect.stringContaining("asynchronously"));

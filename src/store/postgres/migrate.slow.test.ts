@@ -18,7 +18,7 @@ describe.skipIf(postgresBinaries() === undefined)("a migration of PostgreSQL", (
   });
   afterAll(() => cluster.stop());
 
-  it("that older programs cannot work with is refused while one of them is connected", async () => {
+  it("is refused if a connected older program could not work with it", async () => {
     const options = nextOptions();
     const migrations = [...POSTGRES_MIGRATIONS, BREAKING];
     const older = await openPostgresStore(options);
@@ -42,7 +42,7 @@ describe.skipIf(postgresBinaries() === undefined)("a migration of PostgreSQL", (
     expect(await migratePostgresStore(options, { migrations })).toMatchObject({ version: CURRENT + 1 });
   });
 
-  it("that happens under an older program ends its calls with store_newer", async () => {
+  it("makes calls of an older program fail with store_newer", async () => {
     const options = nextOptions();
     await using older = await openPostgresStore(options);
     await writeTestSession(older);

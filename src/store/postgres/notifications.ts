@@ -1,11 +1,13 @@
-/** The payload of a notification: the logs that have grown, so that nobody has to read the feed to learn which. */
+/**
+ * The payload of a notification: the logs that have grown, so that listeners do not have to read the feed to find them.
+ */
 import type { LogGrowth } from "../log-watches.ts";
 
 /** PostgreSQL refuses a payload of 8,000 bytes. */
 const MAX_PAYLOAD_BYTES = 7_500;
-/** Beyond it, others read the feed once instead. */
+/** Beyond this, listeners read the feed instead. */
 const MAX_PAYLOADS = 16;
-/** Tells the others to read the feed. */
+/** A payload that makes listeners read the feed. */
 const READ_FEED = "";
 
 /** Names each log once, with its last head. */

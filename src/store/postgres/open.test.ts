@@ -20,7 +20,7 @@ describe("the URL of a PostgreSQL store", () => {
     });
   });
 
-  it("names several servers, of which one that accepts writes is used unless it says any", () => {
+  it("can name several servers, and one that accepts writes is used unless the URL says any", () => {
     const servers = [
       { host: "db1.example", port: 6000 },
       { host: "::1", port: 5432 },

@@ -103,7 +103,7 @@ export interface PostgresReport extends Omit<PostgresSchemaState, "from"> {
   readonly where: string;
   /** The duration of a query in milliseconds. */
   readonly latency: number;
-  /** Settings with which events that were shown can be lost. */
+  /** Settings that can lose events that were already shown. */
   readonly risks: readonly PostgresRisk[];
 }
 

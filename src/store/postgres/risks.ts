@@ -1,4 +1,4 @@
-/** Finds settings of a server with which events that were shown can be lost. */
+/** Finds server settings that can lose events that were already shown. */
 import type { PostgresConnection } from "./connection.ts";
 
 export interface PostgresRisk {

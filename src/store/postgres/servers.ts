@@ -4,7 +4,7 @@ import { connectPostgresClient, DIRECT_SETTING, endPostgresClient, type Postgres
 import { isConnectionLost, isSettingRefused, isTlsUnsupported, noWritableServer, wrongPoolSetting } from "./errors.ts";
 import type { PostgresLocation } from "./location.ts";
 
-/** One for all connections of a store, so that the others start with the server that one has found. */
+/** Shared by all connections of a store, so that each starts with the server that another has found. */
 export class PostgresServers {
   readonly location: PostgresLocation;
   /** The index of the server that was last found. */

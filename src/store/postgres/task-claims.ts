@@ -102,7 +102,7 @@ async function tryClaim(
   } catch (error) {
     if (!isConnectionLost(error)) throw error;
     // Nobody else grants this generation to this owner, so the lease tells whether the claim was committed. If it was not,
-    // the server may still commit it: the caller has to count the lease as abandoned.
+    // the server may still commit it: the caller must treat the lease as abandoned.
     const after = await selectClaimedTask(connection, state.id);
     const isMine = after?.lease?.generation === lease.generation && after.lease.owner === owner;
     if (!isMine) throw error;

@@ -53,7 +53,7 @@ export async function selectHeldTasks(connection: PostgresConnection): Promise<H
   });
 }
 
-/** The conditions are apart, so that each uses its index. */
+/** A union of two conditions, so that each uses its index. */
 const HELD_SQL = `
   select t.id, t.phase, l.owner, l.generation, l.until, l.released from (
     select no, id, phase from @task where not removed and phase in ('preparing', 'running')

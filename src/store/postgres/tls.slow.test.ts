@@ -181,7 +181,7 @@ describe.skipIf(!hasOpenssl || postgresBinaries() === undefined)("a TLS connecti
     await expect(open(urlOf(withClient("stranger"), { user }))).rejects.toMatchObject({ code: "store_unavailable" });
   });
 
-  it("is refused by a server without TLS if the mode asks for it", async () => {
+  it("fails with a server without TLS if the mode requires TLS", async () => {
     await using plain = await startPlainServer();
     const url = `postgres://postgres@127.0.0.1:${plain.port}/postgres?sslmode=require`;
     await expect(open(url)).rejects.toThrow(/has no TLS: enable it on the server, or set sslmode=disable/);

@@ -25,7 +25,7 @@ describe.skipIf(!hasTestPostgres)("watches of a PostgreSQL store", () => {
     expect(await ended).toEqual({ done: true, value: undefined });
   });
 
-  it("find by a poll what no notification told them", async () => {
+  it("find by polling what no notification reported", async () => {
     const options = await schemas.next();
     await using writer = await openPostgresStore(options);
     await using watcher = await openPostgresStore(options, { pollMs: 20 });
@@ -57,7 +57,7 @@ describe.skipIf(!hasTestPostgres)("watches of a PostgreSQL store", () => {
 });
 
 describe("a notification", () => {
-  it("names each log once with its last head, and tells a deletion", () => {
+  it("names each log once with its last head, and names deleted sessions", () => {
     const logs = [
       { kind: "session", id: "ses_\0 a", head: 1 },
       { kind: "session", id: "ses_\0 a", head: 3 },
@@ -69,7 +69,7 @@ describe("a notification", () => {
     expect(parseNotification(payloads[0]!)).toEqual(logs.slice(1));
   });
 
-  it("is split before it is too long, and tells others to read the feed if there is too much", () => {
+  it("is split if it is too long, and asks listeners to read the feed if there are too many", () => {
     const grown = (count: number, id = "ses_") =>
       numbers(1, count).map((index) => ({ kind: "session" as const, id: `${id}${index}`, head: index }));
     const payloads = toNotifications(grown(1_000));

@@ -1,7 +1,7 @@
 /**
- * Wakes followers when logs grow: directly for own commits, by LISTEN for those of other processes, and by polling in
- * any case, because a notification can be lost with its connection. A poll reads what the feed has new, so its cost does
- * not depend on the number of followers.
+ * Wakes followers when logs grow: directly for its own commits, through LISTEN for those of other processes, and always
+ * by polling, because a notification can be lost with its connection. A poll reads what is new in the feed, so its cost
+ * does not depend on the number of followers.
  */
 import { isRookeryError } from "../../domain/index.ts";
 import { LogWatches, type LogGrowth, type LogWatch } from "../log-watches.ts";
@@ -21,7 +21,7 @@ export interface WatcherOptions {
   /** Creates the connection that listens. It is used for nothing else. */
   openListener(events: { onNotification(payload: string): void; onLost(): void }): PostgresConnection;
   readonly schema: string;
-  /** How often the connection that listens is checked while somebody waits, in milliseconds. Default: 10 s. */
+  /** How often the connection that listens is checked while a follower waits, in milliseconds. Default: 10 s. */
   readonly listenCheck?: number | undefined;
   /** How often the feed is read while notifications arrive, in milliseconds. Default: 1 s. */
   readonly pollMs?: number | undefined;
@@ -94,7 +94,7 @@ export class PostgresWatcher {
   }
 
   /**
-   * Starts to listen, and repeats that now and then, because only an answer shows that the connection still works. Does not
+   * Sends LISTEN, and repeats it periodically, because only a response shows that the connection still works. Does not
    * wait: followers poll until notifications arrive.
    */
   #listen(): void {
@@ -115,7 +115,7 @@ export class PostgresWatcher {
   async #runListen(listener: PostgresConnection): Promise<void> {
     try {
       if (!this.#isListening) await listener.run("select 1"); // connects
-      if (!listener.canListen) throw new Error("there is a pooler in between");
+      if (!listener.canListen) throw new Error("a connection pooler does not pass notifications on");
       await listener.run(`listen "${this.#channel}"`);
     } catch {
       this.#isListening = false; // followers poll
@@ -184,7 +184,7 @@ export class PostgresWatcher {
         this.#watches.notifyGrown(logs);
         for (const sessionId of deleted) this.#watches.notifyDeleted(sessionId);
       } catch (error) {
-        // A server that cannot be reached has nothing new. Of other problems, the followers' own reads report the error.
+        // An unreachable server has no new events. Other problems are reported by the followers' own reads.
         if (!isRookeryError(error, "store_unavailable")) this.#watches.wakeAll();
       }
     } while (this.#isCheckWanted);

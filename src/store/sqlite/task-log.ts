@@ -60,7 +60,7 @@ function isDone(state: TaskState | undefined): boolean {
   return state?.phase === "done";
 }
 
-/** Counts what blocks each task, after rows were inserted in another order than tasks were created. */
+/** Counts what blocks each task, after rows were inserted in a different order from that of their creation. */
 export function recountBlocked(db: Database): void {
   db.run(`update task set blocked = (
     select count(*) from need left join task as needed on needed.id = need.needed

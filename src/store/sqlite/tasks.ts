@@ -46,7 +46,7 @@ export function queryTasks(db: Database, query: TaskQuery, readPiece: ReadPiece)
 const LEASE_COLUMNS = ["owner", "generation", "until", "released"].map((name) => `l.${name}`);
 const HELD = `select t.no as no, t.id, t.phase, ${LEASE_COLUMNS.join(", ")}
   from task t left join lease l on l.session_id = t.id where t.removed = 0`;
-/** The conditions are apart, so that each uses its index. */
+/** A union of two conditions, so that each uses its index. */
 const HELD_TASKS = `
   select ${textColumn("id")}, ${textColumn("phase")}, ${textColumn("owner")}, ${numberColumn("generation")},
     ${numberColumn("until")}, ${numberColumn("released")}

@@ -1,5 +1,5 @@
 /**
- * Sends signed requests to one bucket. Every response is bounded in bytes and time; failures that may pass are repeated;
+ * Sends signed requests to one bucket. Every response is bounded in bytes and time; transient failures are retried;
  * redirects are not followed, because that would show a signature to another server.
  */
 import { RookeryError } from "../../../domain/index.ts";
@@ -81,7 +81,7 @@ export class S3Client {
   }
 
   /**
-   * Resolves with the answer, or with a refusal that a repetition does not change. Rejects with `config_invalid` if there
+   * Resolves with the response, or with a refusal that a retry would not change. Rejects with `config_invalid` if there
    * are no credentials, with a `store_*` error after the last retry, or with the reason of the signal.
    */
   async send(request: S3Request, signal: AbortSignal): Promise<S3Answer | S3Refusal> {
@@ -123,7 +123,7 @@ export class S3Client {
       const fix = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or [blobs] credentials_file";
       throw new RookeryError("config_invalid", `there are no credentials for ${this.where}: ${fix}`);
     }
-    const { AwsV4Signer } = await import("aws4fetch"); // only those who use it load it
+    const { AwsV4Signer } = await import("aws4fetch"); // loaded only when it is used
     const { accessKeyId, secretAccessKey, sessionToken } = credentials;
     const signer = new AwsV4Signer({
       method,

@@ -1,4 +1,4 @@
-/** Converts responses of S3 and failed connections to errors with a fix. No other file knows the codes of S3. */
+/** Converts responses of S3 and failed connections to errors with a fix. Only this file knows the error codes of S3. */
 import { messageOf, RookeryError, type ErrorCode } from "../../../domain/index.ts";
 
 /** The parts of a response that say what went wrong. No message of the server is kept: it may repeat a token. */
@@ -122,7 +122,7 @@ export function toConnectionError(error: unknown, where: string): RookeryError {
   return new RookeryError("store_unavailable", `${problem} (${detail})`, { cause: error });
 }
 
-/** A certificate does not become valid soon. */
+/** Not retried, because a certificate does not become valid soon. */
 export function isTransientConnectionError(error: unknown): boolean {
   return !TLS_CODES.test(readCode(error instanceof Error && error.cause !== undefined ? error.cause : error));
 }

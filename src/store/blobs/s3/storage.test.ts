@@ -176,27 +176,27 @@ describe("does not believe a server that", () => {
     "sends other bytes of the right size": [
       (response) => response.writeHead(200, { "content-length": BYTES.length }).end(randomBytes(BYTES.length)),
       "log_corrupt",
-      /has 300000 bytes with another hash/,
+      /has 300000 bytes with a different hash/,
     ],
     "declares and sends fewer bytes": [
       (response) => response.writeHead(200, { "content-length": 10 }).end(BYTES.subarray(0, 10)),
       "log_corrupt",
-      /has 10 bytes with another hash/,
+      /has 10 bytes with a different hash/,
     ],
     "sends more bytes": [
       (response) => response.writeHead(200).end(Buffer.concat([BYTES, BYTES])),
       "log_corrupt",
-      /has 600000 bytes with another hash/,
+      /has 600000 bytes with a different hash/,
     ],
     "sends an error document with status 200": [
       (response) => sendS3Error(response, 200, "InternalError"),
       "log_corrupt",
-      /with another hash/,
+      /with a different hash/,
     ],
     "sends a page with status 200 and no length": [
       (response) => response.writeHead(200).end("<html>Welcome to the hotel's network</html>"),
       "log_corrupt",
-      /has 43 bytes with another hash/,
+      /has 43 bytes with a different hash/,
     ],
     "sends nothing with status 204": [(response) => response.writeHead(204).end(), "log_corrupt", /has 0 bytes/],
     "ends the body too early": [
@@ -240,7 +240,7 @@ describe("does not believe a server that", () => {
     };
     const { code, message } = await failure(storage().get(REF.hash, signal));
     expect(code).toBe("log_corrupt");
-    expect(message).toMatch(/is larger than 64 MB, which no blob is/);
+    expect(message).toMatch(/is larger than 64 MB, the maximum size of a blob/);
     expect(sent).toBeLessThan(100);
     expect(server.requests).toHaveLength(1);
   });
@@ -306,7 +306,7 @@ describe("does not believe a server that", () => {
     const { code, message } = await failure(storage({ url }).get(REF.hash, signal));
     other.close();
     expect(["store_unavailable", "log_corrupt"]).toContain(code);
-    expect(message).toMatch(/^cannot reach the bucket test-bucket .* is correct|has 10 bytes with another hash/);
+    expect(message).toMatch(/^cannot reach the bucket test-bucket .* is correct|has 10 bytes with a different hash/);
   });
 
   it("speaks no TLS, without a retry", async () => {
@@ -407,6 +407,6 @@ describe("the probe", () => {
       response.writeHead(200).end("other");
       return true;
     };
-    expect((await failure(storage().probe(signal))).message).toMatch(/returned other bytes than it was given/);
+    expect((await failure(storage().probe(signal))).message).toMatch(/returned different bytes than it had received/);
   });
 });

@@ -1,4 +1,4 @@
-/** Keeps blobs as objects of an S3-compatible bucket, and trusts none of its answers. */
+/** Keeps blobs as objects of an S3-compatible bucket, and verifies everything that it returns. */
 import { createHash, randomBytes } from "node:crypto";
 import { RookeryError, type BlobRef } from "../../../domain/index.ts";
 import { MAX_BLOB_BYTES, nameBlob } from "../../blob.ts";
@@ -18,7 +18,7 @@ export class S3BlobStorage implements BlobStorage {
     this.#client = new S3Client(options);
   }
 
-  /** Asks for the size afterwards: an address that is no S3 server may accept everything. */
+  /** Checks the size afterwards, because a server that is not S3 may accept everything. */
   async put(ref: BlobRef, bytes: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<void> {
     await this.#putObject(toKey(ref.hash), bytes, signal);
     const head = { method: "HEAD", key: toKey(ref.hash), bodyHash: EMPTY_HASH, maxBytes: MAX_IGNORED_BYTES } as const;
@@ -36,7 +36,7 @@ export class S3BlobStorage implements BlobStorage {
     if (bytes === undefined) return undefined;
     const found = nameBlob(bytes);
     if (found.hash === hash) return bytes;
-    const problem = `the object of blob ${hash} in ${this.#client.where} has ${found.size} bytes with another hash`;
+    const problem = `the object of blob ${hash} in ${this.#client.where} has ${found.size} bytes with a different hash`;
     throw new RookeryError("log_corrupt", `${problem}: restore the object, or check that the endpoint speaks S3`);
   }
 
@@ -48,7 +48,7 @@ export class S3BlobStorage implements BlobStorage {
     await this.#putObject(key, bytes, signal);
     const read = await this.#getObject(key, signal);
     if (read === undefined || !bytes.equals(read)) {
-      const problem = `${this.#client.where} returned other bytes than it was given`;
+      const problem = `${this.#client.where} returned different bytes than it had received`;
       throw new RookeryError("store_unavailable", `${problem}: check that the endpoint in [blobs] url speaks S3`);
     }
     const deletion = { method: "DELETE", key, bodyHash: EMPTY_HASH, maxBytes: MAX_IGNORED_BYTES } as const;
@@ -72,7 +72,7 @@ export class S3BlobStorage implements BlobStorage {
   }
 
   #refuseOversized(key: string): never {
-    const problem = `the object ${key} in ${this.#client.where} is larger than 64 MB, which no blob is`;
+    const problem = `the object ${key} in ${this.#client.where} is larger than 64 MB, the maximum size of a blob`;
     throw new RookeryError("log_corrupt", `${problem}: restore the object, or check that the endpoint speaks S3`);
   }
 }
@@ -82,7 +82,7 @@ export interface S3ProbeReport {
   readonly where: string;
   /** The duration of the three requests in milliseconds. */
   readonly latency: number;
-  /** The key of the object if it could not be deleted, which only this check needs. */
+  /** The key of the object, if it could not be deleted. Only this check deletes objects. */
   readonly remaining: string | undefined;
 }
 

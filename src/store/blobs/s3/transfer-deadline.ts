@@ -1,4 +1,4 @@
-/** Ends a transfer that does not start or is too slow, however long it drips. */
+/** Ends a transfer that does not start or is too slow, even if single bytes keep arriving. */
 
 export interface TransferLimits {
   /** How long a transfer may take in addition to the time for its bytes, in milliseconds. */
@@ -7,7 +7,7 @@ export interface TransferLimits {
   readonly bytesPerSecond: number;
 }
 
-/** A signal that fires when the transfer is late: each byte that was sent or received prolongs it a little. */
+/** A signal that fires when the transfer is late: each byte that is sent or received extends the deadline a little. */
 export class TransferDeadline implements Disposable {
   readonly signal: AbortSignal;
   readonly #limits: TransferLimits;
