@@ -162,14 +162,14 @@ export class Rookery implements AsyncDisposable {
     return this.#workers.run(options);
   }
 
-  /** Lists the workers of all hosts, also those that are lost. */
+  /** Lists the workers of all hosts, including lost ones. */
   async workers(): Promise<readonly WorkerView[]> {
     return this.#workers.list();
   }
 
   /**
-   * Asks a worker, or all workers of a host, to drain (take nothing new and finish what runs) or to stop (hand over what
-   * runs). They notice it within seconds. Resolves with these workers. Rejects with `worker_not_found`.
+   * Asks a worker, or all workers of a host, to drain (take no new work and finish what runs) or to stop (hand over
+   * what runs). They notice it within seconds. Resolves with these workers. Rejects with `worker_not_found`.
    */
   async askWorkers(idOrHost: string, request: WorkerRequest): Promise<readonly WorkerView[]> {
     checkWorkerRequest(idOrHost, request);

@@ -60,7 +60,7 @@ it.each([
   expect(parseByteSize(text)).toBe(size);
 });
 
-it("takes the keys of Rookery's own variables, then of the file, then of the variables of AWS", async () => {
+it("prefers the keys in Rookery's own variables, then the file, then the variables of AWS", async () => {
   await using folder = await temporaryFolder();
   const plain = await userWith(folder.path, `[blobs]\nurl = "${URL}"\n`);
   const credentials = async (env: Record<string, string>) => (await readBlobsConfig(env))?.readCredentials();
@@ -106,7 +106,7 @@ it("ignores the table in a trusted repository", async () => {
   expect(values).toMatchObject([{ key: "blobs.url", value: "s3://bucket/team?…", applies: false }]);
 });
 
-it("gives no child the keys that blobs use, and leaves others as they are", async () => {
+it("withholds the keys of blobs from children, and leaves other variables as they are", async () => {
   await using folder = await temporaryFolder();
   const env = { ...(await userWith(folder.path, `[blobs]\nurl = "${URL}"\n`)), ...AWS };
   const names = async (all: Record<string, string>, needs: "claude" | "any") =>

@@ -1,4 +1,4 @@
-/** Where large blobs are: in S3-compatible storage if the user's file or the environment names it. */
+/** Decides where large blobs are stored: in S3-compatible storage if the user's file or the environment names it. */
 import { dirname, resolve } from "node:path";
 import { RookeryError } from "../domain/errors.ts";
 import type { EnvironmentVariables } from "../stdx/environment.ts";
@@ -43,8 +43,8 @@ type CredentialVariables = Readonly<Record<keyof BlobCredentials, string>>;
 
 /**
  * `ROOKERY_BLOBS_URL` and `ROOKERY_BLOBS_OVER` win over `[blobs]` of the user's file. A repository cannot choose the
- * storage. The keys are in variables that start with ROOKERY_BLOBS, in the file, or in variables that start with AWS; the
- * first of them counts. Undefined if blobs stay in the store. Rejects with `config_invalid`.
+ * storage. The keys come from the first of these that is set: variables that start with ROOKERY_BLOBS, the file,
+ * variables that start with AWS. Undefined if blobs stay in the store. Rejects with `config_invalid`.
  */
 export async function readBlobsConfig(env: EnvironmentVariables): Promise<BlobsConfig | undefined> {
   const table = await readUserTable(env, "blobs");

@@ -68,7 +68,10 @@ function describeValues(files: readonly DescribedFile[], isUntrusted: boolean): 
   return values.sort((one, other) => (one.key === other.key ? 0 : one.key < other.key ? -1 : 1));
 }
 
-/** The limit of all repositories together, and where the log, its blobs and telemetry go, which none of them may change. */
+/**
+ * Settings that no repository may change: the limit of all repositories together, and where the log, its blobs and
+ * telemetry go.
+ */
 function isUserOnly(key: string): boolean {
   return key === "defaults.max_running" || /^(store|blobs|telemetry)\./.test(key);
 }

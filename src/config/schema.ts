@@ -359,7 +359,7 @@ export const ConfigTable = z.strictObject({
     .optional(),
   lease: z
     .strictObject({
-      /** How long a session or task of a dead host is out of reach, in seconds. Default: 30. */
+      /** How long a session or task of a dead host stays unavailable, in seconds. Default: 30. */
       ttl: z.number().min(1).max(3_600).optional(),
       /** How often a lease is renewed, in seconds. Default: a third of `ttl`. */
       renew: z.number().positive().optional(),

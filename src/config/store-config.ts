@@ -30,7 +30,7 @@ export async function readStoreConfig(env: EnvironmentVariables): Promise<StoreC
 
 type DatabaseAccess = Omit<StoreConfig, "url" | "listenUrl">;
 
-/** The schema and the password for a database whose URL is given otherwise. Rejects with `config_invalid`. */
+/** The schema and the password for a database whose URL comes from elsewhere. Rejects with `config_invalid`. */
 export async function readDatabaseAccess(env: EnvironmentVariables): Promise<DatabaseAccess> {
   return readAccess(env, await readUserTable(env, "store"));
 }

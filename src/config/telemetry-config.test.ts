@@ -22,7 +22,7 @@ async function configure(text: string): Promise<void> {
 }
 
 describe("telemetry", () => {
-  it("is off without an endpoint, and if it is disabled", async () => {
+  it("is off without an endpoint or if it is disabled", async () => {
     expect(await read()).toBeUndefined();
     expect(await read({ OTEL_SERVICE_NAME: "a", OTEL_EXPORTER_OTLP_ENDPOINT: "" })).toBeUndefined();
     expect(await read({ OTEL_EXPORTER_OTLP_ENDPOINT: BASE, OTEL_SDK_DISABLED: "true" })).toBeUndefined();
@@ -61,7 +61,7 @@ describe("telemetry", () => {
     });
   });
 
-  it("follows the user's file, and the variables win", async () => {
+  it("reads the user's file, and prefers the variables", async () => {
     await configure(`[telemetry]\nendpoint = "${BASE}"\nservice_name = "nest"\nmetrics = false\ncontent = true\n`);
     const config = await read();
     expect(config).toMatchObject({ serviceName: "nest", content: true, traces: { url: `${BASE}/v1/traces` } });
@@ -79,7 +79,7 @@ describe("telemetry", () => {
     [{ OTEL_EXPORTER_OTLP_HEADERS: "key=secret%0d%0ainjected" }, /a part of OTEL_EXPORTER_OTLP_HEADERS is ignored/],
     [{ OTEL_BSP_MAX_QUEUE_SIZE: "-1" }, /OTEL_BSP_MAX_QUEUE_SIZE is ignored/],
     [{ OTEL_TRACES_SAMPLER: "jaeger_remote" }, /OTEL_TRACES_SAMPLER is ignored/],
-  ])("says what it ignores, without values: %j", async (extra, message) => {
+  ])("names ignored settings without their values: %j", async (extra, message) => {
     const config = await read({ OTEL_EXPORTER_OTLP_ENDPOINT: BASE, ...extra });
     expect(config?.problems.join("\n")).toMatch(message);
     expect(config?.problems.join("\n")).not.toContain("secret");

@@ -30,7 +30,7 @@ export interface TelemetryConfig {
 
 /**
  * The environment wins over `[telemetry]` of the user's file. A repository cannot choose where traces go. Undefined if
- * nothing is exported, which is found out without parsing anything. Rejects with `config_invalid`.
+ * nothing is exported; in that case it parses no file. Rejects with `config_invalid`.
  */
 export async function readTelemetryConfig(env: EnvironmentVariables): Promise<TelemetryConfig | undefined> {
   if (env["OTEL_SDK_DISABLED"]?.toLowerCase() === "true") return undefined;

@@ -43,7 +43,7 @@ it.each([
   expect(childEnvironment({ [name]: "secret" })).toEqual({});
 });
 
-it("withholds what reaches a collector of telemetry from every child, unless the user passes it", () => {
+it("withholds the variables of a telemetry collector from every child, unless the user passes them", () => {
   const env = {
     OTEL_EXPORTER_OTLP_HEADERS: "authorization=secret",
     OTEL_EXPORTER_OTLP_METRICS_HEADERS: "authorization=secret",

@@ -10,7 +10,7 @@ const ROOKERY_PREFIX = "ROOKERY";
 const ROOKERY_BRIDGE = "ROOKERY_MCP_BRIDGE";
 /** May contain a password. */
 const ROOKERY_STORE_URLS = ["ROOKERY_STORE_URL", "ROOKERY_STORE_LISTEN_URL"];
-/** Without the keys, which no child gets, a Rookery in a child could not use it. */
+/** A Rookery in a child could not use it, because no child gets the keys. */
 const ROOKERY_BLOBS_URL = "ROOKERY_BLOBS_URL";
 
 /**
@@ -81,7 +81,7 @@ export function isRookerySecret(name: string): boolean {
 const TELEMETRY_HEADERS = /^OTEL_EXPORTER_OTLP_(\w+_)?HEADERS$/i;
 const TELEMETRY_ENDPOINT = /^OTEL_EXPORTER_OTLP_(\w+_)?ENDPOINT$/i;
 
-/** True if no child gets the variable unless the user passes it by name: no agent needs it, whatever its vendor. */
+/** True if no child gets the variable unless the user passes it by name, because no agent needs it. */
 export function isTelemetrySecret(name: string, value = ""): boolean {
   return TELEMETRY_HEADERS.test(name) || (TELEMETRY_ENDPOINT.test(name) && /^\s*\w+:\/\/[^/]*@/.test(value));
 }

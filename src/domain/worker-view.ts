@@ -3,8 +3,8 @@ import type { TaskState } from "./task/state.ts";
 import type { StoredWorker, WorkerKind } from "./worker.ts";
 
 /**
- * `draining`: takes nothing new. `stopping`: hands over what runs. `stopped`: ended in an orderly way a moment ago.
- * `lost`: has not renewed its record; its host or process is gone, or cut off.
+ * `draining`: takes no new work. `stopping`: hands over what runs. `stopped`: shut down a moment ago. `lost`: has not
+ * renewed its record; its host or process is gone, or cut off.
  */
 export const WORKER_STATUSES = ["ready", "draining", "stopping", "stopped", "lost"] as const;
 export type WorkerStatus = (typeof WORKER_STATUSES)[number];
@@ -29,11 +29,11 @@ export interface WorkerView {
   readonly running: readonly { readonly id: string; readonly agent: string; readonly title: string }[];
   /** How many more tasks it can take now. */
   readonly free: number;
-  /** Sessions that it drives, without those of tasks. */
+  /** Sessions that it drives, not counting those of tasks. */
   readonly sessions: number;
 }
 
-/** `busy`: the tasks that are being prepared or running. Stopped workers are left out when their time is over. */
+/** `busy`: the tasks that are being prepared or running. Stopped workers are left out after `until`. */
 export function buildWorkerViews(
   workers: readonly StoredWorker[],
   busy: readonly TaskState[],

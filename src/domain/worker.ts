@@ -1,16 +1,16 @@
 /**
  * The port of worker records: which processes drive sessions and run tasks, on which hosts, and what operators ask of
- * them. A worker renews its record; a record that is not renewed until its `until` is that of a lost worker.
+ * them. A worker renews its record; it counts as lost if the record is not renewed before `until`.
  */
 
 export const WORKER_KINDS = ["worker", "serve"] as const;
 export type WorkerKind = (typeof WORKER_KINDS)[number];
 
-/** `drain`: take nothing new, finish what runs, then exit. `stop`: hand over what runs, then exit. */
+/** `drain`: take no new work, finish what runs, then exit. `stop`: hand over what runs, then exit. */
 export const WORKER_REQUESTS = ["drain", "stop"] as const;
 export type WorkerRequest = (typeof WORKER_REQUESTS)[number];
 
-/** What a worker says about itself. */
+/** What a worker reports about itself. */
 export interface WorkerRecord {
   readonly id: string;
   readonly kind: WorkerKind;
@@ -33,9 +33,9 @@ export interface WorkerRecord {
   readonly mirrors: boolean;
   /** How many tasks it runs at once. 0 if it runs none. */
   readonly maxRunning: number;
-  /** Sessions that it drives, without those of tasks. */
+  /** Sessions that it drives, not counting those of tasks. */
   readonly sessions: number;
-  /** `stopped`: the process has ended in an orderly way and may come back. */
+  /** `stopped`: the process has shut down and may be started again. */
   readonly state: "ready" | "draining" | "stopped";
 }
 
@@ -44,7 +44,7 @@ export interface StoredWorker extends WorkerRecord {
   /** When the record was last renewed, and when the worker counts as lost. Milliseconds since the epoch. */
   readonly heartbeat: number;
   readonly until: number;
-  /** What an operator asks of it. */
+  /** What an operator has asked it to do. */
   readonly request?: WorkerRequest | undefined;
 }
 
@@ -64,7 +64,7 @@ export interface WorkerStore {
 
   /**
    * A value that all processes of the store agree on, such as the duration of leases. Resolves with the current value;
-   * if there is none, `value` becomes it. With `replace`, `value` becomes it in any case.
+   * if there is none, `value` becomes it. With `replace`, `value` always becomes it.
    */
   agreeOnSetting(setting: SharedSetting): Promise<string>;
 }

@@ -98,7 +98,7 @@ async function runMerge(
 }
 
 function formatUnreachable({ id, merge }: TaskState, message: string): string {
-  return `task ${id} is not merged into ${merge?.into ?? "its base"} yet: ${message}; a process that runs tasks tries again until it is`;
+  return `task ${id} is not merged into ${merge?.into ?? "its base"} yet: ${message}; a process that runs tasks will try again`;
 }
 
 /**
@@ -142,7 +142,7 @@ export async function withdrawMerge(
     if (opened !== undefined && (await recordIfPublished(writer, opened)) !== undefined) return;
   } catch (error) {
     if (!isRookeryError(error, "remote_unreachable")) throw error;
-    message = `${message}; the remote could not be asked whether it has ${left.commit ?? "the merge"}: ${error.message}`;
+    message = `${message}; it is unknown whether the remote has ${left.commit ?? "the merge"}: ${error.message}`;
   }
   await writer.write({ type: "merge.ended", mergeId: left.mergeId, outcome: "failed", message });
 }

@@ -51,7 +51,7 @@ export interface MirrorSettings {
   readonly forNewTasks: boolean;
   /** How often the work of a running task is saved, in milliseconds. */
   readonly saveMs: number;
-  /** Trusts in the mirror of a repository what the user trusts in the repository, as far as it is the same. */
+  /** Copies the trust of a repository to its mirror, for files with the same content. */
   copyTrust(repository: string, mirror: string): Promise<void>;
 }
 
@@ -68,7 +68,7 @@ export interface TaskRepository {
   readonly mirror?: TaskMirror | undefined;
 }
 
-/** What says where the repository of a task is. */
+/** The parts of a task that say where its repository is. */
 export type RepositorySpec = Pick<TaskSpec, "repository" | "remote">;
 
 /** Opens repositories, each only once, because its locks are shared. */

@@ -11,5 +11,5 @@ export function requireReachable(state: TaskState, host: string | undefined): vo
   if (isReachableTask(state, host)) return;
   const { id, spec } = state;
   const where = `the repository of task ${id} has no remote and is on host ${spec.host ?? "unknown"}`;
-  throw new RookeryError("other_host", `${where}, not on this host (${host ?? "unknown"}): run this there`);
+  throw new RookeryError("other_host", `${where}, not on this host (${host ?? "unknown"}): run this command there`);
 }

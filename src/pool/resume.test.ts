@@ -50,7 +50,7 @@ it("does not count a turn of the user in the session of a stopped task as the ta
   ]);
 });
 
-it("waits for the lease of a session that a process of a dead host left", async () => {
+it("waits until the lease of a dead host on the session expires", async () => {
   await using s = await openScene();
   s.run();
   const sessionId = await stopped(s, "half");

@@ -14,7 +14,7 @@ export interface RunTasks {
   /** Runs only this task and resolves when it has ended. Default: runs all tasks until the signal aborts. */
   readonly only?: string | undefined;
   readonly signal: AbortSignal;
-  /** Takes no more tasks when it aborts, and resolves when the running ones have ended. */
+  /** When it aborts, takes no more tasks, and resolves after the running ones have ended. */
   readonly drain?: AbortSignal | undefined;
   /** How many tasks this call runs at once. Default: the limit of all processes, `defaults.max_running`. */
   readonly maxRunning?: number | undefined;
@@ -24,9 +24,9 @@ export interface RunTasks {
   readonly onProblem?: ((error: unknown) => void) | undefined;
 }
 
-/** How often to look without a change: a task may start because its time has come. */
+/** How often to check without a change, because a task may be due. */
 const LOOK_MS = 1_000;
-/** How often to look at most because of changes by other processes. Those by this process are seen immediately. */
+/** The minimum time between two checks because of other processes. Changes by this process are seen immediately. */
 const MIN_LOOK_MS = 200;
 const RECOVER_MS = 2_000;
 /** How long to wait after a failure of the log or the configuration. */
@@ -148,7 +148,7 @@ export class Scheduler {
       });
   }
 
-  /** Looks when the log of a task has grown, at most every MIN_LOOK_MS. Never rejects. */
+  /** Checks for tasks when the log of a task has grown, at most every MIN_LOOK_MS. Never rejects. */
   async #watchTasks(signal: AbortSignal): Promise<void> {
     const onChange = async (): Promise<void> => {
       const restMs = this.#lookedAt + MIN_LOOK_MS - performance.now();

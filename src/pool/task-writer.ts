@@ -31,7 +31,7 @@ export interface TaskWriter extends AsyncDisposable {
   write(...bodies: TaskEventBody[]): Promise<TaskState>;
   /** Reads the events that other processes appended. */
   refresh(): Promise<TaskState>;
-  /** Like `refresh`, if the log has this head and our own events are not the reason. */
+  /** Like `refresh`, but does nothing if our own events explain this head. */
   catchUpTo(head: number): Promise<TaskState>;
 }
 

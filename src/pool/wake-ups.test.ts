@@ -6,7 +6,7 @@ import { createTask, numbers } from "../store/contract/scene.ts";
 import { openMemoryStore } from "../store/index.ts";
 import { openScene } from "./test-scene.ts";
 
-it("sends no query for each task while nothing happens", async () => {
+it("sends no queries per task while nothing happens", async () => {
   await using s = await openScene();
   await using store = openMemoryStore();
   const { pid, startTime } = ownIdentity();

@@ -1,6 +1,6 @@
 /**
- * The record of a worker: registers this process in the store, renews the record, obeys what operators ask through it,
- * and knows the other workers.
+ * The record of a worker: registers this process in the store, renews the record, follows the requests of operators in
+ * it, and lists the other workers.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import {
@@ -27,7 +27,7 @@ export interface WorkerParts {
   readonly leaseTiming?: LeaseTiming | undefined;
   /** Checks which agents can run on this host. */
   readAgents(): Promise<AgentReadiness>;
-  /** How many sessions this process drives, without those of tasks. */
+  /** How many sessions this process drives, not counting those of tasks. */
   countSessions(): number;
 }
 
@@ -62,7 +62,7 @@ export class Worker implements AsyncDisposable {
   #timer: NodeJS.Timeout | undefined;
   #beating: Promise<void> | undefined;
   #hasReported = false;
-  /** An operator asked it to end, so it will not come back. */
+  /** An operator asked it to exit, so it will not be restarted. */
   #isAsked = false;
   #closed = false;
 
@@ -94,7 +94,7 @@ export class Worker implements AsyncDisposable {
     return this.#id;
   }
 
-  /** Aborts when the worker has to take nothing new. */
+  /** Aborts when the worker must not take new work. */
   get draining(): AbortSignal {
     return this.#drain.signal;
   }
@@ -116,8 +116,8 @@ export class Worker implements AsyncDisposable {
   }
 
   /**
-   * Ends the renewals. The record stays for a while, because the worker may be restarted, unless an operator asked for
-   * the end.
+   * Ends the renewals. Keeps the record for a while, because the worker may be restarted, unless an operator asked it
+   * to exit.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#closed) return;
@@ -137,7 +137,7 @@ export class Worker implements AsyncDisposable {
     if (!this.#closed) this.#timer = setTimeout(() => void this.#beat(), this.#timing.beatMs).unref();
   }
 
-  /** Failures of the store are left to the next beat: what runs has leases, and those report them. */
+  /** Ignores failures of the store until the next renewal: the leases of running work report them. */
   #beat(): Promise<void> {
     clearTimeout(this.#timer);
     this.#beating ??= this.#renew()
@@ -218,8 +218,8 @@ export class Worker implements AsyncDisposable {
   }
 
   /**
-   * A record of the host ID on another machine may be that of a worker that died a moment ago. Only one that is renewed
-   * while this one waits proves that there are two machines.
+   * A record with this host ID on another machine may be left from a worker that died a moment ago. Only a record that
+   * is renewed while this worker waits proves that there are two machines.
    */
   async #refuseSharedHost(): Promise<void> {
     const { store, clock } = this.#parts;
@@ -245,7 +245,7 @@ export class Worker implements AsyncDisposable {
     );
   }
 
-  /** Removes the records of workers of this host that are certainly gone. */
+  /** Removes the records of dead workers of this host. */
   async #removePredecessors(): Promise<void> {
     const { host } = this.#options;
     const gone = this.#others.filter(

@@ -22,7 +22,7 @@ export async function openConfiguredStore(
 ): Promise<ConfiguredStore> {
   if (chosen !== undefined) return { store: await openStoreFile(home), isShared: false };
   const blobs = await readBlobsConfig(env);
-  // Only those who use it load it. Loaded first, so that a wrong URL leaves no open store.
+  // Loaded only if it is configured. Loaded before the store, so that a wrong URL leaves no store open.
   const connectBlobs = blobs && (await import("../store/blobs/s3/open.ts")).connectS3Blobs(blobs);
   const { store, isShared } = await openConfiguredLog(env, home);
   return { store: connectBlobs === undefined ? store : connectBlobs(store), isShared };

@@ -15,7 +15,7 @@ export interface HostInputsOptions {
   openSession(id: string): Promise<Session>;
   /** Opens no more sessions, and ends when those that are open are idle. */
   readonly drain: AbortSignal;
-  /** Leaves the sessions, as a server does that stops. */
+  /** Leaves the sessions, like a server that stops. */
   readonly signal: AbortSignal;
   readonly onProblem: (error: unknown) => void;
 }
@@ -30,7 +30,7 @@ export async function deliverHostInputs(options: HostInputsOptions): Promise<voi
   const { store, drain, onProblem } = options;
   const signal = AbortSignal.any([drain, options.signal]);
   const open = new Map<string, Promise<void>>();
-  /** Sessions that got another input while they were open: it may have arrived after the last look at their queue. */
+  /** Sessions that got another input while they were open. It may have arrived after their queue was last checked. */
   const again = new Set<string>();
   const deliver = (sessionId: string): void => {
     if (open.has(sessionId)) return void again.add(sessionId);

@@ -1,4 +1,7 @@
-/** Makes all processes of a shared store use the same lease timing, because each judges the leases of the others by it. */
+/**
+ * Makes all processes of a shared store use the same lease timing, because each process uses it to decide whether the
+ * leases of others have expired.
+ */
 import type { LeaseConfig } from "../config/index.ts";
 import { RookeryError, type Store } from "../domain/index.ts";
 import { DEFAULT_LEASE_TIMING, type LeaseTiming } from "../session/index.ts";

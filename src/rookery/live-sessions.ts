@@ -24,7 +24,7 @@ export class LiveSessions {
     this.#authorizer = authorizer;
   }
 
-  /** How many sessions this process drives, without those of tasks. */
+  /** How many sessions this process drives, not counting those of tasks. */
   get count(): number {
     return [...this.#sessions].filter(({ state }) => state.task === undefined).length;
   }

@@ -28,7 +28,7 @@ export interface RunWorkerOptions {
   readonly agents?: readonly string[] | undefined;
   /** Ends the worker. */
   readonly signal: AbortSignal;
-  /** How long running tasks may go on after the signal, before they are queued again, in milliseconds. Default: 0. */
+  /** How long running tasks may continue after the signal before they are queued again, in milliseconds. Default: 0. */
   readonly drainTimeoutMs?: number | undefined;
   /** Called when the worker is registered. */
   readonly onStarted?: ((worker: { readonly id: string; readonly host: string }) => void) | undefined;

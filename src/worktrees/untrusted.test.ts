@@ -143,7 +143,7 @@ describe("does not run a program that is named", () => {
   });
 });
 
-describe("fetching and pushing run no program that is named", () => {
+describe("fetching and pushing run no program that is configured", () => {
   /** Runs every feature that contacts a remote, on two hosts. */
   async function runEveryRemoteFeature(scene: RemoteScene, spoil: (mirror: Mirror) => Promise<void>): Promise<void> {
     const task = { id: "t1", createdAt: "2026-01-01T00:00:00.000Z" };

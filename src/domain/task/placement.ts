@@ -2,7 +2,7 @@
 import type { WorkerRecord } from "../worker.ts";
 import type { TaskSpec } from "./spec.ts";
 
-/** What a task needs of a worker, beside the agent of its first stage. */
+/** What a task requires of a worker, in addition to the agent of its first stage. */
 export interface TaskPlacement {
   /** The host that has the repository. Undefined if the store belongs to one host. */
   readonly host?: string | undefined;

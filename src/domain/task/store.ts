@@ -22,8 +22,8 @@ export interface TaskStore {
   /** Like `SessionStore.watchHead`. */
   watchTaskHead(query: TaskFollowQuery): AsyncIterable<number>;
   /**
-   * Yields at once, and then whenever the log of a task may have grown, by any process. Several changes may be one. Does
-   * not keep the process alive.
+   * Yields at once, and then whenever the log of a task may have grown, by any process. Several changes may be
+   * combined. Does not keep the process alive.
    */
   watchTasks(query?: { readonly signal?: AbortSignal | undefined }): AsyncIterable<undefined>;
   task(taskId: string): Promise<TaskState | undefined>;
@@ -32,8 +32,8 @@ export interface TaskStore {
   /** Counts the tasks in each phase, without removed ones. */
   countTasks(): Promise<Readonly<Record<TaskPhase, number>>>;
   /**
-   * Lists the tasks that a process must hold: those that are being prepared, run, or have an open merge. Without removed
-   * ones; at most MAX_PAGE.
+   * Lists the tasks that a process must hold: those that are being prepared, are running, or have an open merge.
+   * Excludes removed tasks. At most MAX_PAGE.
    */
   heldTasks(): Promise<readonly HeldTask[]>;
   /**

@@ -4,7 +4,9 @@ import { WorkInProgress, type Worktree } from "../../worktrees/index.ts";
 import type { PoolParts, TaskMirror } from "../parts.ts";
 import type { TaskWriter } from "../task-writer.ts";
 
-/** A stage waits no longer for an unreachable remote, and the end of a run still less: the process may be asked to stop. */
+/**
+ * How long a stage waits for an unreachable remote. The end of a run waits less, because the process may be stopping.
+ */
 const TIMEOUT_MS = 30_000;
 const LAST_TIMEOUT_MS = 10_000;
 const MAX_NAMED = 5;
@@ -31,7 +33,7 @@ export class ProgressSaver implements AsyncDisposable {
   #last: Promise<void> = Promise.resolve();
   #isSaving = false;
   #isSuperseded = false;
-  /** What the log already says, to say it once. */
+  /** Problems that are already in the log, so that each is recorded once. */
   #problem = "";
   #omitted = "";
 
@@ -51,7 +53,7 @@ export class ProgressSaver implements AsyncDisposable {
     return this.#last;
   }
 
-  /** Saves once more, unless another process has the task by now. */
+  /** Saves once more, unless another process has taken the task. */
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
     await this.save(LAST_TIMEOUT_MS);
@@ -92,7 +94,7 @@ export class ProgressSaver implements AsyncDisposable {
     const code = isRookeryError(error) ? error.code : "internal";
     if (this.#problem === code) return;
     this.#problem = code;
-    const message = `work in progress could not be saved and is only on this host until it can: ${messageOf(error)}`;
+    const message = `work in progress could not be saved, so it is only on this host: ${messageOf(error)}`;
     await writer.write({ type: "notice", level: "warning", code, message });
   }
 

@@ -6,7 +6,7 @@ import type { TaskWriter } from "../task-writer.ts";
 
 export interface TakenOver {
   readonly worktree: Worktree;
-  /** The copy of the snapshot that this host has put in its place on the remote. */
+  /** The copy of the snapshot with which this host has replaced it on the remote. */
   readonly snapshot: string;
 }
 
@@ -24,7 +24,7 @@ export function isOnAnotherHost({ worktree }: Pick<TaskState, "worktree">, host:
 
 export function worktreeElsewhere({ id, worktree }: Pick<TaskState, "id" | "worktree">): RookeryError {
   const where = `the worktree of task ${id} is on host ${worktree?.host ?? "unknown"}, at ${worktree?.path ?? ""}`;
-  return new RookeryError("other_host", `${where}; run this there`);
+  return new RookeryError("other_host", `${where}; run this command there`);
 }
 
 /**
@@ -39,7 +39,7 @@ export async function takeOverWorktree(context: TakeOverContext): Promise<TakenO
   const message = `Work in progress of task ${id}, taken over by ${parts.host ?? "this host"}\n`;
   const snapshot = await claimWorkInProgress(mirror, { id, createdAt }, { message, signal });
   if (snapshot === undefined) {
-    const text = `the remote has no work of task ${id} from host ${from}, so it starts from ${known.base} again`;
+    const text = `the remote has no work of task ${id} from host ${from}, so the task starts again from ${known.base}`;
     await writer.write({ type: "notice", level: "warning", code: "worktree_missing", message: text });
     return undefined;
   }

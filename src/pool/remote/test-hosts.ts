@@ -17,7 +17,7 @@ import {
 import { takeEveryTask } from "./test-placement.ts";
 
 const IDENTITY = "[user]\n\tname = Rookery Test\n\temail = test@rookery.invalid\n";
-/** Runs the lines of the prompt that start with `run:` and ignores the rest, also in a resume prompt. */
+/** Runs the lines of the prompt that start with `run:` and ignores the rest. Works for resume prompts too. */
 const AGENT = `printf '%s\\n' "$1" | sed -n 's/^run: //p' > "$TMPDIR/script.$$"; sh "$TMPDIR/script.$$"`;
 
 export interface PoolHost {
@@ -25,7 +25,7 @@ export interface PoolHost {
   readonly root: string;
   readonly env: Readonly<Record<string, string>>;
   readonly rookery: Rookery;
-  /** Runs queued tasks, also those of other hosts, until the returned function is called. */
+  /** Runs queued tasks, including those of other hosts, until the returned function is called. */
   run(only?: string): () => Promise<void>;
   /** Opens Rookery once more, like another process on this host. */
   open(options?: Partial<RookeryOptions>): Promise<Rookery>;

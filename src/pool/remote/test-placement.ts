@@ -1,4 +1,4 @@
-/** The rules of a worker in tests: it takes every task that its host can run, also those of other hosts. */
+/** The rules of a worker in tests: it takes every task that its host can run, including those of other hosts. */
 import type { PlacementRules } from "../placement.ts";
 
 export function takeEveryTask(host: string): PlacementRules {

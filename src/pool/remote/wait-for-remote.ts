@@ -24,7 +24,7 @@ export async function retryUntilReachable<T>(
   }
 }
 
-/** Remembers when to try again what failed, by key. */
+/** Remembers, by key, when to retry what failed. */
 export class RetryTimes {
   readonly #times = new Map<string, { readonly at: number; readonly waitMs: number }>();
 

@@ -17,7 +17,7 @@ interface MirrorCheckout {
 /** Relative to `.git/objects`, so that the folder can be moved. */
 const ALTERNATES = "../../mirror.git/objects\n";
 
-/** Opens the repository. Creates what is missing, also after an interrupted creation. */
+/** Opens the repository. Creates what is missing, for example after an interrupted creation. */
 export async function openMirrorCheckout(checkout: MirrorCheckout): Promise<Repository> {
   const { folder, defaultBranch, transport } = checkout;
   const alternates = join(folder, ".git", "objects", "info", "alternates");

@@ -54,8 +54,8 @@ export interface Mirror {
   /** Fetches one branch and sets the local branch to it, if the remote has it and no worktree uses it. */
   fetchBranch(branch: string, options?: NetworkOptions): Promise<void>;
   /**
-   * Call it with the error of a git command in the repository. If the mirror is the cause, fetches everything into a new
-   * mirror, moves the old one aside, and resolves with true: try again.
+   * Call it with the error of a git command in the repository. If the mirror is the cause, fetches everything into a
+   * new mirror, moves the old one aside, and resolves with true; the command can then be retried.
    */
   repair(error: unknown): Promise<boolean>;
 }

@@ -128,7 +128,7 @@ async function listWork(
   return { present, missing, omitted: omitted.slice(0, MAX_OMITTED) };
 }
 
-/** Git would fail for all files if it cannot read one of them. */
+/** If git cannot read one file, it fails for all of them. */
 async function inspectFile(path: Buffer): Promise<{ readonly size: number; readonly problem?: string }> {
   const found = await ifAbsent(lstat(path), undefined);
   if (found === undefined || found.isSymbolicLink()) return { size: 0 };

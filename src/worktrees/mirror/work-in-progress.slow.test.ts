@@ -179,7 +179,7 @@ describe("two hosts", () => {
     expect(await scene.remoteGit("show", `${workInProgressRef(TASK)}:b.txt`)).toBe("by b");
   });
 
-  it("keeps in a ref what the returning host had and nobody else has", async () => {
+  it("keeps work that only the returning host has in a ref", async () => {
     await using scene = await openRemoteScene();
     const { a, first, second } = await openTakenOver(scene);
     await writeFile(join(first.path, "b.txt"), "by a, never saved\n");
