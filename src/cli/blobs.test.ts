@@ -47,7 +47,7 @@ it("stores large blobs in the bucket and finds them again, without a key in any 
   ]);
 });
 
-it("reports the bucket in doctor, also from the built command", async () => {
+it("reports the bucket in doctor, including the built command", async () => {
   const checked = await fixture.start(["doctor"], { env }).ended; // the bundled library
   expect(checked.stdout).toMatch(
     /^ok +blobs +the bucket test-bucket at 127\.0\.0\.1:\d+, above 1\.0 MB; wrote and read an object in \d+ ms$/m,
@@ -78,7 +78,7 @@ it("needs no keys and no server until a large blob is used", async () => {
   expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("names no valid bucket") as string });
 });
 
-it("gives the keys to no agent, not even to one that may need any provider's", async () => {
+it("does not pass the keys to an agent, even if it may use any provider", async () => {
   const dump = join(fixture.home, "dump");
   const folder = join(fixture.env["XDG_CONFIG_HOME"] ?? "", "rookery");
   const agent = `[agents.dumping]\nbackend = "acp"\ncommand = ["sh", "-c", "env > '${dump}'"]\nmcp = []\n`;
@@ -93,7 +93,7 @@ it("gives the keys to no agent, not even to one that may need any provider's", a
   expect(await names({ ROOKERY_BLOBS_URL: "" })).toEqual(Object.keys(env).filter((name) => name.startsWith("AWS_")));
 });
 
-it("gives the keys to no program of `rookery acp`", async () => {
+it("does not pass the keys to programs of `rookery acp`", async () => {
   const open = (more: Record<string, string>) => {
     const all = { ...fixture.env, ...env, ...more };
     return openOwnedPrograms({ env: all, cwd: () => fixture.home, stderr: process.stderr } as unknown as Io);

@@ -141,7 +141,7 @@ it("cuts a long text line and reports it", async () => {
   const told = await read([`${"w".repeat(100_000)}\n`]);
   expect(told).toEqual([
     "w".repeat(65_536),
-    ["long", `a line of 100000 characters, whose rest was dropped; it starts with: ${"w".repeat(200)}`],
+    ["long", `a line of 100000 characters, the rest of which was dropped; it starts with: ${"w".repeat(200)}`],
   ]);
 });
 

@@ -135,7 +135,7 @@ function deliverText(text: string, sink: RecordSink): string {
   if (shown !== undefined) sink.text(shown);
   if (kept.length < text.length) {
     sink.dropped(
-      `a line of ${text.length} characters, whose rest was dropped; it starts with: ${formatExcerpt(text)}`,
+      `a line of ${text.length} characters, the rest of which was dropped; it starts with: ${formatExcerpt(text)}`,
       "long",
     );
   }

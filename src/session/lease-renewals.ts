@@ -17,7 +17,7 @@ export interface KeptLease {
   endRenewal(renewed: Lease | undefined): void;
   /** The store could not answer. */
   failRenewal(error: unknown): void;
-  /** Called often, also while a renewal hangs. */
+  /** Called often, even while a renewal hangs. */
   checkDeadline(): void;
 }
 
@@ -72,7 +72,7 @@ export class LeaseRenewals {
     this.#timer = undefined;
   }
 
-  /** If one lease is due, renews also those that would be due soon, so that all are renewed with one call from then on. */
+  /** If one lease is due, also renews those that are due soon, so that later calls renew all of them together. */
   renewDue(): void {
     const all = [...this.#kept];
     if (!all.some((kept) => kept.isDue(0))) return;

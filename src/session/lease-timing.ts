@@ -18,7 +18,7 @@ export function giveUpMs({ ttlMs }: LeaseTiming): number {
   return (ttlMs * 5) / 6;
 }
 
-/** How many times per renewal its time and its deadline are checked. */
+/** How often the renewal time and the deadline are checked during one renewal interval. */
 const CHECKS_PER_RENEWAL = 10;
 
 /** How often times are checked, and how soon a failed renewal is tried again. In milliseconds. */

@@ -103,7 +103,7 @@ export class LogHead {
     }
   }
 
-  /** Like `catchUp`, if the log has this head and our own appends are not the reason. */
+  /** Like `catchUp`, but does nothing if our own appends explain this head. */
   async catchUpTo(head: number): Promise<void> {
     if (this.#state.head >= head) return;
     await new Promise((resolve) => setImmediate(resolve)); // an append of ours that has just been committed is applied first

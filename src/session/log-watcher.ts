@@ -15,7 +15,9 @@ export interface LogWatcher extends Disposable {
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Waits for the log to grow, because no append of ours reveals foreign events while the agent is silent. */
+/**
+ * Watches the log, because while the agent is silent this process appends nothing and would not notice foreign events.
+ */
 export function watchForeignEvents({ store, recorder }: LogWatcherOptions): LogWatcher {
   const stop = new AbortController();
   const timer = setInterval(() => undefined, LONGEST_TIMER_MS).unref();

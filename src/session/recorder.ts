@@ -189,7 +189,7 @@ export class Recorder {
     return this.#log.catchUp();
   }
 
-  /** Like `catchUp`, if the log has this head and our own appends are not the reason. */
+  /** Like `catchUp`, but does nothing if our own appends explain this head. */
   catchUpTo(head: number): Promise<void> {
     return this.#log.catchUpTo(head);
   }

@@ -1,7 +1,7 @@
 /**
- * One turn of Claude Code: sends the prompt, records what follows and returns the outcome. Claude Code also prompts its
- * model itself, for example with the result of a background agent. Such an own prompt has an `init` and a `result` record
- * like ours, so the turn keeps apart which result belongs to which prompt.
+ * One turn of Claude Code: sends the prompt, records what follows and returns the outcome. Claude Code also starts
+ * prompts itself, for example with the result of a background agent. Such a self-started prompt has an `init` and a
+ * `result` record like ours, so the turn has to find out which result is its own.
  */
 import { randomUUID } from "node:crypto";
 import type { LimitReached, TurnOutcome } from "../../domain/index.ts";
@@ -19,8 +19,8 @@ export interface ClaudeTurnParts {
   readonly turn: ProgramTurn;
   readonly channel: ControlChannel;
   readonly background: BackgroundAgents;
-  /** Whether an own prompt was interrupted before this turn, and its result is yet to come. */
-  readonly expectsOwnResult: boolean;
+  /** Whether a self-started prompt was interrupted before this turn and its result has not arrived yet. */
+  readonly expectsOtherResult: boolean;
   /** Returns the cost of the session before this turn, if known. */
   readonly sessionCost: () => SessionCost | undefined;
 }
@@ -36,10 +36,10 @@ export class ClaudeTurn {
   readonly #recordHandler: ClaudeRecordHandler;
   readonly #id = randomUUID();
   readonly #outcome = deferred<TurnOutcome | LimitReached>();
-  /** Whether our prompt waits for an own prompt of the program. */
+  /** Whether our prompt waits until a self-started prompt ends. */
   #isQueued = false;
-  /** Whether the next result of an interrupted prompt belongs to an own prompt. */
-  #expectsOwnResult: boolean;
+  /** Whether the next result of an interrupted prompt belongs to a self-started prompt. */
+  #expectsOtherResult: boolean;
   /** The outcome of a finished turn that still waits for background agents. */
   #heldOutcome: TurnOutcome | undefined;
   #deliveryTimer: NodeJS.Timeout | undefined;
@@ -52,7 +52,7 @@ export class ClaudeTurn {
   constructor(parts: ClaudeTurnParts) {
     this.turn = parts.turn;
     this.#parts = parts;
-    this.#expectsOwnResult = parts.expectsOwnResult;
+    this.#expectsOtherResult = parts.expectsOtherResult;
     this.#recordHandler = new ClaudeRecordHandler(parts.turn.recorder);
   }
 
@@ -154,7 +154,7 @@ export class ClaudeTurn {
     if (state === "queued") this.#isQueued = true;
     if (state !== "started") return;
     this.#isQueued = false;
-    this.#expectsOwnResult = false;
+    this.#expectsOtherResult = false;
     if (this.turn.signal.aborted) this.#interrupt(); // the first interrupt went to the program's own prompt
   }
 
@@ -184,9 +184,9 @@ export class ClaudeTurn {
   #onResult(record: JsonRecord): void {
     this.#recordHandler.handleResult(record["is_error"] === true ? undefined : textAt(record, "result"));
     this.#recordUsage(record);
-    const isOwnResult = this.#expectsOwnResult && record["subtype"] === "error_during_execution";
-    this.#expectsOwnResult &&= !isOwnResult;
-    if (this.#isQueued || isOwnResult) return;
+    const isOtherResult = this.#expectsOtherResult && record["subtype"] === "error_during_execution";
+    this.#expectsOtherResult &&= !isOtherResult;
+    if (this.#isQueued || isOtherResult) return;
     const { error, rateLimit = this.#rateLimit } = this.#recordHandler;
     const reported = { error, rateLimit, now: Date.now() };
     const outcome = this.#earlyOutcome ?? toClaudeOutcome(record, reported);

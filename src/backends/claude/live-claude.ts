@@ -53,7 +53,7 @@ export class LiveClaude implements LiveProgram {
   #commands: readonly OfferedCommand[] = [];
   #sessionCost: SessionCost | undefined;
   #recordCount = 0;
-  /** Whether the program works on a prompt of its own, which was interrupted. */
+  /** Whether the program still works on a self-started prompt, which was interrupted. */
   #isWorkingAlone = false;
   /** Whether its output has ended. */
   #isEnding = false;
@@ -119,7 +119,7 @@ export class LiveClaude implements LiveProgram {
       turn,
       channel: this.#channel,
       background: this.#background,
-      expectsOwnResult: this.#isWorkingAlone,
+      expectsOtherResult: this.#isWorkingAlone,
       sessionCost: () => this.#sessionCost,
     });
     this.#turn = claudeTurn;

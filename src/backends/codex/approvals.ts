@@ -22,7 +22,7 @@ export function toCommandApproval(asked: z.infer<typeof CommandApproval>, runnin
   const why = reason ?? undefined;
   if (command !== undefined && command !== null) {
     const { input, ...call } = toCommandCall(command, cwd ?? undefined);
-    // The reason makes it another call than the same command inside the sandbox, which a person may always allow.
+    // With the reason, a grant for the same command inside the sandbox does not cover this call.
     return { itemId, call: { ...call, input: why === undefined ? input : { ...input, reason: why } }, why };
   }
   const item = running.get(itemId);

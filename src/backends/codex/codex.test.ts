@@ -394,7 +394,7 @@ it("asks for everything without a mode, and lists the valid modes", async () => 
   });
 });
 
-it("lets no mode allow what the session forbids, even after a policy change", async () => {
+it("never lets a mode allow what the session forbids, even after a policy change", async () => {
   await using scene = await openScene({ turn: [] }, 'mode = "danger-full-access"');
   const session = await scene.open({ permissions: "ask" });
   await play(session);

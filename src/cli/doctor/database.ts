@@ -23,7 +23,7 @@ export async function checkDatabase({ env }: Pick<Io, "env">): Promise<Finding[]
   }
 }
 
-/** One line for each setting of the database with which shown events can be lost. Empty if it cannot be checked. */
+/** One line for each database setting that can lose events that were already shown. Empty if it cannot be checked. */
 export async function describeDatabaseRisks(io: Pick<Io, "env">): Promise<readonly string[]> {
   const findings = (await checkDatabase(io)) ?? [];
   return findings

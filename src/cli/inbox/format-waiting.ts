@@ -46,7 +46,7 @@ export function formatWaiting(request: WaitingRequest, { now, paint, all }: Wait
   ].join("\n");
 }
 
-/** The words that tell the request from all others, with a space after them. */
+/** The shortest arguments that identify the request, with a space after them. Empty if there is only one. */
 function shortestName(request: WaitingRequest, all: readonly WaitingRequest[]): string {
   if (all.length === 1) return "";
   const { task, sessionId, requestId } = request;

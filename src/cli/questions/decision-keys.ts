@@ -1,4 +1,4 @@
-/** Interprets keys at a permission question, so that no letter of a sentence decides. */
+/** Interprets keys at a permission question. A typed sentence never counts as a decision. */
 import { matchesKey } from "@mariozechner/pi-tui/dist/keys.js";
 import type { ChoiceTimer } from "./choice-timer.ts";
 import { type DecisionKey, parseDecisionKey } from "./permission-keys.ts";

@@ -1,4 +1,4 @@
-/** Opens a session. If the agent has no key, adds the agents that are ready to the error. */
+/** Opens a session. If the agent has no key, the error also names the agents that are ready. */
 import { loadConfig } from "../../config/load.ts";
 import { isRookeryError, RookeryError } from "../../domain/errors.ts";
 import { type ReadinessContext, readyAgents } from "../../backends/readiness.ts";

@@ -1,4 +1,4 @@
-/** Drives a session, and continues it if the log was out of reach for longer than the lease of the session lasts. */
+/** Drives a session, and opens it again if the log was unreachable for longer than the lease lasts. */
 import type { OpenSessionOptions, Rookery } from "../../rookery.ts";
 import { retryStore } from "../../session/store-retry.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
@@ -9,7 +9,10 @@ import { driveSession, type DriveOptions } from "./drive.ts";
 /** How long to wait for the log. Far longer than a failover takes. */
 const PATIENCE_MS = 10 * 60_000;
 
-/** Rejects with the error of the log if it stays out of reach, or with `session_in_use` if another process was faster. */
+/**
+ * Rejects with the error of the log if it stays unreachable, or with `session_in_use` if another process has opened the
+ * session.
+ */
 export async function driveThroughOutages(
   rookery: Rookery,
   { folders, ...options }: DriveOptions & Pick<OpenSessionOptions, "folders">,
@@ -24,7 +27,7 @@ export async function driveThroughOutages(
     } catch (error) {
       if (!drive.session.lost.aborted) throw error;
     }
-    printNotice(io, "the log was out of reach for too long, so the agent was stopped; waiting to continue");
+    printNotice(io, "the log was unreachable for too long, so the agent was stopped; waiting to continue");
     const session = await waitForAgentStart({
       ...{ io, rookery, json },
       label: "waiting for the log",

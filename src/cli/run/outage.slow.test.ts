@@ -32,6 +32,6 @@ it.skipIf(!hasTestPostgres)(
     const { code, stdout, stderr } = await running;
     expect(code, stderr).toBe(0);
     expect(stdout.match(/before the outage|after the outage/g)).toEqual(["before the outage", "after the outage"]);
-    expect(stderr).toContain("the log was out of reach for too long, so the agent was stopped; waiting to continue");
+    expect(stderr).toContain("the log was unreachable for too long, so the agent was stopped; waiting to continue");
   },
 );

@@ -40,7 +40,7 @@ export async function serveCommand({ io, options }: CommandCall): Promise<ExitCo
     runsTasks: !isSet(options, "noTasks"),
     signal: stops.signal,
     onProblem: (error) => voice("warning", formatError(error)),
-    onEnded: () => voice("info", "runs no more tasks, by request of an operator"),
+    onEnded: () => voice("info", "an operator drained this server; it takes no more tasks"),
   });
   const tokenFile = wanted.token === undefined ? join(rookery.home, "token") : undefined;
   const { url, exposed } = service;

@@ -8,7 +8,7 @@ export const storeCommands: readonly CommandSpec[] = [
     summary: "copy everything to another store, for example from SQLite to PostgreSQL",
     arguments: [
       { name: "from", summary: "a database file, a home directory, or a postgres:// URL" },
-      { name: "to", summary: "the same, empty or new" },
+      { name: "to", summary: "where to copy to, in the same form; must be empty or not exist" },
     ],
     options: [
       { flags: "--from-schema <name>", summary: "the schema of a source in PostgreSQL (default: store.schema)" },

@@ -33,7 +33,7 @@ describe("rookery store copy", () => {
     expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("back.db is not empty") as string });
   });
 
-  it("takes a directory for the rookery.db in it, also a new one", async () => {
+  it("uses the rookery.db in a directory, even a new one", async () => {
     const target = join(fixture.home, "new");
     expect(await fixture.rookery(["store", "copy", home, `${target}/`])).toMatchObject({ code: 0 });
     expect(existsSync(join(target, "rookery.db"))).toBe(true);

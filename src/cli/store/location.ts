@@ -18,7 +18,7 @@ export async function toStoreLocation(
     const access = await readDatabaseAccess(io.env);
     return { url: text, schema: schema ?? access.schema, password: access.password };
   }
-  if (text === "") throw usageError("name a file, a home directory or a postgres:// URL, not an empty text");
+  if (text === "") throw usageError("the store is empty; name a file, a home directory or a postgres:// URL");
   if (schema !== undefined) throw usageError(`${option} is for a postgres:// URL, and ${text} is a path`);
   const path = resolve(io.cwd(), text);
   const isHome = text.endsWith("/") || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;

@@ -17,7 +17,7 @@ export const workerCommands: readonly CommandSpec[] = [
   },
   {
     name: "drain",
-    summary: "let a worker take nothing new, finish what it runs, and end",
+    summary: "take no new work, finish what runs, then exit",
     arguments: [TARGET],
     options: [JSON_OPTION],
     notes: "A drained server keeps answering requests. The worker notices within seconds.",
@@ -26,7 +26,7 @@ export const workerCommands: readonly CommandSpec[] = [
   },
   {
     name: "stop",
-    summary: "let a worker hand over what it runs, and end",
+    summary: "hand over what runs, then exit",
     arguments: [TARGET],
     options: [JSON_OPTION],
     notes: "Its tasks are queued again and continue on another worker that can run them.",

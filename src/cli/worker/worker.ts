@@ -53,7 +53,7 @@ export async function workerCommand({ io, options }: CommandCall): Promise<ExitC
   return EXIT.done;
 }
 
-/** On loopback, because nothing asks for a token. */
+/** On loopback, because it needs no token. */
 async function serveWorkerMetrics(rookery: Rookery, port: number, stopping: AbortSignal): Promise<MetricsListener> {
   const [{ serveMetrics }, { ServerReadiness }] = await Promise.all([
     import("../../telemetry/index.ts"),

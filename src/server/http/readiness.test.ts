@@ -43,7 +43,7 @@ describe("GET /v1/ready", () => {
 describe("readiness", () => {
   const times = { maxCheckMs: 1_000, cacheMs: 500 };
 
-  it("asks the store once for all questions within the cache time", async () => {
+  it("checks the store once for all requests within the cache time", async () => {
     const check = vi.fn(() => Promise.resolve());
     const readiness = new ServerReadiness({ check }, { ...times, cacheMs: 60_000 });
     const answers = await Promise.all(Array.from({ length: 100 }, () => readiness.findProblem()));

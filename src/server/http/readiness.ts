@@ -3,7 +3,7 @@ import { messageOf, RookeryError, type Store } from "../../domain/index.ts";
 
 /** How long the store may take to answer, in milliseconds. */
 const MAX_CHECK_MS = 2_000;
-/** Anyone may ask, so a result is used for this long, in milliseconds: questions cannot load the database. */
+/** How long a result is cached, in milliseconds. Anyone may send this request, and it must not load the database. */
 const CACHE_MS = 1_000;
 
 export interface ReadinessTimes {
@@ -15,7 +15,7 @@ export class ServerReadiness {
   readonly #store: Pick<Store, "check">;
   readonly #times: ReadinessTimes;
   #result: { readonly at: number; readonly problem: Promise<string | undefined> } | undefined;
-  /** A check that has not ended. No other one starts before. */
+  /** The running check. No other check starts before it ends. */
   #running: Promise<string | undefined> | undefined;
 
   constructor(store: Pick<Store, "check">, times: ReadinessTimes = { maxCheckMs: MAX_CHECK_MS, cacheMs: CACHE_MS }) {

@@ -17,7 +17,7 @@ interface PipeHold {
 
 export class Backpressure {
   readonly #waits = new Set<PendingWait>();
-  /** Holds by the promise that they wait for. */
+  /** Active holds. The key is the promise that a hold waits for. */
   readonly #holds = new Map<Promise<void>, PipeHold>();
 
   get isHeld(): boolean {

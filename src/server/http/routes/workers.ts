@@ -29,12 +29,12 @@ export const workerRoutes: readonly HttpRoute[] = [
     id: "listWorkers",
     summary: "List the workers of all hosts: what they run, ready agents, labels, version and state.",
     tag: "server",
-    responses: { 200: { description: "All workers, also lost ones.", schema: WorkerListSchema } },
+    responses: { 200: { description: "All workers, including lost ones.", schema: WorkerListSchema } },
     errors: [],
     async handle({ context }) {
       return jsonResponse({ workers: await context.rookery.workers() });
     },
   }),
-  askRoute("drain", "drainWorker", "Let a worker take nothing new, finish what it runs, and end."),
-  askRoute("stop", "stopWorker", "Let a worker hand over what it runs, and end."),
+  askRoute("drain", "drainWorker", "Ask a worker to take no new work, finish what runs, and exit."),
+  askRoute("stop", "stopWorker", "Ask a worker to hand over what runs, and exit."),
 ];

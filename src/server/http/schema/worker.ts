@@ -17,7 +17,7 @@ export const WorkerSchema: z.ZodType<WorkerView> = z.object({
   maxRunning: z.int().describe("How many tasks it runs at once. 0 if it runs none."),
   running: z.array(z.object({ id: z.string(), agent: z.string(), title: z.string() })).describe("Tasks."),
   free: z.int().describe("How many more tasks it can take now."),
-  sessions: z.int().describe("Sessions that it drives, without those of tasks."),
+  sessions: z.int().describe("Sessions that it drives, not counting those of tasks."),
 });
 
 export const WorkerListSchema = z.object({ workers: z.array(WorkerSchema).describe("Oldest first.") });

@@ -153,7 +153,7 @@ it("announces a deletion once if the list was read before it, or a request annou
   await vi.waitFor(() => expect(deleted).toEqual(["ses_2"]));
   expect(watch.markAnnounced("ses_2")).toBe(true); // `onDeleted` of this test does not call it
   expect(watch.markAnnounced("ses_2")).toBe(false);
-  watch.addRoster(["ses_1"]); // somebody has read it as existing
+  watch.addRoster(["ses_1"]); // a reader still lists the session
   (await waitForList(4)).resolve([]);
   await vi.waitFor(() => expect(deleted).toEqual(["ses_2", "ses_1"]));
   end();
