@@ -118,8 +118,9 @@ function rootFailure(error: unknown): unknown {
   return suppressed ? rootFailure(error.suppressed) : error;
 }
 
-/** Formats an error for people. */
-export function formatError(error: unknown): string {
+/** Formats an error for people. Of several errors, the first one. */
+export function formatError(thrown: unknown): string {
+  const error = rootFailure(thrown);
   if (isRookeryError(error)) return error.message;
   const { path } = (error ?? {}) as { path?: unknown };
   const words = describeErrno(error);

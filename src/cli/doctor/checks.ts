@@ -207,10 +207,11 @@ async function checkAgents(io: Io): Promise<Finding[]> {
     keys: keyVariableNames(config),
     cacheFolder,
   });
-  const words = Array.from(found, ([name, { from, version, login }]) => {
-    if (from === undefined) return `${name} not found`;
+  const words = Array.from(found).flatMap(([name, { from, version, login }]) => {
+    if (from === undefined) return [`${name} not found`];
+    if (version === undefined && login === undefined) return []; // the list of ready agents has it
     const state = login?.state === "unknown" ? "login unknown" : login?.state;
-    return [name, version, state && `(${state})`].filter((word) => word !== undefined).join(" ");
+    return [[name, version, state && `(${state})`].filter((word) => word !== undefined).join(" ")];
   });
   const ready = await listReadyAgents(io);
   const named = ready.length === 0 ? "none is ready" : `ready: ${ready.join(", ")}`;

@@ -23,6 +23,14 @@ export async function checkDatabase({ env }: Pick<Io, "env">): Promise<Finding[]
   }
 }
 
+/** Names the server, the database and the schema. Undefined if the log is in the home. */
+export async function describeDatabase({ env }: Pick<Io, "env">): Promise<string | undefined> {
+  const configured = await readStoreConfig(env);
+  if (configured === undefined) return undefined;
+  const { describePostgresStore } = await import("../../store/postgres/open.ts");
+  return describePostgresStore(configured);
+}
+
 /** One line for each database setting that can lose events that were already shown. Empty if it cannot be checked. */
 export async function describeDatabaseRisks(io: Pick<Io, "env">): Promise<readonly string[]> {
   const findings = (await checkDatabase(io)) ?? [];

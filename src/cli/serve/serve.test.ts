@@ -71,6 +71,11 @@ async function serving(...words: string[]): Promise<Serving> {
 
 const homeFile = (name: string) => join(home, ".rookery", name);
 
+it("doctor names a ready agent without a version once", async () => {
+  const [, text] = await rookery(["doctor"]);
+  expect(text).toMatch(/^ok +agents +ready: shell; claude /m);
+});
+
 describe("a server", () => {
   it("prints its address and how to use it, and requires the token", async () => {
     const server = await serving();

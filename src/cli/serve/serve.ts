@@ -1,7 +1,7 @@
 /** `rookery serve`: runs tasks and serves the HTTP API until a signal stops it. */
 import { join } from "node:path";
 import { Rookery } from "../../rookery.ts";
-import { describeDatabaseRisks } from "../doctor/database.ts";
+import { describeDatabase, describeDatabaseRisks } from "../doctor/database.ts";
 import type { CommandCall, OptionValues } from "../command.ts";
 import { EXIT, type ExitCode, usageError, formatError } from "../exit.ts";
 import { type Io, print, printJson } from "../io.ts";
@@ -35,9 +35,10 @@ export async function serveCommand({ io, options }: CommandCall): Promise<ExitCo
     signal: AbortSignal.any([stops.signal, ended.signal]),
     log: (line) => voice("info", line),
   }).catch((error: unknown) => voice("warning", `tasks are no longer logged here: ${formatError(error)}`));
+  const runsTasks = !isSet(options, "noTasks");
   const pool = runServedTasks(rookery, {
     version: io.version,
-    runsTasks: !isSet(options, "noTasks"),
+    runsTasks,
     signal: stops.signal,
     onProblem: (error) => voice("warning", formatError(error)),
     onEnded: () => voice("info", "an operator drained this server; it takes no more tasks"),
@@ -48,7 +49,8 @@ export async function serveCommand({ io, options }: CommandCall): Promise<ExitCo
   else {
     const shown = isSet(options, "showToken") ? service.token : undefined;
     const { url: page } = service.makeSignInLink();
-    await print(io, formatStartMessage(io, { url, page, home: rookery.home, tokenFile, token: shown }));
+    const log = (await describeDatabase(io)) ?? rookery.home;
+    await print(io, formatStartMessage(io, { url, page, log, tokenFile, runsTasks, token: shown }));
   }
   if (exposed && !json) {
     const risk = "is reachable from other machines without encryption, and anyone with the token can run commands here";
@@ -58,7 +60,8 @@ export async function serveCommand({ io, options }: CommandCall): Promise<ExitCo
   await Promise.race([pool, untilAborted(stops.signal)]);
   ended.abort();
   if (io.stderr.isTTY === true && !json) io.stderr.write("\n"); // the terminal has echoed ^C
-  voice("info", "stopping; running tasks continue at the next start; press Ctrl-C again to quit immediately");
+  const tasks = runsTasks ? "running tasks continue at the next start; " : "";
+  voice("info", `stopping; ${tasks}press Ctrl-C again to quit immediately`);
   await Promise.all([service.close(), pool, logging]);
   return EXIT.done;
 }

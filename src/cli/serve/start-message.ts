@@ -9,24 +9,28 @@ export interface ServerInfo {
   readonly url: string;
   /** A link that signs in to the page. */
   readonly page: string;
-  readonly home: string;
-  /** Undefined if the token comes from --token. */
+  /** The home directory, or the database. */
+  readonly log: string;
+  /** Undefined if the user chose the token. */
   readonly tokenFile: string | undefined;
+  /** False with --no-tasks. */
+  readonly runsTasks: boolean;
   /** Set only with --show-token. */
   readonly token: string | undefined;
 }
 
-export function formatStartMessage(io: Io, { url, page, home, tokenFile, token }: ServerInfo): string {
-  const where = tokenFile === undefined ? "the one from --token" : escapeInvisible(tokenFile);
+export function formatStartMessage(io: Io, info: ServerInfo): string {
+  const { url, page, log, tokenFile, runsTasks, token } = info;
+  const where = tokenFile === undefined ? "the one from --token or ROOKERY_TOKEN" : escapeInvisible(tokenFile);
   const bearer = tokenFile === undefined ? "$ROOKERY_TOKEN" : `$(cat ${singleQuote(escapeInvisible(tokenFile))})`;
   const facts = formatColumns([
     ["  server", url],
     ["  token", token ?? where],
-    ["  log", escapeInvisible(home)],
+    ["  log", escapeInvisible(log)],
     ["  API", `${url}/openapi.json`],
   ]);
   const lines = [
-    `Rookery ${io.version} is running tasks and serving HTTP:`,
+    `Rookery ${io.version} is ${runsTasks ? "running tasks and serving HTTP" : "serving HTTP, and workers run the tasks"}:`,
     "",
     facts,
     "The page (this link works once, within a minute; then: rookery open):",
@@ -41,7 +45,7 @@ export function formatStartMessage(io: Io, { url, page, home, tokenFile, token }
     "From a program:",
     wrapShellLine(`  curl -H "Authorization: Bearer ${bearer}" ${url}/v1/tasks`, terminalWidth(io.stdout)),
     "",
-    "Ctrl-C stops the server; running tasks continue at the next start.",
+    runsTasks ? "Ctrl-C stops the server; running tasks continue at the next start." : "Ctrl-C stops the server.",
     "",
   ];
   return withCommandPrefix(io, lines.join("\n"));

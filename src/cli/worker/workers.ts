@@ -33,13 +33,21 @@ export function askWorkersCommand(request: WorkerRequest) {
       for (const worker of workers) await printJson(io, worker);
       return EXIT.done;
     }
-    for (const { id, host, running } of workers) {
-      const count = `${running.length} running ${running.length === 1 ? "task" : "tasks"}`;
-      const what = request === "drain" ? `finishes ${count} and takes no more` : `hands over ${count} and ends`;
-      await printText(io, `worker ${id} on host ${toSingleLine(host)} ${what}\n`);
-    }
+    for (const worker of workers) await printText(io, `${formatAskedWorker(worker, request)}\n`);
     return EXIT.done;
   };
+}
+
+/** What a worker or server does now that an operator has asked it. A drained server does not end. */
+export function formatAskedWorker(
+  { id, host, kind, running }: Pick<WorkerView, "id" | "host" | "kind" | "running">,
+  request: WorkerRequest,
+): string {
+  const name = `${kind === "serve" ? "server" : "worker"} ${id} on host ${toSingleLine(host)}`;
+  const count = `${running.length} running ${running.length === 1 ? "task" : "tasks"}`;
+  if (request === "stop") return `${name} hands over ${count} and ends`;
+  const after = kind === "serve" ? "takes no more, and keeps answering requests" : "takes no more, and ends";
+  return `${name} finishes ${count}, ${after}`;
 }
 
 function formatWorkerTable(workers: readonly WorkerView[], now: number, width: number | undefined): string {

@@ -98,6 +98,11 @@ export async function openPostgresStore(
   return withCheckedArguments(new PostgresStore({ reader, writer, worker, watcher, clock, schema, timeout }));
 }
 
+/** The server, database and schema, without user and password. Throws like `toConnectionOptions`. */
+export function describePostgresStore(options: PostgresStoreOptions): string {
+  return new PostgresConnection(toConnectionOptions(options)).where;
+}
+
 export interface PostgresReport extends Omit<PostgresSchemaState, "from"> {
   /** The server, database and schema, without user and password. */
   readonly where: string;
