@@ -8,7 +8,7 @@ export const usedForeignNames = new Set<string>();
 /** What is wrong with the span, or undefined. */
 export function checkSpan(text: string, known: Vocabulary): string | undefined {
   if (isForeign(text)) return undefined;
-  if (/^(npx )?rookery( |$)/.test(text)) return checkCommandLine(text);
+  if (/^(npx )?rookery(-admin)?( |$)/.test(text)) return checkCommandLine(text);
   if (/^npm (run |test|start)/.test(text)) return checkScript(text, known);
   if (/^(node|bash) [\w.]+\//.test(text)) return checkPath(text.split(" ")[1]!, known);
   if (/^(\$[A-Z_]+|~)(\/|$)/.test(text)) return checkHomePath(text, known);
