@@ -15,7 +15,7 @@ import { openLog } from "../log.ts";
 import { countOption, isSet } from "../options.ts";
 import { toSingleLine } from "../sanitize.ts";
 import { pendingSessionRequests } from "../run/pending-request.ts";
-import { formatUsageFacts } from "../transcript/turn-view.ts";
+import { formatUsageFacts } from "../transcript/usage-facts.ts";
 import { findSession } from "./find.ts";
 import { resumeSessionCommand, canContinueTurn } from "./resume-command.ts";
 import { formatPendingRequest } from "./format-request.ts";
@@ -59,7 +59,7 @@ function isLongAndIdle({ head, status, waitingFor }: SessionSummary): boolean {
   return head > MAX_FOLDED_EVENTS && (status === "idle" || status === "closed") && waitingFor.length === 0;
 }
 
-/** What the summary knows of a session without a turn. */
+/** What the summary contains for a session without a turn. */
 function toState({ lastOutcome: _, parkedUntil: __, ...summary }: SessionSummary): SessionState {
   const { id, depth = 0, usage = NO_USAGE, status } = summary;
   const { model, title, parent, task } = summary;

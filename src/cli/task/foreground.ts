@@ -10,7 +10,7 @@ import { toPendingRequest } from "../run/pending-request.ts";
 import { RequestPrompter } from "../run/request-prompter.ts";
 import { untilAborted, watchInterrupts } from "../run/interrupts.ts";
 import { openScreen, type Screen } from "../run/screen.ts";
-import { formatUsageFacts } from "../transcript/turn-view.ts";
+import { formatUsageFacts } from "../transcript/usage-facts.ts";
 import type { LoggedEvent, TaskService, TaskRunner } from "./service.ts";
 import { formatResumeHint } from "./resume-hint.ts";
 import { formatNextCommands } from "./next-commands.ts";

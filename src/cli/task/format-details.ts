@@ -6,7 +6,7 @@ import { displayWidth, fitToWidth, truncateToWidth } from "../display-width.ts";
 import { formatColumns, formatCount, formatDuration, formatLocalTime } from "../format.ts";
 import { type Paint, plainPaint } from "../paint.ts";
 import { escapeInvisible, stripHidden, toSingleLine } from "../sanitize.ts";
-import { formatUsageFacts } from "../transcript/turn-view.ts";
+import { formatUsageFacts } from "../transcript/usage-facts.ts";
 import { wrapText } from "../wrap.ts";
 import type { ListedTask } from "./interrupted.ts";
 import { formatLastActivity, MERGE_OUTCOME_TEXT, shortCommit } from "./messages.ts";

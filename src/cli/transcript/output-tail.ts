@@ -25,7 +25,7 @@ export function formatTail(tail: string, width: number, lines: number = TAIL_LIN
     .slice(-lines);
 }
 
-/** Removes ANSI control sequences, also one that is cut off at the start or not complete yet. */
+/** Removes ANSI control sequences, including one that is cut off at the start or incomplete. */
 function removeSequences(text: string): string {
   return text.replaceAll(
     /\u001b(?:\[[0-?]*[ -/]*(?:[@-~]|$)|\][^\u0007\u001b]*(?:\u0007|\u001b\\|$)|[ -/]*[0-~]|$)/g,

@@ -5,7 +5,8 @@
 import type { EventOf, SessionEvent } from "../../domain/events.ts";
 import type { Paint } from "../paint.ts";
 import type { MessageRenderer } from "./message-renderer.ts";
-import { renderEvent, type RenderOptions, type ShownPart, type TurnView } from "./turn-view.ts";
+import { renderEvent, type RenderOptions } from "./render-event.ts";
+import type { ShownPart, TurnView } from "./turn-view.ts";
 import { wrapEventText } from "./wrap-event.ts";
 
 export interface RenderedTurnOptions extends RenderOptions {

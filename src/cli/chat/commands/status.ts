@@ -1,7 +1,7 @@
 /** `/usage` and `/mcp`. */
 import { formatColumns, formatCount } from "../../format.ts";
 import { toSingleLine } from "../../sanitize.ts";
-import { formatUsageCost, formatUsageFacts } from "../../transcript/turn-view.ts";
+import { formatUsageCost, formatUsageFacts } from "../../transcript/usage-facts.ts";
 import type { ChatHost } from "../host.ts";
 
 export async function showUsage(chat: ChatHost): Promise<void> {

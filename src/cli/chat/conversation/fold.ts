@@ -16,7 +16,8 @@ import type { Paint } from "../../paint.ts";
 import { toSingleLine } from "../../sanitize.ts";
 import { type PendingRequest, toPendingRequest } from "../../run/pending-request.ts";
 import { formatAnsweredQuestion } from "../../questions/question-view.ts";
-import { EMPTY_TURN_VIEW, renderEvent, type TurnView } from "../../transcript/turn-view.ts";
+import { renderEvent } from "../../transcript/render-event.ts";
+import { EMPTY_TURN_VIEW, type TurnView } from "../../transcript/turn-view.ts";
 import { SUMMARY_PROMPT } from "./summary-prompt.ts";
 
 /** A finished part of the conversation. It is printed once and never changes. */

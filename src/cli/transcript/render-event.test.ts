@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { EventBody, SessionEvent } from "../../domain/events.ts";
 import { ansiPaint, type Paint, plainPaint } from "../paint.ts";
-import { EMPTY_TURN_VIEW, renderEvent, type TurnView, formatActivity, formatRunningOutput } from "./turn-view.ts";
+import { renderEvent } from "./render-event.ts";
+import { EMPTY_TURN_VIEW, type TurnView, formatActivity, formatRunningOutput } from "./turn-view.ts";
 
 const START = Date.parse("2026-01-01T00:00:00.000Z");
 
