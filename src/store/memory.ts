@@ -3,7 +3,6 @@ import { setMaxListeners } from "node:events";
 import {
   applyTask,
   emptySummary,
-  keyText,
   RookeryError,
   summarize,
   type Append,
@@ -43,13 +42,7 @@ import {
 } from "../domain/index.ts";
 import { nextLoopSlice } from "../stdx/index.ts";
 import type { RequestKey } from "../stdx/request-key.ts";
-import {
-  prepareAppend,
-  prepareTaskAppend,
-  toDeletionRequest,
-  type PreparedAppend,
-  type JournalText,
-} from "./admission.ts";
+import { prepareAppend, prepareTaskAppend, toDeletionRequest, type PreparedAppend } from "./admission.ts";
 import { nameBlob } from "./blob.ts";
 import {
   follow,
@@ -60,8 +53,10 @@ import {
   type FollowCursor,
   type FollowSource,
 } from "./follow.ts";
-import { markLeaseReleased, extendLease, grantLease, toLease, requireCurrentLease, type StoredLease } from "./lease.ts";
+import { requireCurrentLease } from "./lease.ts";
 import { MemoryFeed } from "./memory/feed.ts";
+import { MemoryJournal } from "./memory/journal.ts";
+import { MemoryLeases } from "./memory/leases.ts";
 import { MemoryLog } from "./memory/log.ts";
 import { MemoryRequests } from "./memory/requests.ts";
 import { filterSessions } from "./memory/sessions.ts";
@@ -76,10 +71,10 @@ export function openMemoryStore(): Store {
   return withCheckedArguments(new MemoryStore());
 }
 
-/** A session. Events and journal values are stored as JSON text. */
+/** A session. Its events are stored as JSON text. */
 interface MemorySession {
   readonly log: MemoryLog;
-  readonly journal: Map<string, MemoryJournalEntry>;
+  readonly journal: MemoryJournal;
   summary: SessionSummary;
   /** The task of the session, if the task existed when the session was opened. */
   task: MemoryLog | undefined;
@@ -91,15 +86,11 @@ interface MemoryTask {
   readonly state: TaskState;
 }
 
-interface MemoryJournalEntry extends Pick<JournalEntry, "key" | "finished"> {
-  readonly value: string | undefined;
-}
-
 class MemoryStore implements Store {
   readonly #sessions = new Map<string, MemorySession>();
   readonly #tasks = new Map<string, MemoryTask>();
   readonly #feed = new MemoryFeed();
-  readonly #leases = new Map<string, StoredLease>();
+  readonly #leases = new MemoryLeases();
   readonly #blobs = new Map<string, Uint8Array>();
   readonly #watches = new LogWatches();
   readonly #requests = new MemoryRequests();
@@ -121,7 +112,7 @@ class MemoryStore implements Store {
     const session = this.#sessions.get(sessionId) ?? newSession(sessionId);
     const appended = this.#append(session.log, prepared);
     if (appended.repeated) return appended;
-    for (const write of prepared.journal) writeJournal(session.journal, sessionId, write);
+    for (const write of prepared.journal) session.journal.write(write);
     const before = session.summary;
     session.summary = summarize(before, prepared.events as readonly SessionEvent[]);
     if (session.summary.task !== before.task) session.task = this.#tasks.get(session.summary.task ?? "")?.log;
@@ -252,7 +243,7 @@ class MemoryStore implements Store {
 
   async heldTasks(): Promise<readonly HeldTask[]> {
     this.#refuseIfClosed();
-    return listHeldTasks(this.#tasks).map(({ id, phase }) => ({ id, phase, lease: toLease(this.#leases.get(id)) }));
+    return listHeldTasks(this.#tasks).map(({ id, phase }) => ({ id, phase, lease: this.#leases.current(id) }));
   }
 
   async claimTask(claim: TaskClaim): Promise<ClaimedTask | undefined> {
@@ -267,7 +258,7 @@ class MemoryStore implements Store {
       if (claim.accepts?.(toPlainJson(this.#task(id).state)) ?? true) break;
       skip.add(id);
     }
-    const lease = this.#keepLease(grantLease(this.#leases.get(id), { sessionId: id, owner, now, until }));
+    const lease = this.#leases.acquire({ sessionId: id, owner, now, until });
     this.#appendTask(toStartAppend(this.#task(id).state, claim, lease.generation));
     return { state: toPlainJson(this.#task(id).state), lease };
   }
@@ -285,26 +276,22 @@ class MemoryStore implements Store {
 
   async acquireLease(request: LeaseRequest): Promise<Lease> {
     this.#refuseIfClosed();
-    return this.#keepLease(grantLease(this.#leases.get(request.sessionId), request));
+    return this.#leases.acquire(request);
   }
 
   async renewLeases(leases: readonly Lease[], until: number): Promise<readonly (Lease | undefined)[]> {
     this.#refuseIfClosed();
-    return leases.map((lease) => {
-      const extended = extendLease(this.#leases.get(lease.sessionId), lease, until);
-      return extended && this.#keepLease(extended);
-    });
+    return leases.map((lease) => this.#leases.renew(lease, until));
   }
 
   async releaseLease(lease: Lease): Promise<void> {
     this.#refuseIfClosed();
-    const ended = markLeaseReleased(this.#leases.get(lease.sessionId), lease);
-    if (ended !== undefined) this.#leases.set(ended.sessionId, ended);
+    this.#leases.release(lease);
   }
 
   async currentLease(sessionId: string): Promise<Lease | undefined> {
     this.#refuseIfClosed();
-    return toLease(this.#leases.get(sessionId));
+    return this.#leases.current(sessionId);
   }
 
   async delete(lease: Lease): Promise<void> {
@@ -332,13 +319,7 @@ class MemoryStore implements Store {
 
   async journal(sessionId: string, turnId: string): Promise<readonly JournalEntry[]> {
     this.#refuseIfClosed();
-    return Array.from(this.#sessions.get(sessionId)?.journal.values() ?? [])
-      .filter(({ key }) => key.turnId === turnId)
-      .map(({ key, finished, value }) => ({
-        key,
-        finished,
-        value: value === undefined ? undefined : (JSON.parse(value) as unknown),
-      }));
+    return this.#sessions.get(sessionId)?.journal.entriesOf(turnId) ?? [];
   }
 
   async putBlob(bytes: Uint8Array): Promise<BlobRef> {
@@ -448,39 +429,18 @@ class MemoryStore implements Store {
     };
   }
 
-  #keepLease(kept: StoredLease): Lease {
-    this.#leases.set(kept.sessionId, kept);
-    const { sessionId, owner, generation, until } = kept;
-    return { sessionId, owner, generation, until };
-  }
-
   #refuseIfClosed(): void {
     if (this.#closed.signal.aborted) throw new RookeryError("store_closed", "the store is closed: open it again");
   }
 }
 
 function newSession(id: string): MemorySession {
-  return { log: new MemoryLog("session", id), journal: new Map(), summary: emptySummary(id), task: undefined };
-}
-
-function writeJournal(journal: Map<string, MemoryJournalEntry>, sessionId: string, write: JournalText): void {
-  switch (write.op) {
-    case "start": {
-      const name = keyText(write.key);
-      if (!journal.has(name))
-        journal.set(name, { key: { ...write.key, sessionId }, finished: false, value: undefined });
-      return;
-    }
-    case "finish":
-      journal.set(keyText(write.key), {
-        key: { ...write.key, sessionId },
-        finished: true,
-        value: write.value,
-      });
-      return;
-    case "forget":
-      for (const [name, { key }] of journal) if (key.turnId === write.turnId) journal.delete(name);
-  }
+  return {
+    log: new MemoryLog("session", id),
+    journal: new MemoryJournal(id),
+    summary: emptySummary(id),
+    task: undefined,
+  };
 }
 
 /** Copies a value as a file would return it: without undefined fields. */

@@ -46,7 +46,7 @@ export function listHeldTasks(tasks: MemoryTasks): TaskState[] {
 
 export function findCandidates(
   tasks: MemoryTasks,
-  leases: ReadonlyMap<string, StoredLease>,
+  leases: Pick<ReadonlyMap<string, StoredLease>, "get">,
   { only, now, owner }: TaskClaim,
   skip: ReadonlySet<string>,
 ): Candidate[] {
