@@ -39,7 +39,7 @@ export async function run({ quick = false } = {}) {
       return [
         ...rows,
         {
-          name: "growth in the second half, a minute",
+          name: "growth per minute, in the second half",
           value: perMinute,
           unit: "MB",
           target: "≤ 0.2 MB",

@@ -21,7 +21,7 @@ import {
 const CLI = fileURLToPath(new URL("../dist/cli/main.cjs", import.meta.url));
 /** `npm run soak` sets 200. */
 const KILLS = Number(process.env["ROOKERY_KILLS"] ?? (process.env["ROOKERY_SLOW"] === "1" ? 30 : 5));
-/** If none of them hit a turn, which depends on the speed of the machine. */
+/** Further attempts if no kill hit a turn, which depends on the speed of the machine. */
 const MAX_MORE_KILLS = 20;
 const AT_ONCE = 2;
 

@@ -1,4 +1,4 @@
-// Measures how long a task waits after its worker is killed, with the built command: until the agent runs again.
+// Measures the time from the kill of a worker until the agent of its task runs again, with the built command.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -1,7 +1,7 @@
-// Measurements that run inside of the page. Each function is sent to it as text, so it must not use anything outside.
+// Measurements that run inside the page. Each function is sent to it as text, so it must not use anything outside.
 
 /**
- * Records when a text first is inside of the window and painted, in milliseconds since the navigation, as
+ * Records when a text first is inside the window and painted, in milliseconds since the navigation, as
  * `benchShown`. Runs before the scripts of the page.
  */
 export function watchText({ selector, text }) {

@@ -35,7 +35,7 @@ export async function measureTyping({ browser, folder, rounds }) {
   const row = (name, value) => ({ ...atMost(name, value, 16, "ms"), ratio: value / floor });
   return [
     {
-      name: "floor: a key to the painted frame that shows it, nothing streams, median of the best round",
+      name: "floor: from a key press to the painted frame, without a stream, median of the best round",
       value: floor,
       unit: "ms",
     },

@@ -28,7 +28,7 @@ export async function readTextFile(path: string, maxBytes = MAX_CONFIG_FILE_BYTE
   return { path, text: decode(bytes, path), hash: `sha256:${createHash("sha256").update(bytes).digest("hex")}` };
 }
 
-/** Reads a prompt that a configuration file names. With `root`, the file must be inside of that directory. */
+/** Reads a prompt that a configuration file names. With `root`, the file must be inside that directory. */
 export async function readPromptFile(named: string, configFile: string, root?: string): Promise<TextFile> {
   const path = resolve(dirname(configFile), named);
   const file = await readTextFile(path);

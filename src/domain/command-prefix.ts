@@ -97,7 +97,7 @@ const PROGRAM = /^[A-Za-z0-9_@+./][A-Za-z0-9_@+:,./-]*$/;
 /** A subcommand or the name of a script, not an option, a number or a path. */
 const PLAIN_NAME = /^[A-Za-z][A-Za-z0-9_:-]*$/;
 
-/** Says why nobody should allow everything that starts with these words. Undefined: they are specific enough. */
+/** Returns the reason not to allow everything that starts with these words. Undefined if they are specific enough. */
 function findPrefixProblem(prefix: string): string | undefined {
   const words = prefix.split(" ");
   if (prefix.length > MAX_PREFIX_LENGTH || !words.every((word) => PREFIX_WORD.test(word)))

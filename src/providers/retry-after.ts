@@ -20,7 +20,7 @@ interface WireError {
 
 const SECOND = 1000;
 const DAY = 24 * 60 * 60 * SECOND;
-/** Longer waits are taken for mistakes. */
+/** Longer waits count as mistakes. */
 const MAX_WAIT_MS = 60 * DAY;
 
 /** Returns the error object of a response. Every API has it under `error`, some inside an array. */

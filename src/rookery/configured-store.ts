@@ -34,7 +34,7 @@ async function openConfiguredLog(
 ): Promise<ConfiguredStore> {
   const configured = await readStoreConfig(env);
   if (configured === undefined) return { store: await openStoreFile(home), isShared: false };
-  const { openPostgresStore } = await import("../store/postgres/open.ts"); // only those who use it load it
+  const { openPostgresStore } = await import("../store/postgres/open.ts"); // loaded only when it is used
   return { store: await openPostgresStore(configured), isShared: true };
 }
 

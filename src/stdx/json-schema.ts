@@ -2,7 +2,7 @@
 
 /** A peer writes the schema: a regular expression or a comparison of all items can take forever. */
 const COSTLY: ReadonlySet<string> = new Set(["pattern", "patternProperties", "uniqueItems"]);
-/** A few references that refer to one another describe more than can be checked. */
+/** A few mutually recursive references can describe more than can be checked. */
 const REFERENCES: ReadonlySet<string> = new Set(["$ref", "$dynamicRef", "$recursiveRef"]);
 /** Keywords that hold values, not schemas. */
 const VALUES: ReadonlySet<string> = new Set(["const", "enum", "default", "examples"]);

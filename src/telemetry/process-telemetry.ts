@@ -123,7 +123,7 @@ function createObserver(meter: Meter, tracer: LogTracer, onWork: () => void): St
     onSessionEvents: (sessionId, before, drafts) => {
       onWork();
       events.add({ log: "session" }, drafts.length);
-      // Answers and inputs for a session that another process drives are no part of a turn here.
+      // Answers and inputs for a session that another process drives do not belong to a turn of this process.
       if (held.has(sessionId) || before === 0) tracer.addSessionEvents(sessionId, before, drafts);
     },
     onTaskEvents: (taskId, before, drafts) => {

@@ -19,7 +19,7 @@ it.skipIf("missing" in found)("keeps only the rows in view of a diff of 50,000 l
   expect(await diff.locator(".diff-row").count()).toBeLessThan(150);
   await page.keyboard.press("c");
   await page.keyboard.type("The end.");
-  await page.keyboard.press("Home"); // inside of the box
+  await page.keyboard.press("Home"); // inside the box
   await page.keyboard.press("Control+Enter");
   await page.keyboard.press("Home");
   await diff.getByText("const value1 = 1;").waitFor();

@@ -109,7 +109,7 @@ describe.skipIf("missing" in found)(`the screen of a task${"missing" in found ? 
   });
 
   it.each(isSlowRun ? (["light", "dark"] as const) : (["light"] as const))(
-    "has no accessibility violations, and harmless names and output, %s",
+    "has no accessibility violations and renders hostile names and output harmlessly, %s",
     async (colorScheme) => {
       const name = "$(printf 'a\\342\\200\\256b<img src=x onerror=alert(1)>.txt')";
       const command = `printf '\\033[31m<b>red</b>\\033[0m\\n'; echo '<script>alert(1)</script>' > "${name}"`;

@@ -357,7 +357,7 @@ export class Connection implements AsyncDisposable {
     }
     this.#outgoing.failAll(this.#closedError);
     this.#inputEnded.resolve();
-    if (exit === undefined) await this.#answerOpenRequests(); // otherwise nobody is there to be answered
+    if (exit === undefined) await this.#answerOpenRequests(); // otherwise the peer is gone
     await this.close();
   }
 

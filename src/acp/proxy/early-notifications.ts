@@ -1,5 +1,5 @@
 /**
- * Holds notifications of unknown sessions until a setup response tells whether the proxy or the client owns the
+ * Holds notifications of unknown sessions until a setup response shows whether the proxy or the client owns the
  * session.
  */
 import { HARD_LIMIT } from "../client/buffer/limits.ts";

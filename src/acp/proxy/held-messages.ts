@@ -67,9 +67,9 @@ export class HeldMessages {
   }
 
   /**
-   * Sends all unread messages to the client. `answer` sends the agent's answer: first, because the client does not know
-   * a new session before; or in its place, because a client that loads a session expects the history before the answer.
-   * Throws if a connected client cannot be reached.
+   * Sends all unread messages to the client. `answer` sends the agent's answer. The answer comes first if the session
+   * is new to the client, and in its place among the messages if the client loads the session, because then it expects
+   * the history before the answer. Throws if a connected client cannot be reached.
    */
   passOn(client: Port, answer?: { readonly give: () => void; readonly inPlace: boolean }): void {
     const items = this.#session

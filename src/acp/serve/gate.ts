@@ -27,7 +27,7 @@ export interface ServeContext {
 
 /**
  * Returns if the request is allowed. A refusal is an internal error (-32603), because the protocol has no code for it
- * and agents take others for something else, such as -32000 for a missing login. The message and `data.refused`
+ * and agents give other codes another meaning, such as -32000 for a missing login. The message and `data.refused`
  * identify it.
  */
 export async function passGate(gate: Gate | undefined, request: GateRequest): Promise<void> {

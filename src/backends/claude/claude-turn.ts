@@ -220,7 +220,7 @@ export class ClaudeTurn {
     }
   }
 
-  /** Interrupts the turn. If the result is already here, no other one comes. */
+  /** Interrupts the turn. If the result has already arrived, no other follows. */
   #interrupt(): void {
     this.#parts.channel.request({ subtype: "interrupt" }).then(
       () => {

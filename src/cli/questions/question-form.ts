@@ -219,7 +219,7 @@ function toPages({ url, schema }: Question): FormPage[] {
   return pages.length === 1 ? pages : [...pages, { type: "review" }];
 }
 
-/** Codex asks for an answer in other words with an optional field of its own. */
+/** Codex adds an optional field for a free-text answer. */
 function isOtherField({ name, kind, required }: FormField, choice: FormField | undefined): boolean {
   return name === `${choice?.name}_other` && kind.type === "text" && !required && choice?.kind.type === "choice";
 }

@@ -49,7 +49,7 @@ it("is the newest session of the repository, from every directory of it", async 
   expect(await lastIn(elsewhere)).toBe("ses_3");
 });
 
-it("is the session with the newest activity, which the list shows first, not the newest one", async () => {
+it("is the session with the newest activity, like the first one in the list, not the newest session", async () => {
   const { path } = repository;
   await openTestSession(store, "ses_1", { cwd: path, at: "2026-01-03T00:00:00.000Z" });
   for (let number = 2; number < 250; number += 1)

@@ -39,7 +39,7 @@ export const taskCommands: readonly CommandSpec[] = [
       { flags: "--agent <name>", summary: "an agent from `rookery agents`" },
       { flags: "--model <model>", summary: "provider/model, or a model name of the agent's program" },
       { flags: "--base <ref>", summary: "the branch, tag or commit to start from (default: the current checkout)" },
-      { flags: "--pipeline <name>", summary: "a pipeline in rookery.toml whose stages to run" },
+      { flags: "--pipeline <name>", summary: "the pipeline in rookery.toml to run" },
       { flags: "--priority <number>", summary: "a higher priority runs first (default: 0)" },
       { flags: "--needs <id>", summary: "a task that must finish first", repeatable: true },
       { flags: "--label <label>", summary: "a label that the worker must have", repeatable: true },

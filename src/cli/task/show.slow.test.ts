@@ -37,6 +37,6 @@ it("shows a few lines of a long edit that waits, below the state of the task", a
   const shown = screen.visible();
   expect(shown).toMatch(new RegExp(`^${PROMPT}\n\\? waiting for an answer ·`));
   expect(shown).toMatch(
-    /new line 9\n {2}… 151 more lines; all of it: rookery task, then a\nanswer with: rookery answer/,
+    /new line 9\n {2}… 151 more lines; see all of it: rookery task, then press a\nanswer with: rookery answer/,
   );
 });

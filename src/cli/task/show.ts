@@ -38,7 +38,7 @@ async function printTask(io: Io, service: TaskService, task: TaskView): Promise<
     readChangedFiles(service, task),
     readLastTaskMessage(service, task),
   ]);
-  const hint = `all of it: rookery task, then a`;
+  const hint = `see all of it: rookery task, then press a`;
   const format = { paint, columns: width, hint, maxLines: MAX_DIFF_LINES };
   const waits = requests.map(({ sessionId, asked }) => formatPendingRequest(sessionId, asked, task.id, format));
   const before = formatTaskDetails(shown, { width, paint }) + formatChangedFiles(task.id, diff, { width, paint });

@@ -19,7 +19,7 @@ function ioHere() {
   return Object.assign(collectingIo(home), { env, cwd: () => home, version: "1.2.3" });
 }
 
-it("a worker serves its metrics and its readiness on the port that is asked for", async () => {
+it("a worker serves its metrics and its readiness on the requested port", async () => {
   const io = ioHere();
   const ended = executeCommand(io, ["worker", "--metrics-port", "0", "--json"]);
   const url = await vi.waitFor(

@@ -52,7 +52,7 @@ it("finds blobs from before the storage was configured, and after its limit chan
   expect(await withBlobStorage(database, storage, { over: 1_000, cacheBytes: 0 }).getBlob(after)).toEqual(SMALL);
 });
 
-it("asks the storage once for a blob that is used again, up to a size", async () => {
+it("asks the storage only once for a blob that is used again, up to a maximum size", async () => {
   const storage = memoryStorage();
   const store = withBlobStorage(openMemoryStore(), storage, { over: 0, cacheBytes: 150 });
   const { hash } = await store.putBlob(LARGE);

@@ -39,7 +39,7 @@ function sharedCase(name: string, scene: (first: Store, second: Store) => Promis
   };
 }
 
-/** Appends one text at the head, as a writer does that waits for nobody. */
+/** Appends one text at the head, without waiting for other writers. */
 async function say(store: Store, text: string): Promise<void> {
   await store.appendAtHead({ sessionId: SESSION, id: `say ${text}`, decide: () => [outputText(text)] });
 }
@@ -129,7 +129,7 @@ export const sharingCases: readonly SharedStoreContractCase[] = [
     assert.equal((await readSessionTexts(second)).length, 4);
   }),
 
-  sharedCase("writes an append once that both openers send", async (first, second) => {
+  sharedCase("writes an append only once if both openers send it", async (first, second) => {
     await writeTestSession(first);
     const append = newAppend(1, [outputText("a")]);
     const both = await Promise.all([first.append(append), second.append(append)]);

@@ -1,4 +1,4 @@
-/** Marks the target of a copy until the copy is verified, so that no program takes it for a whole store. */
+/** Marks the target of a copy until the copy is verified, so that no program uses it as a complete store. */
 import { RookeryError } from "../../domain/errors.ts";
 
 /** The schema version of an unfinished copy. Programs that do not know it refuse it as a newer schema. */

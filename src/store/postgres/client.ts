@@ -29,7 +29,7 @@ export const DIRECT_SETTING = "rookery.direct";
 
 /** Rejects with the error of the driver. */
 export async function connectPostgresClient(options: PostgresClientOptions, variant: ClientVariant): Promise<Client> {
-  const { default: pg } = await import("pg"); // only those who use PostgreSQL load it
+  const { default: pg } = await import("pg"); // loaded only when PostgreSQL is used
   const client = new pg.Client(toClientConfig(options, variant));
   client.on("error", () => undefined); // queries report it; without a listener, it would end the process
   try {

@@ -82,7 +82,7 @@ describe.skipIf(!hasTestPostgres).each([
 });
 
 describe.skipIf(!hasTestPostgres)("a clock that is set by an hour", () => {
-  it("changes no lease duration after the next call", async () => {
+  it("leaves the duration of leases unchanged from the next call on", async () => {
     await using machines = await openMachines(0);
     const { right, wrong, clock } = machines;
     const lease = await takeLease({ ...take, store: wrong, clock, timing });

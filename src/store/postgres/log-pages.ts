@@ -16,7 +16,7 @@ import type { PostgresConnection } from "./connection.ts";
 import { parseStored } from "./log-facts.ts";
 import { toStoredText } from "./stored-text.ts";
 
-/** Parsed at a time, which takes about 2 ms. */
+/** How much is parsed without yielding to other work. Takes about 2 ms. */
 const MAX_SLICE_CHARACTERS = 256 * 1024;
 
 export async function selectSessionPage(connection: PostgresConnection, query: ReadQuery): Promise<EventPage> {

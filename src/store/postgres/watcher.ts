@@ -190,7 +190,7 @@ export class PostgresWatcher {
     } while (this.#isCheckWanted);
   }
 
-  /** After the commit, because a notification inside of it makes all commits wait for each other. One at a time. */
+  /** After the commit, because a notification inside it makes all commits wait for each other. One at a time. */
   #notifyOthers(logs: readonly LogGrowth[]): void {
     for (const log of logs) this.#unsent.push(log);
     this.#sending ??= this.#sendNotifications().finally(() => {

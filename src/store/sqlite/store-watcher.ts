@@ -44,7 +44,7 @@ export class StoreWatcher {
   }
 
   #start(): void {
-    const version = this.#version(); // before the rest: a commit in between is read twice
+    const version = this.#version(); // read first: a commit in between is then read twice instead of missed
     this.#seen = { version, position: lastPosition(this.#db), deletion: lastDeletion(this.#db) };
   }
 
@@ -65,7 +65,7 @@ export class StoreWatcher {
     this.#runOrWakeAll(() => {
       if (this.#seen === undefined) {
         this.#start();
-        return this.#watches.wakeAll(); // nobody knows what was committed meanwhile
+        return this.#watches.wakeAll(); // it is unknown what was committed meanwhile
       }
       const end = lastPosition(this.#db);
       const version = this.#version();

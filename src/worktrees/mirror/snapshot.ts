@@ -45,7 +45,7 @@ const MAX_TOTAL_BYTES = 500 * 1024 * 1024;
 const MAX_OMITTED = 100;
 
 /**
- * Leaves out ignored files, files that are as the set-up left them, `exclude`, and changes inside of submodules and other
+ * Leaves out ignored files, files that are as the set-up left them, `exclude`, and changes inside submodules and other
  * nested repositories. Writes no commit if the content is `known`. Rejects with `worktree_missing`.
  */
 export async function snapshotWorktree(

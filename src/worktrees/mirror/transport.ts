@@ -37,7 +37,10 @@ const GRACE_MS = 10_000;
 
 const MIRROR_CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n";
 
-/** Settings of the user that would change what fetch and push do. A server that sends nothing for a minute is unreachable. */
+/**
+ * Overrides settings of the user that would change what fetch and push do. A server that sends nothing for a minute
+ * counts as unreachable.
+ */
 const NETWORK_SETTINGS: GitPolicy["settings"] = [
   ["http.lowSpeedLimit", "1"],
   ["http.lowSpeedTime", "60"],

@@ -29,7 +29,7 @@ export function Conversation(props: ConversationProps): JSX.Element {
   );
 }
 
-/** A conversation whose model somebody else opened. The model must stay the same. */
+/** A conversation whose model the caller opened. The model must stay the same. */
 export function ConversationView(props: {
   readonly model: SessionModel;
   readonly isReadOnly: boolean;

@@ -1,4 +1,4 @@
-/** Numbers incoming messages, so that messages that arrived before a prompt are not taken for its turn. */
+/** Numbers incoming messages, so that messages that arrived before a prompt do not count as part of its turn. */
 
 /** Compacts the array after this many handled lines. */
 const COMPACT_AFTER = 1024;

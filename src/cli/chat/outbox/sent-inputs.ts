@@ -2,7 +2,9 @@
 import type { QueuedInput } from "../../../domain/state.ts";
 import type { FollowUp } from "./follow-ups.ts";
 
-/** Of more inputs, the newest are kept. The others are returned as the agent would have received them. */
+/**
+ * Only the newest inputs are kept beyond this number. The others are returned as the agent would have received them.
+ */
 const MAX_SENT_INPUTS = 100;
 
 export class SentInputs {

@@ -1,4 +1,7 @@
-/** Remembers what tasks ask, in one line each: from the feed, or read once from the log for what was asked before. */
+/**
+ * Remembers the open request of each task as one line. New requests come from the feed; earlier ones are read once from
+ * the log.
+ */
 import { formatAskedSubject } from "../../questions/request-view.ts";
 import { toPendingRequest } from "../../run/pending-request.ts";
 import type { ListedTask } from "../interrupted.ts";

@@ -34,7 +34,7 @@ export type InputPurpose =
 export interface CockpitNotice {
   readonly text: string;
   readonly color: Color;
-  /** The notice says that this task is queued: it is removed when the task is not. */
+  /** The notice says that this task is queued: it is removed when the task is no longer queued. */
   readonly queuedId?: string | undefined;
 }
 

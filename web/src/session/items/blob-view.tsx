@@ -23,7 +23,7 @@ export function BlobView(props: { readonly blob: BlobPart }): JSX.Element {
       if (data === undefined) throw errorOf(error, response.status);
       const type = response.headers.get("content-type") ?? "";
       const isShown = IMAGES.has(type);
-      // Other bytes get a type that no browser shows, whatever the log says about them.
+      // Other bytes get a type that no browser shows, regardless of the type in the log.
       const bytes = data;
       const address = URL.createObjectURL(new Blob([bytes], { type: isShown ? type : "application/octet-stream" }));
       onDispose.push(() => URL.revokeObjectURL(address));

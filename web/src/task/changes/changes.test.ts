@@ -102,7 +102,7 @@ describe("comments", () => {
   });
 });
 
-it("moves by line, page and file, and stays inside of the diff", () => {
+it("moves by line, page and file, and stays inside the diff", () => {
   const rows = ["file", "hunk", "line", "file", "line"].map((kind) => ({ kind }));
   const move = (key: string, from: number): number | undefined => findMove(key, from, rows, 3);
   expect([move("j", 0), move("ArrowDown", 4), move("k", 0), move("ArrowUp", 4)]).toEqual([1, 4, 0, 3]);

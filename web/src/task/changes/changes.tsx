@@ -18,7 +18,7 @@ import { BRANCH_SCOPE, listScopes, type DiffScope } from "./scopes.ts";
 import { SendComments } from "./send-comments.tsx";
 
 const VIEW_NAME = "rookery-diff-view";
-/** What the agent writes while somebody reads is not shown until it asks for it. */
+/** Changes that the agent makes while a person reads are shown only after the person asks for them. */
 const CHANGES_FILES = new Set(["stage.ended", "task.ended", "merge.ended", "turn.ended"]);
 
 export function Changes(): JSX.Element {
