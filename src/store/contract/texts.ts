@@ -11,6 +11,7 @@ import {
   outputText,
   SESSION,
   readSessionTexts,
+  sessionOpened,
 } from "./scene.ts";
 
 const ODD_STRINGS = [
@@ -27,6 +28,7 @@ const ODD_STRINGS = [
   "'; drop table event; --",
   "],[",
 ];
+const ODD_IDS = ['"', "\\", 'a"b\\"c', "{a,b}", "NULL", " ", "a\u001eb", "\n", "'; --", "é😀"];
 const ODD_NUMBERS = [0, -0, 0.1, -1.5e-7, 5e-324, 1e21, 1.7976931348623157e308, 2 ** 53, 2 ** 64, -(2 ** 63)];
 
 function holding(input: unknown): EventDraft {
@@ -50,6 +52,30 @@ export const textCases = [
     const { events } = await store.read({ sessionId: SESSION, after: 1 });
     const expected = [...drafts, ...drafts].map((event, index) => ({ ...event, seq: index + 2, sessionId: SESSION }));
     assert.deepEqual(events, JSON.parse(JSON.stringify(expected)));
+  }),
+
+  storeCase("accepts unusual strings as ids of sessions and appends, in a group under leases", async (store) => {
+    const sessions = ODD_IDS.map((id) => `ses_${id}`);
+    await Promise.all(sessions.map((sessionId) => store.append(newAppend(0, [sessionOpened()], { sessionId }))));
+    const appendAll = () =>
+      Promise.all(
+        sessions.map(async (sessionId, index) => {
+          const { generation: fence } = leases[index] ?? assert.fail();
+          return store.append(newAppend(1, [outputText("a")], { sessionId, id: ODD_IDS[index] as string, fence }));
+        }),
+      );
+    const times = { now: 1, until: 2 };
+    const leases = await Promise.all(
+      sessions.map((sessionId) => store.acquireLease({ sessionId, owner: "one", ...times })),
+    );
+    assert.deepEqual(
+      await appendAll(),
+      sessions.map(() => ({ head: 2, repeated: false })),
+    );
+    assert.deepEqual(
+      await appendAll(),
+      sessions.map(() => ({ head: 2, repeated: true })),
+    );
   }),
 
   storeCase("accepts an event nested deeper than 1,000 levels", async (store) => {

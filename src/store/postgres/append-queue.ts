@@ -1,13 +1,14 @@
-/** Commits groups of appends, each with one call of `append_group`, and repeats a commit that is in doubt. */
+/** Commits groups of appends, each with one call of `append_group_columns`, and repeats a commit that is in doubt. */
 import { setTimeout as delay } from "node:timers/promises";
 import { RookeryError, type Appended } from "../../domain/index.ts";
 import type { PreparedAppend } from "../admission.ts";
 import { AppendGroups, nextLoopTurn, type AppendGroupsOptions, type QueuedAppend } from "../append-groups.ts";
+import { toAppendColumns } from "./append-columns.ts";
 import { planAppends, type AppendResult } from "./append-plan.ts";
-import { joinedTasks, toAppendRows } from "./append-rows.ts";
+import { joinedTasks } from "./append-rows.ts";
 import type { PostgresConnection } from "./connection.ts";
 import { isConnectionLost, isLockTimeout, isStaleWrite, toPostgresError } from "./errors.ts";
-import { APPEND_PARAMETERS } from "./functions/append.ts";
+import { APPEND_COLUMNS_PARAMETERS } from "./functions/append-columns.ts";
 import { LogCache } from "./log-cache.ts";
 import { loadLogs, loadTaskNumbers, logKey, type KnownLog } from "./log-facts.ts";
 
@@ -78,7 +79,7 @@ export class AppendQueue {
     if (plan.grown.length === 0) return plan.results;
     const taskNumbers = await loadTaskNumbers(this.#connection, joinedTasks(plan.grown));
     const bytes = appends.reduce((sum, prepared) => sum + prepared.bytes, 0);
-    await this.#connection.tryQuery(APPEND_SQL, toAppendRows(plan.grown, taskNumbers), { bytes });
+    await this.#connection.tryQuery(APPEND_SQL, toAppendColumns(plan.grown, taskNumbers), { bytes });
     this.#cache.rememberAll(plan.grown, taskNumbers);
     return plan.results;
   }
@@ -94,4 +95,4 @@ export class AppendQueue {
   }
 }
 
-const APPEND_SQL = `select @append_group(${APPEND_PARAMETERS.map(([, type], index) => `$${index + 1}::${type}`).join(", ")})`;
+const APPEND_SQL = `select @append_group_columns(${APPEND_COLUMNS_PARAMETERS.map(([, type], index) => `$${index + 1}::${type}`).join(", ")})`;

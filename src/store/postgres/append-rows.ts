@@ -9,16 +9,13 @@ import { toStoredText } from "./stored-text.ts";
 
 /** In the order of `APPEND_PARAMETERS`. `taskNumbers` has the tasks that sessions join. */
 export function toAppendRows(grown: readonly GrownLog[], taskNumbers: ReadonlyMap<string, number>): unknown[] {
+  const numbers = numberTasks(grown, taskNumbers);
   const sessions = grown.filter(({ before }) => before.kind === "session");
   const tasks = grown.filter(({ before }) => before.kind === "task");
-  const numbers = new Map(taskNumbers);
-  for (const { before, no } of tasks) numbers.set(before.id, -no);
-  const owners = new Map(sessions.map((log) => [log, sessionTask(log, numbers)]));
   const accepted = grown.flatMap((log) => log.accepted.map((prepared) => ({ log, prepared })));
   const events = accepted.flatMap(({ log, prepared }) => prepared.events.map(({ seq }) => ({ no: log.no, seq })));
-  const journal = collectJournal(grown);
   return [
-    toJson(sessions.map((log) => toSessionRow(log, owners.get(log) ?? null))),
+    toJson(sessions.map((log) => toSessionRow(log, sessionTask(log, numbers)))),
     toJson(tasks.map(toTaskRow)),
     `{${events.map(({ no }) => no).join()}}`,
     `{${events.map(({ seq }) => seq).join()}}`,
@@ -30,13 +27,20 @@ export function toAppendRows(grown: readonly GrownLog[], taskNumbers: ReadonlyMa
         head: prepared.head,
       })),
     ),
-    toJson(journal.forgotten),
-    toJson(journal.written),
-    toJson(
-      accepted.flatMap(({ prepared }) => (prepared.request === undefined ? [] : [toRequestRow(prepared.request)])),
-    ),
-    toJson(toFeedRows(grown, owners)),
+    ...toJournalRows(grown),
+    toRequestRows(grown),
+    toJson(toFeedRows(grown, numbers)),
   ];
+}
+
+/** The numbers of tasks by their ids: the given ones, and those that the group writes. */
+export function numberTasks(
+  grown: readonly GrownLog[],
+  taskNumbers: ReadonlyMap<string, number>,
+): ReadonlyMap<string, number> {
+  const tasks = grown.filter(({ before }) => before.kind === "task");
+  if (tasks.length === 0) return taskNumbers;
+  return new Map([...taskNumbers, ...tasks.map(({ before, no }) => [before.id, -no] as const)]);
 }
 
 /** Null if the session belongs to no task, or the task did not exist when the session was opened. */
@@ -69,6 +73,11 @@ export function toRequestRow({ key, digest, at, made }: NonNullable<GrownLog["ac
   };
 }
 
+export function toRequestRows(grown: readonly GrownLog[]): string | null {
+  const requests = grown.flatMap(({ accepted }) => accepted.flatMap(({ request }) => request ?? []));
+  return toJson(requests.map(toRequestRow));
+}
+
 /** Null for an empty list, so that the function skips its statements. */
 export function toJson(rows: readonly object[]): string | null {
   return rows.length === 0 ? null : JSON.stringify(rows);
@@ -95,7 +104,7 @@ function toNewLog(kind: LogKind, no: number, after: SessionSummary | TaskState):
   return { before, no, head, fence: undefined, accepted: [], after };
 }
 
-function toSessionRow(log: GrownLog, task: number | null): object {
+export function toSessionRow(log: GrownLog, task: number | null): object {
   const summary = log.after as SessionSummary;
   const { agent, cwd, parent, status } = summary;
   return {
@@ -112,7 +121,7 @@ function toSessionRow(log: GrownLog, task: number | null): object {
   };
 }
 
-function toTaskRow(log: GrownLog): object {
+export function toTaskRow(log: GrownLog): object {
   const state = log.after as TaskState;
   const { spec, phase, removed } = state;
   return {
@@ -139,7 +148,16 @@ function feedWhose(no: number, task: number | null): number {
   return task === null ? no : -task;
 }
 
-function toFeedRows(grown: readonly GrownLog[], owners: ReadonlyMap<GrownLog, number | null>): object[] {
+export interface FeedRow {
+  /** The position after the last one of the feed. */
+  readonly upto: number;
+  readonly log: number;
+  readonly whose: number;
+  readonly head: number;
+  readonly events: number;
+}
+
+export function toFeedRows(grown: readonly GrownLog[], numbers: ReadonlyMap<string, number>): FeedRow[] {
   let upto = 0;
   return grown
     .filter(({ before, head }) => head > before.head)
@@ -147,7 +165,8 @@ function toFeedRows(grown: readonly GrownLog[], owners: ReadonlyMap<GrownLog, nu
       const { before, no, head } = log;
       const events = head - before.head;
       upto += events;
-      return { upto, log: no, whose: feedWhose(no, owners.get(log) ?? null), head, events };
+      const task = before.kind === "session" ? sessionTask(log, numbers) : null;
+      return { upto, log: no, whose: feedWhose(no, task), head, events };
     });
 }
 
@@ -161,8 +180,11 @@ interface JournalRow {
   value: string | null;
 }
 
-/** Reduces the writes of a group to one per entry. Turns are forgotten before entries are written. */
-function collectJournal(grown: readonly GrownLog[]): { forgotten: object[]; written: JournalRow[] } {
+/**
+ * The parameters of forgotten turns and of written entries. Reduces the writes of a group to one per entry; turns are
+ * forgotten before entries are written.
+ */
+export function toJournalRows(grown: readonly GrownLog[]): [forgotten: string | null, written: string | null] {
   const forgotten: { log: number; turn: string }[] = [];
   const rows = new Map<string, JournalRow>();
   for (const { no, accepted } of grown) {
@@ -176,7 +198,7 @@ function collectJournal(grown: readonly GrownLog[]): { forgotten: object[]; writ
       }
     }
   }
-  return { forgotten, written: [...rows.values()] };
+  return [toJson(forgotten), toJson([...rows.values()])];
 }
 
 function addJournalRow(

@@ -5,7 +5,7 @@ import { inspectPostgresStore, migratePostgresStore, openPostgresStore } from ".
 import { POSTGRES_MIGRATIONS } from "./schema.ts";
 
 const CURRENT = POSTGRES_MIGRATIONS.length;
-const BREAKING = { sql: "alter function @append_group rename to append_group_next;", additive: false };
+const BREAKING = { sql: "alter function @append_group_columns rename to append_group_next;", additive: false };
 const SLOW = { sql: "select pg_sleep(6); create table @slow (id int);", additive: true };
 
 let cluster: PostgresCluster;
@@ -47,7 +47,7 @@ describe.skipIf(postgresBinaries() === undefined)("a migration of PostgreSQL", (
     await using older = await openPostgresStore(options);
     await writeTestSession(older);
     const client = await openSql();
-    await client.query(`alter function "${options.schema}".append_group rename to append_group_next`);
+    await client.query(`alter function "${options.schema}".append_group_columns rename to append_group_next`);
     await client.query(`insert into "${options.schema}".schema_version (version) values (${CURRENT + 1})`);
     await client.end();
     await expect(older.append(newAppend(1, [outputText("2")]))).rejects.toMatchObject({

@@ -1,5 +1,6 @@
 /** The schema, as a list of migrations. `@name` stands for a name in the schema of the store. */
 import { APPEND_FUNCTION } from "./functions/append.ts";
+import { APPEND_COLUMNS_FUNCTION } from "./functions/append-columns.ts";
 import { CLAIM_FUNCTION } from "./functions/claim.ts";
 import { DELETE_FUNCTIONS, RECORD_DELETIONS } from "./functions/delete.ts";
 import { LEASE_FUNCTION } from "./functions/lease.ts";
@@ -141,4 +142,5 @@ export const POSTGRES_MIGRATIONS: readonly PostgresMigration[] = [
   },
   { sql: WORKER_TABLES, additive: true },
   { sql: RECORD_DELETIONS, additive: true },
+  { sql: APPEND_COLUMNS_FUNCTION, additive: true },
 ];
