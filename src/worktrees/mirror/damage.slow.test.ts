@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { chmod, readFile, readdir, rm, truncate, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { commitAll } from "../commit.ts";
 import { leaseWorktree } from "../lease.ts";
-import { expectRejection } from "../test-scene.ts";
+import { expectRejection, testGitOptions } from "../test-scene.ts";
 import { openRemoteScene } from "./test-remote.ts";
 
 it("rejects with remote_unreachable if the remote does not answer in time", async () => {
@@ -70,4 +70,16 @@ it.each([
   expect(host.notices).toEqual([expect.stringMatching(/was corrupt/)]);
   await lease();
   expect(await mirror.repair(new Error("something else"))).toBe(false);
+});
+
+it("removes the locks of refs that a killed git left in the mirror", async () => {
+  await using scene = await openRemoteScene();
+  const git = { ...testGitOptions(dirname(scene.remote)), lockMs: 0 };
+  const mirror = await scene.host("a").open({ git });
+  await scene.user.git("commit", "--quiet", "--allow-empty", "--message=Next");
+  await scene.user.git("push", "--quiet", "origin", "main");
+  await writeFile(join(mirror.transport.gitDir, "refs/heads/main.lock"), "");
+  await writeFile(join(mirror.transport.gitDir, "packed-refs.lock"), "");
+  await mirror.fetch();
+  expect((await mirror.repository.resolve("origin/main")).commit).toBe(await scene.user.git("rev-parse", "main"));
 });

@@ -93,3 +93,51 @@ it("keeps files of the operator that an update would overwrite, and says so", as
   expect(host.notices).toEqual([expect.stringMatching(/not updated to main.*a\.txt/)]);
   expect(await readFile(join(mirror.repository.root, "a.txt"), "utf8")).toBe("changed on the host\n");
 });
+
+it("follows a tag and a branch that became folders on the remote", async () => {
+  await using scene = await openRemoteScene();
+  await scene.remoteGit("tag", "v1", "main");
+  await scene.remoteGit("branch", "release", "main");
+  const mirror = await scene.host("a").open();
+  for (const args of [
+    ["tag", "--delete", "v1"],
+    ["tag", "v1/a", "main"],
+    ["branch", "--delete", "release"],
+    ["branch", "release/1", "main"],
+  ]) {
+    await scene.remoteGit(...args);
+  }
+  await mirror.fetchBranch("release/1");
+  await mirror.fetch();
+  const refs = await mirror.repository.git(["for-each-ref", "--format=%(refname)"]);
+  expect(refs.split("\n").sort()).toEqual([
+    "refs/heads/release/1",
+    "refs/remotes/origin/main",
+    "refs/remotes/origin/release/1",
+    "refs/tags/v1/a",
+  ]);
+});
+
+it("fetches although refs that an agent made are in the way, and keeps its branch", async () => {
+  await using scene = await openRemoteScene();
+  const mirror = await scene.host("a").open();
+  const { commit } = await mirror.repository.resolve("origin/main");
+  for (const ref of ["refs/heads/release", "refs/tags/v1", "refs/tags/v2/a", "refs/remotes/origin/new/deep"]) {
+    await mirror.repository.git(["update-ref", ref, commit]);
+  }
+  await scene.remoteGit("branch", "release/1", "main");
+  await scene.remoteGit("branch", "new", "main");
+  await scene.remoteGit("tag", "v1/a", "main");
+  await scene.remoteGit("tag", "v2", "main");
+  await mirror.fetchBranch("release/1");
+  await mirror.fetch();
+  const refs = await mirror.repository.git(["for-each-ref", "--format=%(refname)"]);
+  expect(refs.split("\n").sort()).toEqual([
+    "refs/heads/release",
+    "refs/remotes/origin/main",
+    "refs/remotes/origin/new",
+    "refs/remotes/origin/release/1",
+    "refs/tags/v1/a",
+    "refs/tags/v2",
+  ]);
+});

@@ -17,6 +17,7 @@ import type { Repository, RepositoryOptions } from "../repository.ts";
 import { openMirrorCheckout, updateMirrorCheckout } from "./checkout.ts";
 import { copyMirrorRefs, readMirrorRefs, setDefaultBranch } from "./refs.ts";
 import { mirrorName, parseRemoteUrl } from "./remote-url.ts";
+import { removeRefLocks } from "./ref-locks.ts";
 import {
   fetchRefs,
   initMirror,
@@ -68,7 +69,8 @@ const ALL_REFS = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
 
 /**
  * Opens the mirror of a remote, and creates it if it does not exist. Fetches only if it creates or repairs the mirror.
- * Rejects with `input_invalid`, `remote_unreachable`, `repository_empty`, `disk_full` or `repository_locked`.
+ * Rejects with `input_invalid`, `remote_unreachable`, `repository_empty`, `disk_full` or
+ * `repository_locked`.
  */
 export async function openMirror(options: MirrorOptions): Promise<Mirror> {
   const url = parseRemoteUrl(options.url);
@@ -97,12 +99,20 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
     if (reason !== undefined) await replaceMirror(transport, options, reason);
     return reason !== undefined;
   };
-  const orReplace = async (fetch: () => Promise<void>): Promise<void> => {
-    await fetch().catch(async (error: unknown) => {
-      if (!(await replaceIfCorrupt(error))) throw error;
-    });
-  };
   const limits = (more: NetworkOptions): NetworkOptions => ({ timeoutMs: options.timeoutMs, ...more });
+  const fetchOrReplace = async (refspecs: readonly string[], fetching: Parameters<typeof fetchRefs>[2]) => {
+    const fetch = () => fetchRefs(transport, refspecs, fetching);
+    await fetch()
+      .catch(async (error: unknown) => {
+        if (!isRookeryError(error, "repository_locked")) throw error;
+        await removeRefLocks(gitDir); // nobody else changes the refs, because we have the lock of the mirror
+        await fetch();
+      })
+      .catch(async (error: unknown) => {
+        if (!(await replaceIfCorrupt(error))) throw error;
+      });
+  };
+  const fetchAll = (more: NetworkOptions) => fetchOrReplace(ALL_REFS, { ...limits(more), prune: true });
   const mirror: Mirror = {
     url,
     repository,
@@ -111,15 +121,17 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
     fetch: (more = {}) =>
       locked(async () => {
         if (performance.now() < freshUntil) return;
-        await orReplace(() => fetchRefs(transport, ALL_REFS, { ...limits(more), prune: true }));
+        await fetchAll(more);
         await sync(more.signal);
         freshUntil = performance.now() + FRESH_MS;
       }, more.signal),
     fetchBranch: (branch, more = {}) =>
       locked(async () => {
         const ref = `refs/heads/${branch}`;
-        await orReplace(() => fetchRefs(transport, [`+${ref}:${ref}`], limits(more))).catch((error: unknown) => {
-          if (!isRookeryError(error, "base_not_found")) throw error; // the remote does not have the branch
+        await fetchOrReplace([`+${ref}:${ref}`], limits(more)).catch(async (error: unknown) => {
+          if (isRookeryError(error, "base_not_found")) return; // the remote does not have the branch
+          if (!isRookeryError(error, "git_failed")) throw error;
+          await fetchAll(more); // removes a deleted branch `a` that is in the way of `a/b`
         });
         await copyMirrorRefs(repository, transport, { branch, signal: more.signal });
       }, more.signal),

@@ -39,8 +39,9 @@ export async function setDefaultBranch(transport: GitTransport, named: string | 
 }
 
 /**
- * Copies the refs of the mirror: branches to `refs/remotes/origin/`, tags as they are. With `branch`, also sets the local
- * branch of this name, unless a worktree has it checked out.
+ * Copies the refs of the mirror: branches to `refs/remotes/origin/`, tags as they are. Replaces a tag `a` that is in the way
+ * of `a/b`. With `branch`, also sets the local branch of this name, unless a worktree has it checked out or another local
+ * branch is in the way.
  */
 export async function copyMirrorRefs(
   repository: Pick<Repository, "commonDir" | "git">,
@@ -56,8 +57,12 @@ export async function copyMirrorRefs(
   }
   const local = `refs/heads/${branch ?? ""}`;
   const tip = branch === undefined ? undefined : mirrored.get(local);
-  if (tip !== undefined && !(await isCheckedOut(repository, local))) wanted.set(local, tip);
-  const gone = [...own.keys()].filter((ref) => ref.startsWith("refs/remotes/origin/") && !wanted.has(ref));
+  const isBlocked = findBlocking([...own.keys()], [local]).size > 0; // the other branch may have the work of an agent
+  if (tip !== undefined && !isBlocked && !(await isCheckedOut(repository, local))) wanted.set(local, tip);
+  const blocking = findBlocking(own.keys(), wanted.keys());
+  const gone = [...own.keys()].filter(
+    (ref) => !wanted.has(ref) && (ref.startsWith("refs/remotes/origin/") || blocking.has(ref)),
+  );
   await updateRefs(
     repository,
     gone.map((ref) => `delete ${ref}`),
@@ -69,6 +74,23 @@ export async function copyMirrorRefs(
     changed.map(([ref, object]) => `update ${ref} ${object}`),
     signal,
   );
+}
+
+/** Returns the refs that are in the way of others: `a` of `a/b`, and the other way round. */
+function findBlocking(own: Iterable<string>, wanted: Iterable<string>): ReadonlySet<string> {
+  const owned = new Set(own);
+  const blocking = new Set<string>();
+  const names = new Set(wanted);
+  for (const ref of names) for (const folder of listFolders(ref)) if (owned.has(folder)) blocking.add(folder);
+  for (const ref of owned) if (listFolders(ref).some((folder) => names.has(folder))) blocking.add(ref);
+  return blocking;
+}
+
+/** `refs/tags` and `refs/tags/a` for `refs/tags/a/b`. */
+function listFolders(ref: string): string[] {
+  const folders: string[] = [];
+  for (let at = ref.lastIndexOf("/"); at > 0; at = ref.lastIndexOf("/", at - 1)) folders.push(ref.slice(0, at));
+  return folders;
 }
 
 async function updateRefs(

@@ -9,7 +9,7 @@ import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { RookeryError } from "../../domain/index.ts";
 import { deadline } from "../../stdx/index.ts";
-import { isDiskFull, toGitError } from "../failure.ts";
+import { findLockFile, isDiskFull, toGitError } from "../failure.ts";
 import { git, gitTry, type GitOptions } from "../git.ts";
 import type { GitResult } from "../git-result.ts";
 import { LIST_SETTINGS, parsePrograms, type GitPolicy } from "../untrusted.ts";
@@ -62,7 +62,10 @@ export interface FetchOptions {
   readonly objects?: string | undefined;
 }
 
-/** Updates the refs of the mirror that the refspecs name. Rejects with `remote_unreachable`, or with `git_failed` if the mirror is corrupt. */
+/**
+ * Updates the refs of the mirror that the refspecs name. Rejects with `remote_unreachable`; with `git_failed` if the mirror is
+ * corrupt or has a ref in the way; or with `repository_locked` if a ref of the mirror is locked.
+ */
 export async function fetchRefs(
   transport: GitTransport,
   refspecs: readonly string[],
@@ -166,8 +169,14 @@ const DAMAGE =
 
 /** True if git's message means that the objects of a repository on this disk are damaged. */
 export function isCorruptionMessage(text: string): boolean {
-  return DAMAGE.test(text);
+  // Cut, because the expression takes quadratic time for a line that a remote may have written.
+  return text.split("\n").some((line) => DAMAGE.test(line.slice(0, MAX_DAMAGE_LINE)));
 }
+
+const MAX_DAMAGE_LINE = 1_000;
+
+/** What git prints if it cannot update a ref on this disk: another ref or a lock file is in the way. */
+const LOCAL_REF_FAILURE = /some local refs could not be updated|cannot lock ref/;
 
 async function toTransportError(
   transport: GitTransport,
@@ -178,7 +187,11 @@ async function toTransportError(
   if (/couldn't find remote ref/.test(stderr)) {
     return new RookeryError("base_not_found", `${transport.url} has no such branch: ${lastLine(stderr)}`);
   }
-  const isLocal = isDiskFull(stderr) || (isCorruptionMessage(stderr) && !stderr.includes("remote: "));
+  const isOfRemote = /remote: |remote error: /.test(stderr);
+  const isLocal =
+    isDiskFull(stderr) ||
+    (!isOfRemote &&
+      (isCorruptionMessage(stderr) || LOCAL_REF_FAILURE.test(stderr) || findLockFile(stderr) !== undefined));
   if (!isLocal) return unreachable(transport, lastLine(stderr));
   const error = await toGitError(transport.gitDir, args, result);
   return new RookeryError(error.code, redactUrls(error.message));
