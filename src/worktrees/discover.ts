@@ -43,6 +43,11 @@ export async function rejectEmbedded(gitDir: string, cwd: string): Promise<void>
   if (around !== undefined) throw embeddedRepositoryError(gitDir, around);
 }
 
+/** Returns the checkout at this real path or above it, or undefined if there is none. */
+export async function findEnclosingCheckout(path: string): Promise<string | undefined> {
+  return findCheckoutAbove(path, path, "any");
+}
+
 /** Returns the git folder of a checkout, with symbolic links resolved, or undefined if there is none. */
 export async function resolveGitDir(checkout: string): Promise<string | undefined> {
   const own = join(checkout, ".git");

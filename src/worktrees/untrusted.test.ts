@@ -191,6 +191,36 @@ describe("fetching and pushing run no program that is configured", () => {
   });
 });
 
+describe("a remote that is a part of a checkout", () => {
+  it.each<[string, string, (folder: string) => string]>([
+    ["made of its files", "evil.git", (folder) => join(folder, "evil.git")],
+    ["named without its suffix", "evil.git", (folder) => join(folder, "evil")],
+    ["named with a URL", "ev il.git", (folder) => `file://${folder}/ev%20il.git`],
+    ["in its git folder", ".git/evil.git", (folder) => join(folder, ".git/evil.git")],
+    ["the checkout itself", ".git", (folder) => folder],
+  ])("is refused if it is %s, and none of its programs runs", async (_, at, toUrl) => {
+    await using programs = await canaries();
+    await using scene = await openRemoteScene();
+    const { path } = scene.user;
+    if (at !== ".git") await scene.user.git("clone", "--quiet", "--bare", path, join(path, at));
+    for (const hook of ["pre-receive", "update", "post-receive", "reference-transaction"]) {
+      programs.writeProgram(join(path, at, "hooks", hook));
+    }
+    await appendFile(join(path, at, "config"), programs.config(["never", "user", "flag", "driver"]));
+    const url = toUrl(path);
+    const pushed = scene
+      .host("a")
+      .open({ url })
+      .then(async (mirror) => {
+        const worktree = await leaseWorktree(mirror.repository, { id: "t1", branch: "b", base: "origin/main" });
+        await new WorkInProgress(mirror, { id: "t1", createdAt: "" }).save(worktree, { message: "Work" });
+      });
+    await pushed.catch(() => undefined);
+    expect(programs.ran).toBe("");
+    await expectRejection(pushed, "repository_bare", /is a part of the checkout/);
+  });
+});
+
 describe("a repository made of files of a checkout", () => {
   it.each<[string, (folder: string) => Promise<unknown>, string]>([
     ["at its root", () => Promise.resolve(), "evil"],

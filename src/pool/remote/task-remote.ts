@@ -1,6 +1,6 @@
 /** Decides at the start of a task whether other hosts can get its repository from a remote, and what it starts from there. */
 import { RookeryError, isRookeryError } from "../../domain/index.ts";
-import { parseRemoteUrl, type Repository } from "../../worktrees/index.ts";
+import { findCheckoutOfRemote, parseRemoteUrl, type Repository } from "../../worktrees/index.ts";
 
 export interface TaskRemote {
   /** Without credentials. */
@@ -63,7 +63,8 @@ async function findRemote(
   );
   if (name === undefined) return undefined;
   try {
-    return { name, url: parseRemoteUrl(settings.get(`remote.${name}.url`) ?? "") };
+    const url = parseRemoteUrl(settings.get(`remote.${name}.url`) ?? "");
+    return (await findCheckoutOfRemote(url)) === undefined ? { name, url } : undefined;
   } catch (error) {
     if (isRookeryError(error, "input_invalid")) return undefined; // a relative path, or a protocol of this host only
     throw error;

@@ -1,5 +1,6 @@
 /** Remotes that several hosts share: a mirror per host, work in progress on private refs, and published merges. */
 export { openMirror, type Mirror, type MirrorOptions } from "./mirror.ts";
+export { findCheckoutOfRemote } from "./path-remote.ts";
 export { openMergeRemote } from "./publish.ts";
 export { parseRemoteUrl } from "./remote-url.ts";
 export { restoreWorktree, type RestoredWorktree, type RestoreOptions } from "./restore.ts";

@@ -16,6 +16,7 @@ import { withLock } from "../lock.ts";
 import type { Repository, RepositoryOptions } from "../repository.ts";
 import { openMirrorCheckout, updateMirrorCheckout } from "./checkout.ts";
 import { copyMirrorRefs, readMirrorRefs, setDefaultBranch } from "./refs.ts";
+import { refuseRemoteInCheckout } from "./path-remote.ts";
 import { mirrorName, parseRemoteUrl } from "./remote-url.ts";
 import { removeRefLocks } from "./ref-locks.ts";
 import {
@@ -69,11 +70,12 @@ const ALL_REFS = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
 
 /**
  * Opens the mirror of a remote, and creates it if it does not exist. Fetches only if it creates or repairs the mirror.
- * Rejects with `input_invalid`, `remote_unreachable`, `repository_empty`, `disk_full` or
+ * Rejects with `input_invalid`, `remote_unreachable`, `repository_bare`, `repository_empty`, `disk_full` or
  * `repository_locked`.
  */
 export async function openMirror(options: MirrorOptions): Promise<Mirror> {
   const url = parseRemoteUrl(options.url);
+  await refuseRemoteInCheckout(url);
   const folder = join(options.root, "repositories", mirrorName(url));
   const gitDir = join(folder, "mirror.git");
   const transport: GitTransport = { url, gitDir, objects: join(folder, ".git", "objects"), options: options.git };
