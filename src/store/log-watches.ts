@@ -92,6 +92,19 @@ export class LogWatches {
     this.#notify(FEED_KEY, UNKNOWN_HEAD);
   }
 
+  /**
+   * Like `notifyGrown`, for heads that anyone may have sent: a follower that does not know such a head yet reads the log
+   * instead of believing it. A head that is too large would make it ignore everything that comes before.
+   */
+  notifyMaybeGrown(logs: readonly LogGrowth[]): void {
+    if (logs.length === 0 || this.isEmpty) return;
+    for (const { kind, id, head } of logs) {
+      for (const watch of [...(this.#byKey.get(toWatchKey(kind, id)) ?? [])]) watch.suggest(head);
+    }
+    if (logs.some(({ kind }) => kind === "task")) this.#notify(TASKS_KEY, UNKNOWN_HEAD);
+    this.#notify(FEED_KEY, UNKNOWN_HEAD);
+  }
+
   notifyDeleted(sessionId: string): void {
     this.#notify(toWatchKey("session", sessionId), UNKNOWN_HEAD);
   }
@@ -150,6 +163,11 @@ export class LogWatch implements Disposable {
   notify(head: number): void {
     this.#notified = Math.max(this.#notified, head);
     if (head > this.#after) this.#wake?.();
+  }
+
+  /** Notifies of UNKNOWN_HEAD if the head is new. */
+  suggest(head: number): void {
+    if (head > Math.max(this.#after, this.#notified)) this.notify(UNKNOWN_HEAD);
   }
 
   [Symbol.dispose](): void {

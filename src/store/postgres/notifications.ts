@@ -32,10 +32,14 @@ export function toNotifications(logs: readonly LogGrowth[]): string[] {
   return payloads.length > MAX_PAYLOADS ? [READ_FEED] : payloads;
 }
 
-/** The head of a deleted session is infinite. Undefined if the feed has to be read. */
+/**
+ * The head of a deleted session is infinite. Undefined if the feed has to be read, also for a payload that no program of
+ * ours sends: every user of the database can send one.
+ */
 export function parseNotification(payload: string): LogGrowth[] | undefined {
   try {
-    const entries = JSON.parse(payload) as [isTask: number, id: string, head: number | null][];
+    const entries: unknown = JSON.parse(payload);
+    if (!Array.isArray(entries) || !entries.every(isEntry)) return undefined;
     return entries.map(([isTask, id, head]) => ({
       kind: isTask === 1 ? "task" : "session",
       id,
@@ -44,4 +48,10 @@ export function parseNotification(payload: string): LogGrowth[] | undefined {
   } catch {
     return undefined;
   }
+}
+
+function isEntry(entry: unknown): entry is [isTask: number, id: string, head: number | null] {
+  if (!Array.isArray(entry) || entry.length !== 3) return false;
+  const [isTask, id, head] = entry as unknown[];
+  return (isTask === 0 || isTask === 1) && typeof id === "string" && (head === null || Number.isSafeInteger(head));
 }

@@ -41,6 +41,27 @@ describe.skipIf(!hasTestPostgres)("watches of a PostgreSQL store", () => {
     expect(await ended).toEqual({ done: true, value: undefined });
   });
 
+  it.each([
+    ["of a head that the log does not have", `[[0,"${SESSION}",1000000]]`],
+    ["of a head that is no number", `[[0,"${SESSION}","x"]]`],
+    ["of a deletion that did not happen", `[[0,"${SESSION}",null]]`],
+    ["that is no list", "5"],
+  ])("find every later append after a forged notification %s", async (_, payload) => {
+    const options = await schemas.next();
+    await using writer = await openPostgresStore(options);
+    await using watcher = await openPostgresStore(options, { pollMs: HOUR });
+    await writeTestSession(writer);
+    const heads = watcher.watchHead({ sessionId: SESSION, after: 0 })[Symbol.asyncIterator]();
+    expect(await heads.next()).toEqual({ done: false, value: 1 });
+    const next = heads.next();
+    await schemas.query(`select pg_notify('rookery_${options.schema}', '${payload}')`);
+    await writer.append(newAppend(1, [outputText("two")]));
+    expect(await next).toEqual({ done: false, value: 2 });
+    const last = heads.next();
+    await writer.append(newAppend(2, [outputText("three")]));
+    expect(await last).toEqual({ done: false, value: 3 });
+  });
+
   it("cost one small query per poll, however many wait", async () => {
     const options = await schemas.next();
     await using proxy = await openFaultyProxy(options.url);

@@ -132,7 +132,7 @@ export class PostgresWatcher {
     if (this.#watches.isEmpty) return;
     const logs = parseNotification(payload);
     if (logs === undefined) void this.#readChanges();
-    else this.#watches.notifyGrown(logs);
+    else this.#watches.notifyMaybeGrown(logs); // every user of the database can send one
   }
 
   #schedulePoll(): void {
