@@ -39,14 +39,24 @@ export function buildWorkerViews(
   busy: readonly TaskState[],
   now: number,
 ): WorkerView[] {
+  const byOwner = new Map<string, TaskState[]>();
+  for (const task of busy) {
+    const owner = task.owner?.split("/")[0];
+    if (owner === undefined) continue;
+    const tasks = byOwner.get(owner);
+    if (tasks === undefined) byOwner.set(owner, [task]);
+    else tasks.push(task);
+  }
   return workers
     .filter(({ state, until }) => state !== "stopped" || until > now)
     .map((worker) => {
       const { id, host, kind, version, pid, startedAt, labels, agents, unreadyAgents, maxRunning, sessions } = worker;
       const status = workerStatus(worker, now);
-      const running = busy
-        .filter(({ owner }) => owner?.split("/")[0] === worker.owner)
-        .map((task) => ({ id: task.id, agent: task.spec.agent, title: task.spec.title }));
+      const running = (byOwner.get(worker.owner) ?? []).map((task) => ({
+        id: task.id,
+        agent: task.spec.agent,
+        title: task.spec.title,
+      }));
       return {
         id,
         host,

@@ -173,6 +173,21 @@ it("starts after the record of another machine with its host id has expired", as
   expect(Date.now()).toBeGreaterThanOrEqual(until);
 });
 
+it("starts although a record with its host id expires in a hundred years, and reports no second machine", async () => {
+  await using cluster = await openCluster();
+  const alpha = await cluster.host("alpha");
+  await alpha.work();
+  const [own] = (await cluster.store.workers()) as [StoredWorker];
+  const far = Date.now() + 100 * 365 * 86_400_000;
+  await cluster.store.saveWorker({ ...own, id: "wrk_before", scope: "h0-1-2-alpha", heartbeat: far, until: far + 1 });
+  const problems: unknown[] = [];
+  const { id } = await alpha.work({ onProblem: (error) => void problems.push(error) }, await alpha.open());
+  const beat = async () => (await cluster.store.workers()).find((worker) => worker.id === id)?.heartbeat ?? 0;
+  const first = await beat();
+  await vi.waitUntil(async () => (await beat()) > first + TIMING.renewMs, { timeout: 5_000 });
+  expect(problems).toEqual([]);
+});
+
 it("names the host in the scope of its owners, so that another host never takes it for dead", async () => {
   await using cluster = await openCluster();
   const alpha = await cluster.host("alpha.example");

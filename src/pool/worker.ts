@@ -59,6 +59,8 @@ export class Worker implements AsyncDisposable {
   #agents: AgentReadiness = { ready: [], unready: [] };
   #agentsAt = 0;
   #others: readonly StoredWorker[] = [];
+  /** The heartbeats that rivals had when they were last read. */
+  #rivalBeats: ReadonlyMap<string, number> = new Map();
   #timer: NodeJS.Timeout | undefined;
   #beating: Promise<void> | undefined;
   #hasReported = false;
@@ -157,7 +159,7 @@ export class Worker implements AsyncDisposable {
     }
     this.#obey(await this.#save(this.#drain.signal.aborted ? "draining" : "ready"));
     this.#others = (await store.workers()).filter(({ id }) => id !== this.#id);
-    const [rival] = this.#listRivals();
+    const rival = this.#findLivingRival();
     if (rival !== undefined && !this.#hasReported) {
       this.#hasReported = true;
       this.#options.onProblem?.(hostInUse(rival, clock.now()));
@@ -218,22 +220,29 @@ export class Worker implements AsyncDisposable {
   }
 
   /**
-   * A record with this host ID on another machine may be left from a worker that died a moment ago. Only a record that
-   * is renewed while this worker waits proves that there are two machines.
+   * A record with this host ID on another machine may be left from a worker that died a moment ago, or that had a wrong
+   * clock. Only a record that is renewed while this worker waits proves that there are two machines.
    */
   async #refuseSharedHost(): Promise<void> {
     const { store, clock } = this.#parts;
-    const seen = new Map<string, number>();
+    const { beatMs, ttlMs } = this.#timing;
+    const until = performance.now() + ttlMs;
     for (;;) {
       this.#others = (await store.workers()).filter(({ id }) => id !== this.#id);
-      const rivals = this.#listRivals();
-      const alive = rivals.find(({ id, heartbeat }) => heartbeat > (seen.get(id) ?? Infinity));
+      const alive = this.#findLivingRival();
       if (alive !== undefined) throw hostInUse(alive, clock.now());
-      if (rivals.length === 0) return;
-      for (const { id, heartbeat } of rivals) seen.set(id, heartbeat);
-      await sleep(this.#timing.beatMs / 2);
+      if (this.#listRivals().length === 0 || performance.now() > until) return;
+      await sleep(beatMs / 2);
       await this.#save("ready");
     }
+  }
+
+  /** Finds a rival that has renewed its record since the last call. */
+  #findLivingRival(): StoredWorker | undefined {
+    const rivals = this.#listRivals();
+    const alive = rivals.find(({ id, heartbeat }) => heartbeat > (this.#rivalBeats.get(id) ?? Infinity));
+    this.#rivalBeats = new Map(rivals.map(({ id, heartbeat }) => [id, heartbeat]));
+    return alive;
   }
 
   /** Workers with this host ID on another machine, in another container, or before the last boot. */

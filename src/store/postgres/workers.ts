@@ -1,6 +1,6 @@
 /** Reads and writes worker records and shared settings. */
 import type { SharedSetting, StoredWorker, WorkerRequest } from "../../domain/index.ts";
-import { parseWorkerRecord, toWorkerRequest } from "../worker-record.ts";
+import { parseStoredWorker, toWorkerRequest } from "../worker-record.ts";
 import type { PostgresConnection } from "./connection.ts";
 import { fromStoredText, toStoredText } from "./stored-text.ts";
 
@@ -23,11 +23,9 @@ const LIST_SQL = "select record, heartbeat, until, request from @worker order by
 
 export async function selectWorkers(connection: PostgresConnection): Promise<readonly StoredWorker[]> {
   const rows = await connection.query(LIST_SQL);
-  return rows.flatMap(([text, heartbeat, until, asked]) => {
-    const record = parseWorkerRecord(text as string);
-    const request = toWorkerRequest(asked as string | null);
-    const times = { heartbeat: heartbeat as number, until: until as number };
-    return record === undefined ? [] : [{ ...record, ...times, ...(request !== undefined && { request }) }];
+  return rows.flatMap(([record, heartbeat, until, request]) => {
+    const row = { record: record as string, heartbeat, until, request: request as string | null };
+    return parseStoredWorker(row) ?? [];
   });
 }
 

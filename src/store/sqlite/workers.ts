@@ -1,6 +1,6 @@
 /** Reads and writes worker records and shared settings. A damaged record is left out: its worker writes it again. */
 import type { SharedSetting, StoredWorker, WorkerRequest } from "../../domain/index.ts";
-import { parseWorkerRecord, toWorkerRequest } from "../worker-record.ts";
+import { parseStoredWorker, toWorkerRequest } from "../worker-record.ts";
 import { decodeNumber, decodeText, numberColumn, textColumn } from "./columns.ts";
 import type { Database } from "./database.ts";
 
@@ -22,12 +22,9 @@ const LIST = `
   from worker order by id`;
 
 export function listWorkers(db: Database): StoredWorker[] {
-  return db.all(LIST).flatMap(([recordCell, heartbeatCell, untilCell, requestCell]) => {
-    const record = parseWorkerRecord(decodeText(recordCell));
-    const [heartbeat, until] = [decodeNumber(heartbeatCell), decodeNumber(untilCell)];
-    if (record === undefined || heartbeat === undefined || until === undefined) return [];
-    const request = toWorkerRequest(decodeText(requestCell));
-    return [{ ...record, heartbeat, until, ...(request !== undefined && { request }) }];
+  return db.all(LIST).flatMap(([record, heartbeat, until, request]) => {
+    const times = { heartbeat: decodeNumber(heartbeat), until: decodeNumber(until) };
+    return parseStoredWorker({ record: decodeText(record), ...times, request: decodeText(request) }) ?? [];
   });
 }
 
