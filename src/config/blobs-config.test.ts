@@ -117,3 +117,20 @@ it("withholds the keys of blobs from children, and leaves other variables as the
   expect(await names({ ...env, ...OWN, ROOKERY_BLOBS_URL: URL }, "any"), "Bedrock").toEqual(Object.keys(AWS));
   expect(await names({ HOME: folder.path, XDG_CONFIG_HOME: "/none", ...AWS }, "claude")).toEqual(Object.keys(AWS));
 });
+
+it("refuses keys that no header can contain, and does not repeat them", async () => {
+  await using folder = await temporaryFolder();
+  await writeFile(join(folder.path, "keys"), "aws_access_key_id=id\naws_secret_access_key=hid\tden\n");
+  const env = await userWith(folder.path, '[blobs]\ncredentials_file = "../keys"\n');
+  const wrong = [
+    { ...AWS, AWS_SESSION_TOKEN: "hid\nden", XDG_CONFIG_HOME: folder.path + "/none" },
+    { ...OWN, ROOKERY_BLOBS_SECRET_ACCESS_KEY: "hid\u20acden" },
+    {},
+  ];
+  for (const variables of wrong) {
+    const config = await readBlobsConfig({ ...env, ROOKERY_BLOBS_URL: URL, ...variables });
+    const error: unknown = await config?.readCredentials().catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "config_invalid" });
+    expect(String(error)).not.toContain("hid");
+  }
+});

@@ -98,7 +98,9 @@ function readCredentialVariables(env: EnvironmentVariables, names: CredentialVar
   const accessKeyId = readVariable(env, names.accessKeyId);
   const secretAccessKey = readVariable(env, names.secretAccessKey);
   if (accessKeyId !== undefined && secretAccessKey !== undefined) {
-    return { accessKeyId, secretAccessKey, sessionToken: readVariable(env, names.sessionToken) };
+    const sessionToken = readVariable(env, names.sessionToken);
+    refuseControlCharacters({ accessKeyId, secretAccessKey, sessionToken }, "the variables of");
+    return { accessKeyId, secretAccessKey, sessionToken };
   }
   const missing = accessKeyId === undefined ? names.accessKeyId : names.secretAccessKey;
   throw new RookeryError("config_invalid", `the credentials of the blobs are incomplete: set ${missing} too`);
@@ -123,5 +125,14 @@ async function readCredentialsFile(path: string, file: string): Promise<BlobCred
     const rule = "write aws_access_key_id and aws_secret_access_key, below [default] if it has profiles";
     throw new RookeryError("config_invalid", `${where} has no keys: ${rule}`);
   }
-  return { accessKeyId, secretAccessKey, sessionToken: values.get("aws_session_token") };
+  const sessionToken = values.get("aws_session_token");
+  refuseControlCharacters({ accessKeyId, secretAccessKey, sessionToken }, `${where} with`);
+  return { accessKeyId, secretAccessKey, sessionToken };
+}
+
+/** They become parts of headers, and the error of `Headers` for a wrong one repeats it. */
+function refuseControlCharacters(credentials: BlobCredentials, where: string): void {
+  if (Object.values(credentials).every((text) => !/[^\x20-\x7e]/.test(String(text)))) return;
+  const fix = "they may contain only printable ASCII characters; remove line breaks and others";
+  throw new RookeryError("config_invalid", `${where} the credentials of the blobs have invalid characters: ${fix}`);
 }

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { childEnvironment, withoutRookerySecrets } from "../domain/child-environment.ts";
 import { temporaryFolder, temporaryRepository } from "../testing/index.ts";
 import { describeConfig } from "./describe.ts";
-import { readStoreConfig } from "./store-config.ts";
+import { readStoreConfig, withoutStorePassword } from "./store-config.ts";
 import { trust } from "./trust.ts";
 
 const URL = "postgres://me:hidden@db.example/log";
@@ -55,4 +55,27 @@ it("gives no child the URL and the password", () => {
   const env = { ...secrets, ROOKERY_STORE_SCHEMA: "team" };
   expect(childEnvironment(env, { pass: Object.keys(env) })).toEqual({ ROOKERY_STORE_SCHEMA: "team" });
   expect(withoutRookerySecrets(env)).toEqual({ ROOKERY_STORE_SCHEMA: "team" });
+});
+
+it.each<[string, Record<string, string>, boolean]>([
+  ["is the password of the store", { ROOKERY_STORE_URL: "postgres://me@db.example/log" }, false],
+  ["is the password of a listener", { ROOKERY_STORE_URL: URL, ROOKERY_STORE_LISTEN_URL: "postgres://me@a/log" }, false],
+  [
+    "belongs to a URL without a password, on several servers",
+    { ROOKERY_STORE_URL: "postgres://me@a:1,b:2/log" },
+    false,
+  ],
+  [
+    "is not used, because there is another one",
+    { ROOKERY_STORE_URL: "postgres://me@a/log", ROOKERY_STORE_PASSWORD: "x" },
+    true,
+  ],
+  ["is not used, because the URL has one", { ROOKERY_STORE_URL: URL }, true],
+  ["is for other databases only", {}, true],
+])("gives children PGPASSWORD depending on whether it %s", async (_, variables, isPassed) => {
+  await using folder = await temporaryFolder();
+  const env = { HOME: folder.path, PGPASSWORD: "hidden", PATH: "/bin", ...variables };
+  const children = childEnvironment(withoutRookerySecrets(await withoutStorePassword(env)));
+  expect(children["PGPASSWORD"]).toBe(isPassed ? "hidden" : undefined);
+  expect(children["PATH"]).toBe("/bin");
 });

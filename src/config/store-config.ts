@@ -28,6 +28,20 @@ export async function readStoreConfig(env: EnvironmentVariables): Promise<StoreC
   return url === undefined ? undefined : { url, listenUrl, ...(await readAccess(env, table)) };
 }
 
+/**
+ * The environment without PGPASSWORD if it is the password of the store: with it, an agent could answer its own
+ * permission requests. Otherwise builds and tests may need it. Rejects with `config_invalid`.
+ */
+export async function withoutStorePassword(env: EnvironmentVariables): Promise<EnvironmentVariables> {
+  if (env["PGPASSWORD"] === undefined) return env;
+  const { url, listenUrl = url, password } = (await readStoreConfig(env)) ?? {};
+  const isUsed = [url, listenUrl].some((each) => each !== undefined && !URL_WITH_PASSWORD.test(each));
+  if (!isUsed || password !== env["PGPASSWORD"]) return env;
+  return Object.fromEntries(Object.entries(env).filter(([name]) => name !== "PGPASSWORD"));
+}
+
+const URL_WITH_PASSWORD = /^\w+:\/\/[^/?#@:]*:[^/?#@]+@/;
+
 type DatabaseAccess = Omit<StoreConfig, "url" | "listenUrl">;
 
 /** The schema and the password for a database whose URL comes from elsewhere. Rejects with `config_invalid`. */

@@ -85,6 +85,15 @@ describe("telemetry", () => {
     expect(config?.problems.join("\n")).not.toContain("secret");
   });
 
+  it("ignores an endpoint whose user or password cannot be decoded, and does not repeat it", async () => {
+    for (const credentials of ["a%:hidden", "a:hidden%zz", "a:hidden%0a"]) {
+      const config = await read({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://${credentials}@collector.example` });
+      expect(config).toMatchObject({ traces: undefined, metrics: undefined });
+      expect(config?.problems).toHaveLength(2);
+      expect(JSON.stringify(config)).not.toContain("hidden");
+    }
+  });
+
   it("refuses an unknown key of the file", async () => {
     await configure(`[telemetry]\nendpiont = "${BASE}"\n`);
     await expect(read()).rejects.toMatchObject({ code: "config_invalid" });

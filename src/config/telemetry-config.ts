@@ -118,7 +118,9 @@ function parseUrl(
   url.username = "";
   url.password = "";
   if (username === "" && password === "") return { url: url.href, headers: {} };
-  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const [user, secret] = [username, password].map(decode);
+  if (user === undefined || secret === undefined) return undefined;
+  const credentials = `${user}:${secret}`;
   return { url: url.href, headers: { authorization: `Basic ${Buffer.from(credentials).toString("base64")}` } };
 }
 

@@ -1,6 +1,12 @@
 /** What one process needs to work with a home: the store, the owner of its leases and children, and its environment. */
 import { join, resolve } from "node:path";
-import { homeFolder, readMachineConfig, withoutBlobCredentials, type MachineConfig } from "../config/index.ts";
+import {
+  homeFolder,
+  readMachineConfig,
+  withoutBlobCredentials,
+  withoutStorePassword,
+  type MachineConfig,
+} from "../config/index.ts";
 import { withoutRookerySecrets } from "../domain/child-environment.ts";
 import { RookeryError, type Store } from "../domain/index.ts";
 import type { SharedServices } from "../opening/index.ts";
@@ -86,9 +92,10 @@ export async function openProcessContext(options: RookeryOptions): Promise<Proce
   };
 }
 
-/** Only the store of the configuration uses the credentials of blobs. */
+/** Only the store of the configuration uses its password and the credentials of blobs. */
 async function childrenEnvironment({ env = process.env, home, store }: RookeryOptions): Promise<EnvironmentVariables> {
-  return home === undefined && store === undefined ? withoutBlobCredentials(env) : env;
+  if (home !== undefined || store !== undefined) return env;
+  return withoutBlobCredentials(await withoutStorePassword(env));
 }
 
 async function openOwnStore(
