@@ -209,6 +209,11 @@ describe("the target of a copy", () => {
     const reader = { ...to, url: to.url.replace("postgres@", "copy_reader@") };
     await expect(copyStore(from, reader)).rejects.toMatchObject({ code: "store_readonly" });
     await use(to, () => Promise.resolve());
+    const additive = `insert into "${to.schema}".schema_version (version, additive) values (998, true)`;
+    await schemas.query(additive); // this program can use the schema, but does not know all of its tables
+    await use(to, (store) => store.list());
+    await expect(copyStore(from, to)).rejects.toMatchObject({ code: "store_newer" });
+    await expect(copyStore(to, newFile())).rejects.toMatchObject({ code: "store_newer" });
     await schemas.query(`insert into "${to.schema}".schema_version (version) values (999)`);
     await expect(copyStore(from, to)).rejects.toMatchObject({ code: "store_newer" });
   });

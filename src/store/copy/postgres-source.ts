@@ -7,6 +7,7 @@ import {
   toConnectionOptions,
   type PostgresStoreOptions,
 } from "../postgres/open.ts";
+import { refuseNewerTables } from "../postgres/migrate.ts";
 import type { CopySource } from "./endpoint.ts";
 import { countPostgresRows, readPostgresRows } from "./postgres-rows.ts";
 import { UNFINISHED_VERSION } from "./unfinished.ts";
@@ -19,6 +20,7 @@ export async function openPostgresSource(options: PostgresStoreOptions): Promise
   if (version === 0) {
     throw new RookeryError("store_unavailable", `${where} has no store: check the URL and the schema`);
   }
+  refuseNewerTables(where, version);
   const store = await openPostgresStore(options);
   const connection = new PostgresConnection(toConnectionOptions(options));
   return {

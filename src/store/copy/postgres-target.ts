@@ -3,7 +3,7 @@ import { RookeryError, type SessionSummary, type Store, type TaskState } from ".
 import { BODY_SEPARATOR } from "../event-text.ts";
 import { toJson, toNewSessionRow, toNewTaskRow } from "../postgres/append-rows.ts";
 import { PostgresConnection } from "../postgres/connection.ts";
-import { inspectSchema, migratePostgres } from "../postgres/migrate.ts";
+import { inspectSchema, migratePostgres, refuseNewerTables } from "../postgres/migrate.ts";
 import { openPostgresStore, toConnectionOptions, type PostgresStoreOptions } from "../postgres/open.ts";
 import type { CopyTarget } from "./endpoint.ts";
 import { countPostgresRows, readPostgresRows, toRecord } from "./postgres-rows.ts";
@@ -33,7 +33,8 @@ export class PostgresTarget implements CopyTarget {
       await this.#connection.query(`truncate ${WRITTEN_TABLES.map((table) => `@${table}`).join(", ")}`);
       await this.finish();
     }
-    await migratePostgres(this.#connection, this.#schema);
+    const migrated = await migratePostgres(this.#connection, this.#schema);
+    refuseNewerTables(this.where, migrated.version);
     const marked = await this.#connection.query(MARK_SQL);
     if (marked.length > 0) return;
     throw new RookeryError("input_invalid", `${this.where} is not empty: copy to a schema that does not exist`);

@@ -32,6 +32,12 @@ export interface PostgresConnectionOptions {
   readonly onLost?: () => void;
 }
 
+export interface SchemaVersion {
+  readonly version: number;
+  /** The version that a program must support to use the schema: the migrations after it are additive. */
+  readonly required: number;
+}
+
 export interface QueryOptions {
   /** The size of what the query sends or reads, which extends its timeout. Default: 0. */
   readonly bytes?: number | undefined;
@@ -46,7 +52,11 @@ const BYTES_PER_MS = 1_000;
 const LOCK_SHARE = 0.4;
 /** Lets the server report that a lock was not free before the client gives up. */
 const GRACE_MS = 1_000;
-const VERSION_SQL = "select coalesce(max(version), 0) from @schema_version";
+/** Tables of earlier versions lack the column `additive`, so it is read through JSON. */
+const VERSION_SQL = `
+  select coalesce(max(version), 0),
+    coalesce(max(version) filter (where (to_jsonb(v) ->> 'additive') is distinct from 'true'), 0)
+  from @schema_version v`;
 const FIRST_RETRY_MS = 20;
 const MAX_RETRY_MS = 500;
 
@@ -114,10 +124,10 @@ export class PostgresConnection {
     }
   }
 
-  /** The version of the schema. Rejects with the error of the driver. */
-  async readVersion(): Promise<number> {
+  /** Reads the version of the schema. Rejects with the error of the driver. */
+  async readVersion(): Promise<SchemaVersion> {
     const [row] = await this.tryQuery(VERSION_SQL);
-    return Number(row?.[0] ?? 0);
+    return { version: Number(row?.[0] ?? 0), required: Number(row?.[1] ?? 0) };
   }
 
   /** Runs SQL with several statements, without parameters. Rejects with the error of the driver. */
@@ -177,7 +187,7 @@ export class PostgresConnection {
   /** Rejects with `store_newer` if another program has migrated the schema since this one opened it. */
   async #refuseNewer(): Promise<void> {
     const { version: known } = this.#options;
-    const version = await this.readVersion().catch(() => known);
+    const { version } = await this.readVersion().catch(() => ({ version: known }));
     if (version > known) throw newerSchema(this.where, version, known);
   }
 

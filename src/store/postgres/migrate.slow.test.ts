@@ -6,6 +6,7 @@ import { POSTGRES_MIGRATIONS } from "./schema.ts";
 
 const CURRENT = POSTGRES_MIGRATIONS.length;
 const BREAKING = { sql: "alter function @append_group_columns rename to append_group_next;", additive: false };
+const ADDITIVE = { sql: "create table @later (id int);", additive: true };
 const SLOW = { sql: "select pg_sleep(6); create table @slow (id int);", additive: true };
 
 let cluster: PostgresCluster;
@@ -31,6 +32,29 @@ describe.skipIf(postgresBinaries() === undefined)("a migration of PostgreSQL", (
     expect(await inspectPostgresStore(options)).toMatchObject({ version: CURRENT });
     await older[Symbol.asyncDispose]();
     expect(await migratePostgresStore(options, { migrations })).toMatchObject({ from: CURRENT, version: CURRENT + 1 });
+    await expect(openPostgresStore(options)).rejects.toMatchObject({ code: "store_newer" });
+  });
+
+  it("that is additive leaves older programs working, also those that start later", async () => {
+    const options = nextOptions();
+    await using older = await openPostgresStore(options);
+    await writeTestSession(older);
+    const migrations = [...POSTGRES_MIGRATIONS, ADDITIVE];
+    await using newer = await openPostgresStore(options, { migrations });
+    await older.append(newAppend(1, [outputText("2")]));
+    await older.check();
+    await using restarted = await openPostgresStore(options);
+    await restarted.append(newAppend(2, [outputText("3")]));
+    await newer.append(newAppend(3, [outputText("4")]));
+    expect(await older.summary(SESSION)).toMatchObject({ head: 4 });
+    expect(await inspectPostgresStore(options)).toMatchObject({ version: CURRENT + 1 });
+    expect(await migratePostgresStore(options)).toMatchObject({ from: CURRENT + 1, version: CURRENT + 1 });
+  });
+
+  it("that is not additive is refused to older programs, even if additive ones follow it", async () => {
+    const options = nextOptions();
+    await (await openPostgresStore(options))[Symbol.asyncDispose]();
+    await migratePostgresStore(options, { migrations: [...POSTGRES_MIGRATIONS, BREAKING, ADDITIVE] });
     await expect(openPostgresStore(options)).rejects.toMatchObject({ code: "store_newer" });
   });
 

@@ -48,14 +48,19 @@ export async function migratePostgres(
       throw new RookeryError("store_unavailable", `${where} has the older schema version ${from}: ${advice}`);
     }
     if (pending.some(({ additive }) => !additive)) await refuseOlderPrograms(connection, schema, migrations.length);
-    for (const [index, { sql }] of pending.entries()) await applyMigration(connection, schema, from + index + 1, sql);
-    return { serverVersion, from, version: migrations.length };
+    for (const [index, migration] of pending.entries()) {
+      await applyMigration(connection, schema, from + index + 1, migration);
+    }
+    return { serverVersion, from, version: Math.max(from, migrations.length) };
   } catch (error) {
     throw toPostgresError(error, where);
   }
 }
 
-/** Reads the versions and refuses a database that this program cannot use. Changes nothing. */
+/**
+ * Reads the versions and refuses a database that this program cannot use. A newer schema is usable if the migrations
+ * that this program does not know are additive: hosts are upgraded one after another. Changes nothing.
+ */
 export async function inspectSchema(
   connection: PostgresConnection,
   schema: string,
@@ -66,8 +71,8 @@ export async function inspectSchema(
     const [state] = await connection.tryQuery(STATE_SQL, [`"${schema}"`]);
     const [serverVersion, number, encoding, isReadOnly, hasVersion, hasTables] = state ?? [];
     refuseServer(where, { number: Number(number), encoding: String(encoding) });
-    const version = hasVersion === true ? await connection.readVersion() : 0;
-    if (version > known) {
+    const { version, required } = hasVersion === true ? await connection.readVersion() : { version: 0, required: 0 };
+    if (required > known) {
       throw version === UNFINISHED_VERSION ? toUnfinishedError(where) : newerSchema(where, version, known);
     }
     if (isReadOnly === true) {
@@ -81,6 +86,12 @@ export async function inspectSchema(
   } catch (error) {
     throw toPostgresError(error, where);
   }
+}
+
+/** Throws `store_newer` if the schema has tables that this program does not know and therefore cannot copy. */
+export function refuseNewerTables(where: string, version: number): void {
+  const known = POSTGRES_MIGRATIONS.length;
+  if (version > known) throw newerSchema(where, version, known);
 }
 
 /**
@@ -105,7 +116,7 @@ async function applyMigration(
   connection: PostgresConnection,
   schema: string,
   version: number,
-  sql: string,
+  { sql, additive }: PostgresMigration,
 ): Promise<void> {
   const isNewSchema = version === 1;
   await connection.run(
@@ -115,10 +126,11 @@ async function applyMigration(
     select pg_advisory_xact_lock(7000, hashtext('${schema}'));
     ${isNewSchema ? `create schema if not exists "${schema}";` : ""}
     create table if not exists @schema_version (version bigint primary key, applied_at timestamptz not null default now());
+    alter table @schema_version add column if not exists additive boolean not null default false;
     do $migration$ begin
       if not exists (select 1 from @schema_version where version >= ${version}) then
         execute $statements$${sql}$statements$;
-        insert into @schema_version (version) values (${version});
+        insert into @schema_version (version, additive) values (${version}, ${additive});
       end if;
     end $migration$;
     commit;`,
