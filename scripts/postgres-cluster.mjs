@@ -40,11 +40,16 @@ export function postgresBinaries() {
  * Creates a cluster in a temporary folder and starts it. The user `postgres` needs no password; the user
  * `secured`, which tests may create, does. The server ends with `stop`, or when this process ends. `settings` are added to
  * the configuration; `initdb` to the arguments of the program with this name. `prepare` is called with the folder of the
- * data before the server starts.
+ * data before the server starts. `binaries` is a folder with `bin/initdb` and `bin/postgres` of another installation.
  */
-export async function startPostgresCluster({ settings: more = {}, initdb = [], prepare } = {}) {
+export async function startPostgresCluster({
+  settings: more = {},
+  initdb = [],
+  prepare,
+  binaries = postgresBinaries(),
+} = {}) {
   const folder = await mkdtemp(join(tmpdir(), "rookery-pg-"));
-  const account = await chooseAccount(folder, postgresBinaries());
+  const account = await chooseAccount(folder, binaries);
   const data = join(folder, "data");
   const socket = join(folder, `.s.PGSQL.${more.port ?? 5432}`);
   const program = (name) => join(account.native, "bin", name);
