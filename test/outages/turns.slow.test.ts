@@ -44,6 +44,8 @@ let owned: DisposeStack;
 let proxy: FaultyProxy;
 /** Reaches the server without the proxy. */
 let direct: Store;
+/** Reaches it through the proxy, like the sessions. */
+let proxied: Store;
 let rookery: Rookery;
 let server: ModelServer;
 let cwd: string;
@@ -56,6 +58,7 @@ describe.skipIf(!hasTestPostgres)("an outage of PostgreSQL during a turn", () =>
     proxy = owned.use(await openFaultyProxy(options.url));
     direct = owned.use(await openPostgresStore(options));
     const store = owned.use(await openPostgresStore({ ...options, url: proxy.url, timeout: STORE_TIMEOUT_MS }));
+    proxied = store;
     const home = owned.use(await temporaryFolder()).path;
     cwd = owned.use(await temporaryFolder()).path;
     server = owned.use(await startModelServer(model));
@@ -87,6 +90,7 @@ describe.skipIf(!hasTestPostgres)("an outage of PostgreSQL during a turn", () =>
     fail();
     writeFileSync(join(cwd, "go"), "");
     await vi.waitFor(() => expect(read("ran")).toBe("one\ntwo\n"), 20_000);
+    await expect(proxied.summary(session.id)).rejects.toMatchObject({ code: "store_unavailable" }); // the store gives up
     proxy.heal();
     expect(await outcome).toMatchObject({ status: "done" });
     const events = await readEvents(session.id);
