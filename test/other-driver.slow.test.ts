@@ -132,16 +132,18 @@ async function untilEvent(sessionId: string, { after, is }: EventTest): Promise<
   for await (const event of store.follow({ sessionId, after })) if (is(event)) return;
 }
 
-/** Resolves with the time between the two events, in milliseconds, as a follower sees them. */
+/** Resolves with the time between the two events, in milliseconds, by the clock of this machine, which both servers have. */
 async function measureReaction(sessionId: string, { after, asked, done }: Reaction): Promise<number> {
-  let askedAt = 0;
+  let askedAt: number | undefined;
+  let doneAt = 0;
   await untilEvent(sessionId, {
     after,
-    is: ({ type }) => {
-      if (askedAt > 0) return done === undefined || type === done;
-      if (type === asked) askedAt = performance.now();
+    is: ({ type, at }) => {
+      doneAt = Date.parse(at);
+      if (askedAt !== undefined) return done === undefined || type === done;
+      if (type === asked) askedAt = doneAt;
       return false;
     },
   });
-  return performance.now() - askedAt;
+  return doneAt - (askedAt ?? 0);
 }
