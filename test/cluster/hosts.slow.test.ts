@@ -1,13 +1,14 @@
 import { writeFile } from "node:fs/promises";
 import { describe, expect, it, vi } from "vitest";
-import { MAX_PAGE, type TaskEvent, type TaskPhase } from "../../src/domain/index.ts";
+import { MAX_PAGE, type SessionEvent, type TaskEvent, type TaskPhase } from "../../src/domain/index.ts";
 import { noNamespaces } from "./network.ts";
 import { openCluster, type ClusterScene, type WorkerHost } from "./scene.ts";
 
 const WAIT = { timeout: 60_000, interval: 50 };
 const TEST_MS = 180_000;
-/** Reports who works until the file `go` exists, then changes a file. */
-const BEAT = 'while [ ! -e "$GO" ]; do echo "$HOST_NAME" >> "$LEDGER"; sleep 0.1; done; echo done > done.txt';
+/** Reports who works, in a file and in the log, until the file `go` exists. Then changes a file. */
+const BEAT =
+  'while [ ! -e "$GO" ]; do echo "$HOST_NAME" >> "$LEDGER"; echo "host $HOST_NAME"; sleep 0.1; done; echo done > done.txt';
 
 /** Starts a task on host b, which no test cuts off, and resolves with the host whose agent works on it. */
 async function startBeating({ hosts, readLedger }: ClusterScene): Promise<WorkerHost> {
@@ -25,7 +26,17 @@ const readTask = async ({ store }: ClusterScene): Promise<readonly TaskEvent[]> 
 
 /** The hosts in the order in which they worked: a host that appears twice worked beside another one. */
 async function workedInTurn({ readLedger }: ClusterScene): Promise<readonly string[]> {
-  return (await readLedger()).filter((host, index, all) => host !== all[index - 1]);
+  return withoutRepeats(await readLedger());
+}
+
+function withoutRepeats(hosts: readonly string[]): readonly string[] {
+  return hosts.filter((host, index, all) => host !== all[index - 1]);
+}
+
+/** The hosts whose agents' output is in the log, in its order. */
+function wroteInTurn(log: readonly SessionEvent[]): readonly string[] {
+  const output = log.map((event) => (event.type === "output.text" ? event.text : "")).join("");
+  return withoutRepeats([...output.matchAll(/host (\w)/g)].map(([, host = ""]) => host));
 }
 
 async function untilPhase({ store }: ClusterScene, ...phases: TaskPhase[]): Promise<void> {
@@ -43,19 +54,24 @@ async function untilAnotherWorks({ readLedger }: ClusterScene, first: WorkerHost
   }, WAIT);
 }
 
-/** One writer per log, each event once, a dense feed, every turn ended once, and one merge. */
+/** One writer per log, also after a takeover, each event once, a dense feed, every turn ended once, and one merge. */
 async function expectOneStory(cluster: ClusterScene): Promise<void> {
   const { store } = cluster;
   const events = await readTask(cluster);
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
   expect(events.filter(({ type }) => type === "task.ended")).toHaveLength(1);
   expect(events.filter((event) => event.type === "merge.ended" && event.outcome === "merged")).toHaveLength(1);
-  for (const { id } of await store.list({ task: "beat" })) {
+  const sessions = await store.list({ task: "beat" });
+  expect(sessions).toHaveLength(1);
+  for (const { id } of sessions) {
     const log = (await store.read({ sessionId: id, limit: MAX_PAGE })).events;
     expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));
     const ends = log.filter(({ type }) => type === "turn.ended").map(({ turnId }) => turnId);
     const starts = log.filter(({ type }) => type === "turn.started").map(({ turnId }) => turnId);
     expect(ends).toEqual(starts);
+    const writers = wroteInTurn(log);
+    expect(writers).not.toEqual([]);
+    expect(writers).toEqual([...new Set(writers)]); // a host that appears twice wrote after another one had taken over
   }
   const feed = await store.readFeed({ after: 0, limit: MAX_PAGE });
   expect(feed.events.map(({ position }) => position)).toEqual(feed.events.map((_, index) => index + 1));

@@ -13,14 +13,16 @@ import type { Store } from "../../src/domain/index.ts";
 import { DisposeStack } from "../../src/stdx/index.ts";
 import { openPostgresStore } from "../../src/store/postgres/open.ts";
 import { builtEnvironment, temporaryFolder, temporaryRepository } from "../../src/testing/index.ts";
-import { startPostgresCluster } from "../../scripts/postgres-cluster.mjs";
+import { startPostgresCluster, startPostgresPair, type PostgresCluster } from "../../scripts/postgres-cluster.mjs";
 import { killAllWith, processesWith, type FoundProcess } from "../fleet/processes.ts";
 import { CLI } from "../fleet/server.ts";
 import { openNetwork, type TestHost } from "./network.ts";
 
 const run = promisify(execFile);
 const RELAY = fileURLToPath(new URL("relay.mjs", import.meta.url));
+/** Of the first database server. The next one has the next port. */
 const DATABASE_PORT = 5432;
+const HTTP_PORT = 4400;
 const GIT_PORT = 9418;
 const STOP_MS = 20_000;
 const IDENTITY = "[user]\n\tname = Cluster\n\temail = cluster@example.invalid\n";
@@ -29,11 +31,17 @@ const AGENT = `printf '%s\\n' "$1" | sed -n 's/^run: //p' > "$TMPDIR/script.$$";
 
 export interface WorkerHost extends TestHost {
   readonly env: Readonly<Record<string, string>>;
-  /** Starts `rookery worker` and resolves when it has registered. */
-  start(): Promise<void>;
+  /** A clone of the remote. */
+  readonly clone: string;
+  /** Starts `rookery worker` and resolves when it has registered. `cli`: the program. Default: the built command. */
+  start(options?: { readonly cli?: string }): Promise<void>;
+  /** Starts `rookery serve --no-tasks` and resolves with its URL, which only the hosts reach. */
+  startServer(token: string): Promise<string>;
   /** The process of the worker. Throws if it does not run. */
   readonly worker: ChildProcess;
   kill(): Promise<void>;
+  /** Ends the worker and the server with SIGTERM. */
+  stop(): Promise<void>;
   /** Runs a command of Rookery on the host. Rejects if it fails. */
   rookery(...args: string[]): Promise<string>;
   /** What the worker printed on stderr. */
@@ -46,6 +54,12 @@ export interface ClusterScene extends AsyncDisposable {
   /** The same log as that of the hosts, which the network cannot cut off. */
   readonly store: Store;
   readonly hosts: Readonly<Record<"a" | "b" | "c", WorkerHost>>;
+  /** The machine with the database and the remote. */
+  readonly services: TestHost;
+  /** In the environment of all processes of the scene. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** The primary, and its synchronous standby if it was asked for. */
+  readonly databases: readonly PostgresCluster[];
   /** Where agents report, one line each: `HOST WHAT`. */
   readonly ledger: string;
   /** A file that agents wait for. */
@@ -57,11 +71,18 @@ export interface ClusterScene extends AsyncDisposable {
 export interface ClusterOptions {
   /** Seconds. Default: 4. */
   readonly leaseTtl?: number;
+  /** Adds a synchronous standby, and gives the hosts the addresses of both servers. Default: false. */
+  readonly withStandby?: boolean;
+  /** The files of the repository. Default: a README. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** Added to the configuration of each host. `folder`: a folder of the scene. */
+  readonly config?: (folder: string) => string;
 }
 
 let opened = 0;
 
-export async function openCluster({ leaseTtl = 4 }: ClusterOptions = {}): Promise<ClusterScene> {
+export async function openCluster(options: ClusterOptions = {}): Promise<ClusterScene> {
+  const { leaseTtl = 4, files = { "README.md": "hello\n" }, config = () => "" } = options;
   opened += 1;
   const runId = `${process.pid}-${opened}`;
   const owned = new DisposeStack();
@@ -69,18 +90,20 @@ export async function openCluster({ leaseTtl = 4 }: ClusterOptions = {}): Promis
     const { path: folder } = owned.use(await temporaryFolder());
     owned.defer(() => killAllWith(`CLUSTER_RUN=${runId}`));
     const network = owned.use(await openNetwork(["db", "a", "b", "c"]));
-    const database = await startPostgresCluster();
-    owned.defer(() => database.stop());
+    const databases = await startDatabases(options);
+    for (const database of databases) owned.defer(() => database.stop());
     const { db } = network.hosts;
     if (db === undefined) throw new Error("the network has no host db");
     const services = builtEnvironment({ home: join(folder, "db"), extra: { CLUSTER_RUN: runId } });
-    const remote = await makeRemote(folder);
-    const relay = db.spawn(process.execPath, [RELAY, database.socket, db.address, String(DATABASE_PORT)], {
-      env: services,
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    owned.defer(() => end(relay, "SIGKILL"));
-    if (relay.stdout !== null) await once(relay.stdout, "data");
+    const remote = await makeRemote(folder, files);
+    for (const [index, { socket }] of databases.entries()) {
+      const relay = db.spawn(process.execPath, [RELAY, socket, db.address, String(DATABASE_PORT + index)], {
+        env: services,
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      owned.defer(() => end(relay, "SIGKILL"));
+      if (relay.stdout !== null) await once(relay.stdout, "data");
+    }
     const daemonOptions = ["--export-all", "--enable=receive-pack", `--base-path=${folder}`, "--reuseaddr"];
     const daemon = db.spawn("git", ["daemon", ...daemonOptions, `--listen=${db.address}`], {
       env: services,
@@ -89,15 +112,22 @@ export async function openCluster({ leaseTtl = 4 }: ClusterOptions = {}): Promis
     owned.defer(() => end(daemon, "SIGKILL"));
     const ledger = join(folder, "ledger");
     await writeFile(ledger, "");
-    const url = `postgres://postgres@${db.address}:${DATABASE_PORT}/postgres`;
+    const servers = databases.map((_, index) => `${db.address}:${DATABASE_PORT + index}`);
+    const url = `postgres://postgres@${servers.join(",")}/postgres`;
     const remoteUrl = `git://${db.address}:${GIT_PORT}/project.git`;
-    const setUp = (name: string) => setUpHost({ folder, name, runId, url, remoteUrl, ledger, leaseTtl, network });
+    const more = config(folder);
+    const setUp = (name: string) => setUpHost({ folder, name, runId, url, remoteUrl, ledger, leaseTtl, more, network });
     const hosts = { a: await setUp("a"), b: await setUp("b"), c: await setUp("c") };
     for (const host of Object.values(hosts)) owned.defer(() => host.kill());
-    const store = owned.use(await openPostgresStore({ url: database.url }));
+    const sockets = databases.map((database) => database.folder).join(",");
+    const directUrl = `postgres://postgres@localhost/postgres?host=${sockets}`;
+    const store = owned.use(await openPostgresStore({ url: directUrl, timeout: 60_000 }));
     return {
       store,
       hosts,
+      services: db,
+      variables: { CLUSTER_RUN: runId },
+      databases,
       ledger,
       go: join(folder, "go"),
       readLedger: async () => (await readFile(ledger, "utf8")).split("\n").slice(0, -1),
@@ -113,9 +143,15 @@ export async function openCluster({ leaseTtl = 4 }: ClusterOptions = {}): Promis
   }
 }
 
+async function startDatabases({ withStandby = false }: ClusterOptions): Promise<readonly PostgresCluster[]> {
+  if (!withStandby) return [await startPostgresCluster()];
+  const { primary, standby } = await startPostgresPair();
+  return [primary, standby];
+}
+
 /** A bare repository with one commit, which `git daemon` serves. */
-async function makeRemote(folder: string): Promise<string> {
-  await using source = await temporaryRepository({ "README.md": "hello\n" });
+async function makeRemote(folder: string, files: Readonly<Record<string, string>>): Promise<string> {
+  await using source = await temporaryRepository(files);
   const remote = join(folder, "project.git");
   await source.git("clone", "--quiet", "--bare", source.path, remote);
   return remote;
@@ -130,6 +166,8 @@ interface HostSetup {
   readonly remoteUrl: string;
   readonly ledger: string;
   readonly leaseTtl: number;
+  /** Added to the configuration. */
+  readonly more: string;
   readonly network: Awaited<ReturnType<typeof openNetwork>>;
 }
 
@@ -152,44 +190,60 @@ async function setUpHost({ name, runId, network, ...setup }: HostSetup): Promise
   await mkdir(dirname(userConfigFile(env)), { recursive: true });
   await writeFile(join(home, "gitconfig"), IDENTITY);
   await writeFile(join(home, "agent.sh"), AGENT);
-  await writeFile(userConfigFile(env), hostConfig(join(home, "agent.sh"), setup.leaseTtl));
+  await writeFile(userConfigFile(env), hostConfig(join(home, "agent.sh"), setup.leaseTtl) + setup.more);
   const clone = join(home, "clone");
   const inHost = (program: string, args: readonly string[]) => run(...host.command(program, args), { env, cwd: home });
   await inHost("git", ["clone", "--quiet", setup.remoteUrl, clone]);
   let worker: ChildProcess | undefined;
+  let server: ChildProcess | undefined;
   let printed = "";
+  /** Starts a command that runs until it is ended, and resolves when it has printed a line. */
+  const startCommand = async (cli: string, args: readonly string[]): Promise<ChildProcess> => {
+    const child = host.spawn(process.execPath, [cli, ...args], { env, cwd: clone, stdio: ["ignore", "pipe", "pipe"] });
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => (printed += text));
+    const ready = child.stdout === null ? Promise.resolve() : once(child.stdout, "data");
+    const exited = once(child, "exit").then(() => {
+      throw new Error(`rookery ${args.join(" ")} on host ${name} exited:\n${printed}`);
+    });
+    exited.catch(() => undefined);
+    await Promise.race([ready, exited]);
+    child.stdout?.resume();
+    return child;
+  };
   return {
     ...host,
     env,
+    clone,
     get worker() {
       if (worker === undefined) throw new Error(`no worker runs on host ${name}`);
       return worker;
     },
     printed: () => printed,
-    async start() {
-      const child = host.spawn(process.execPath, [CLI, "worker", "--json"], {
-        env,
-        cwd: clone,
-        stdio: ["ignore", "pipe", "pipe"],
-      });
-      worker = child;
-      child.stderr?.setEncoding("utf8").on("data", (text: string) => (printed += text));
-      const registered = child.stdout === null ? Promise.resolve() : once(child.stdout, "data");
-      const exited = once(child, "exit").then(() => {
-        throw new Error(`the worker of host ${name} exited:\n${printed}`);
-      });
-      exited.catch(() => undefined);
-      await Promise.race([registered, exited]);
+    async start({ cli = CLI } = {}) {
+      worker = await startCommand(cli, ["worker", "--json"]);
+    },
+    async startServer(token) {
+      const port = String(HTTP_PORT);
+      const args = ["serve", "--no-tasks", "--json", "--host", host.address, "--port", port, "--token", token];
+      server = await startCommand(CLI, args);
+      return `http://${host.address}:${port}`;
     },
     async kill() {
-      if (worker !== undefined) await end(worker, "SIGKILL");
+      for (const child of [worker, server]) if (child !== undefined) await end(child, "SIGKILL");
       worker = undefined;
+      server = undefined;
+    },
+    async stop() {
+      for (const child of [worker, server]) if (child !== undefined) await end(child, "SIGTERM");
     },
     async rookery(...args) {
       const [program, all] = host.command(process.execPath, [CLI, ...args]);
       return (await run(program, all, { env, cwd: clone })).stdout;
     },
-    children: () => processesWith(`CLUSTER_HOST=${extra.CLUSTER_HOST}`).filter(({ pid }) => pid !== worker?.pid),
+    children: () =>
+      processesWith(`CLUSTER_HOST=${extra.CLUSTER_HOST}`).filter(
+        ({ pid }) => ![worker?.pid, server?.pid].includes(pid),
+      ),
   };
 }
 
