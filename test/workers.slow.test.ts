@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -13,6 +13,9 @@ import { builtEnvironment, temporaryFolder, temporaryRepository } from "../src/t
 
 /** Runs the lines of the prompt that start with `run:` and ignores the rest. Works for resume prompts too. */
 const AGENT = `printf '%s\\n' "$1" | sed -n 's/^run: //p' > "$TMPDIR/script.$$"; exec sh "$TMPDIR/script.$$"`;
+/** For `unshare`: its processes have a PID scope of their own, like those of a container. */
+const PID_NAMESPACE = ["--pid", "--fork", "--kill-child", "--mount-proc"];
+const noPidNamespaces = process.platform !== "linux" || spawnSync("unshare", [...PID_NAMESPACE, "true"]).status !== 0;
 const TTL_MS = 3_000;
 /** Longer than any wait of these tests. */
 const LONG_TTL_MS = 120_000;
@@ -191,6 +194,21 @@ describe.skipIf(!hasTestPostgres)("workers on two hosts with one database", () =
     expect([await countEvents("t", "task.ended"), await countEvents("t", "task.started")]).toEqual([1, 2]);
     expect((await rookery("beta", "task", "diff", "t")).match(/^\+two$/gm)).toHaveLength(1);
   });
+
+  it.skipIf(noPidNamespaces)(
+    `refuse the host id of a worker in another container${noPidNamespaces ? " (this user may not make a PID namespace)" : ""}`,
+    async () => {
+      const first = await startWorker("alpha");
+      const args = [...PID_NAMESPACE, process.execPath, BUILT_COMMAND, "worker", "--json"];
+      const env = { ...(await hostEnvironment("copy")), ROOKERY_HOST_ID: "alpha" };
+      const second = spawn("unshare", args, { cwd: repository.path, env, stdio: ["ignore", "ignore", "pipe"] });
+      let stderr = "";
+      second.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+      expect(await once(second, "close")).toEqual([1, null]);
+      expect(stderr).toMatch(/another machine or container uses the host id alpha: process \d+ .*ROOKERY_HOST_ID/);
+      expect((await store.workers()).map(({ id, host }) => [id, host])).toEqual([[first.id, "alpha"]]);
+    },
+  );
 
   it("stop when another host asks them to", async () => {
     await startWorker("alpha");
