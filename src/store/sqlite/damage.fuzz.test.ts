@@ -87,6 +87,19 @@ describe("a damaged SQLite file", () => {
     expect((await store.read({ sessionId: SESSION, after: 3 })).events).toHaveLength(1);
   });
 
+  it("refuses a file with a column whose declared type is not UTF-8, which would abort the process", async () => {
+    const paths = ["integer", "text"].map((type) => {
+      const path = copyOf(intact);
+      const bytes = readFileSync(path);
+      for (let at = bytes.indexOf(` ${type}`); at !== -1; at = bytes.indexOf(` ${type}`, at)) bytes[at + 2] = 0xff;
+      writeFileSync(path, bytes);
+      return path;
+    });
+    for (const codes of await survey(paths)) {
+      expect(Object.values(codes).join()).toContain("store_corrupt: the definition of a table is damaged in");
+    }
+  });
+
   it("skips damaged rows of a list and fills the page", async () => {
     const path = newPath();
     await using store = await openSqliteStore({ path });

@@ -1,4 +1,5 @@
 /** A connection to a SQLite file: caches statements, runs transactions, and converts errors to store errors. */
+import { isUtf8 } from "node:buffer";
 import type Libsql from "libsql";
 import { RookeryError } from "../../domain/index.ts";
 import type { FileDescriptor } from "./descriptors.ts";
@@ -20,6 +21,7 @@ export class Database {
   #readPosition: (() => number) | undefined;
   #position = 0;
   #replaced: RookeryError | undefined;
+  #isSchemaChecked = false;
 
   /** `descriptor` must be for the same file. The connection closes it. */
   constructor(connection: Libsql.Database, path: string, descriptor?: FileDescriptor) {
@@ -135,11 +137,24 @@ export class Database {
     if (this.#replaced !== undefined) throw this.#replaced;
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
+      this.#checkSchema();
       statement = this.#connection.prepare(sql);
       if (statement.reader) statement.raw(true);
       this.#statements.set(sql, statement);
     }
     return statement;
+  }
+
+  /** libsql 0.5.29 aborts the process at a query of a column whose declared type or name is not valid UTF-8. */
+  #checkSchema(): void {
+    if (this.#isSchemaChecked) return;
+    const sources = this.#connection.prepare("select cast(sql as blob) from sqlite_schema").raw(true).all() as Row[];
+    const isDamaged = sources.some(([source]) => source instanceof Uint8Array && !isUtf8(source));
+    if (isDamaged) {
+      const message = `the definition of a table is damaged in ${this.path}: restore a backup, or move the file away to start with an empty store`;
+      throw new RookeryError("store_corrupt", message);
+    }
+    this.#isSchemaChecked = true;
   }
 
   #withStoreErrors<T>(work: () => T): T {
