@@ -119,6 +119,7 @@ describe("an agent that does not drive the session", () => {
     await using t = await openTroupe(turn.play);
     await t.session.change({ agent: "b" });
     const running = t.session.prompt("go");
+    await vi.waitFor(() => expect(t.session.state.turn).toBeDefined()); // it lasts until `turn.end`
     t.contexts.get("a")!.record({ type: "usage.reported", inputTokens: 3, outputTokens: 1, costUsd: 0 });
     const answer = t.contexts.get("a")!.ask({ message: "Log in", from: "github" });
     await vi.waitFor(() => expect(t.session.state.requests).toHaveLength(1));

@@ -56,9 +56,9 @@ return [r, ...all].map((one) => one.outcome)`;
     expect(transcript(await w.events(session.id))).toContain('says Got: => "denied"');
   });
 
-  it("keeps the tools of its turn, even if they change during the turn", async () => {
+  it("has the tools of its step if they changed in the step before", async () => {
     const code = `const seen = ["early", "late"].filter((name) => name in tools);
-return [seen, (await tools.early({})).text]`;
+return [seen, (await tools.late({})).text]`;
     const script: Script = ({ toolResults }, index) => {
       if (index === 0) return call("early");
       return index === 1 ? call("code", { code }) : say(`Got: ${toolResults.at(-1)?.content}`);
@@ -82,7 +82,7 @@ return [seen, (await tools.early({})).text]`;
     });
     const session = await rookery.openSession({ permissions: "all" });
     const events = await collect(session.prompt("go"));
-    expect(transcript(events).at(-2)).toBe('says Got: => [["early"],"did early"]');
+    expect(transcript(events).at(-2)).toBe('says Got: => [["late"],"did late"]');
   });
 
   it.each<[string, (names: Set<string>, session: Session) => unknown]>([
@@ -93,7 +93,7 @@ return [seen, (await tools.early({})).text]`;
     ["shadowed", (_, session) => session.setOverlay({ sources: [testSource("over", "early", "late")] })],
     ["hidden by an overlay", (_, session) => session.setOverlay({ sources: [], base: false })],
     ["switched off", (_, session) => session.chooseTool("early", false)],
-  ])("keeps the tools that it sees after tools were %s during its turn", async (_, change) => {
+  ])("keeps the tools that it sees after tools were %s while it runs", async (_, change) => {
     const code = `const before = Object.keys(tools).sort();
 await tools.change({});
 const after = Object.keys(tools).sort();
