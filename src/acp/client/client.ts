@@ -2,7 +2,8 @@
 import { RookeryError } from "../../domain/errors.ts";
 import { raceAbort } from "../../stdx/index.ts";
 import { Connection, type ConnectionOptions, type RequestOptions } from "../connection/connection.ts";
-import type { IncomingNotification, Noise } from "../connection/incoming.ts";
+import type { IncomingNotification, Noise, Verbatim } from "../connection/incoming.ts";
+import { requestCancelled } from "../errors.ts";
 import type * as acp from "../schema.ts";
 import { ACP_PROTOCOL_VERSION } from "../protocol-version.ts";
 import { ArrivalLog } from "./routing/arrival-log.ts";
@@ -13,7 +14,9 @@ import { capabilitiesOf, mergeSessionOptions, type SessionOptions } from "./sess
 import { isFeatureOffered, requireFeature, type AgentFeature } from "./agent-features.ts";
 import { McpOffers, type McpOffersOptions } from "./mcp-offers.ts";
 import { SessionRoutes } from "./routing/session-routes.ts";
-import type { ClientSession } from "./session.ts";
+import { getSessionId } from "./routing/request-params.ts";
+import { ClientSession } from "./session.ts";
+import { requireAttachedId, sessionInUse, toVerbatim, type AttachOptions } from "./attach.ts";
 import { setUpSession, type SessionSetupHost } from "./session-setup.ts";
 
 export interface AcpClientOptions extends Omit<ConnectionOptions, "handlers" | "malformed">, McpOffersOptions {
@@ -60,7 +63,7 @@ export class Client implements AsyncDisposable {
   readonly connection: Connection;
   readonly #options: AcpClientOptions;
   readonly #serve: SessionOptions;
-  readonly #routes = new SessionRoutes();
+  readonly #routes: SessionRoutes = new SessionRoutes((notification) => void this.#dispatch.deliver(notification));
   readonly #backpressure = new Backpressure();
   readonly #arrivals: ArrivalLog;
   readonly #dispatch: MessageDispatcher;
@@ -148,10 +151,13 @@ export class Client implements AsyncDisposable {
   }
 
   /**
-   * Returns a builder for a session in this directory, or from an existing request. Throws `input_invalid` if the
-   * directory is not absolute.
+   * Returns a builder for a session in this directory, or from an existing request. Default: the current directory.
+   * Throws `input_invalid` if the directory is not absolute, or if the current directory does not exist.
+   *
+   * Sessions with the same handlers of requests are set up at the same time. A session with other handlers
+   * (`serve`) waits for them, because the agent may send requests before it names the session.
    */
-  session(where: string | SessionRequest): SessionBuilder {
+  session(where: string | SessionRequest = currentDirectory()): SessionBuilder {
     const request = typeof where === "string" ? { cwd: where } : where;
     return new SessionBuilder(request, this.#serve, (start) => this.#start(start));
   }
@@ -172,7 +178,32 @@ export class Client implements AsyncDisposable {
    * still waits for the answer.
    */
   request<Result = unknown>(method: string, params?: unknown, options?: RequestOptions): Promise<Result> {
-    return this.#backpressure.waitForCall(() => this.connection.request<Result>(method, params, options));
+    const send = (sent = options): Promise<Result> =>
+      this.#backpressure.waitForCall(() => this.connection.request<Result>(method, params, sent));
+    if (method !== "session/new" && method !== "session/fork") return send();
+    return this.#requestSession(options, send);
+  }
+
+  /**
+   * Opens a session that was created by a plain request, such as `request("session/new", …)`. It misses nothing if it
+   * is called as soon as that request resolves. Throws `input_invalid` if the response has no session id, and
+   * `session_in_use` if the session is already open on this connection.
+   */
+  attach({ response, serve = {} }: AttachOptions): ClientSession {
+    const id = requireAttachedId(response);
+    if (this.#routes.has(id)) throw sessionInUse(id);
+    const session = new ClientSession({
+      connection: this.connection,
+      id,
+      options: mergeSessionOptions(this.#serve, serve),
+      backpressure: this.#backpressure,
+      arrivals: this.#arrivals,
+      closes: isFeatureOffered(this.capabilities, "close"),
+      leave: (leaving) => Promise.resolve(this.#routes.remove(leaving)),
+    });
+    session.recordSetup(toVerbatim(response));
+    this.#routes.add(session);
+    return session;
   }
 
   notify(method: string, params?: unknown): Promise<void> {
@@ -197,6 +228,23 @@ export class Client implements AsyncDisposable {
     return this.close();
   }
 
+  /** A plain request that creates a session: what comes before its response is kept for `attach`. */
+  #requestSession<Result>(
+    options: RequestOptions | undefined,
+    send: (options: RequestOptions) => Promise<Result>,
+  ): Promise<Result> {
+    const onResponse = (response: Verbatim): void | Promise<void> => {
+      const id = response.error === undefined ? getSessionId(response.result) : undefined;
+      if (id !== undefined) this.#routes.keepForAttach(id);
+      return options?.onResponse?.(response);
+    };
+    const run = async (): Promise<Result> => {
+      if (options?.signal?.aborted === true) throw requestCancelled(); // it may have waited for other setups
+      return send({ ...options, onResponse });
+    };
+    return this.#routes.runSetup({ options: this.#serve, run });
+  }
+
   async #start({ method, params, mcpServers, options, sessionId, signal }: SessionStart): Promise<ClientSession> {
     this.#mustOffer(method.slice("session/".length) as AgentFeature);
     const { additionalDirectories } = params;
@@ -210,7 +258,6 @@ export class Client implements AsyncDisposable {
       backpressure: this.#backpressure,
       arrivals: this.#arrivals,
       closes: isFeatureOffered(this.capabilities, "close"),
-      stray: (notification) => this.#options.onStray?.(notification),
     };
     const leave = async (session: ClientSession): Promise<void> => {
       this.#routes.remove(session);
@@ -240,6 +287,14 @@ export class Client implements AsyncDisposable {
   /** Closes the connection, because nobody else would see the error. */
   #closeAfterFailure(what: string, cause: unknown): void {
     void this.connection.close(new Error(`a handler of ${what} failed`, { cause }));
+  }
+}
+
+function currentDirectory(): string {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    throw new RookeryError("input_invalid", "the current directory does not exist: pass another one", { cause });
   }
 }
 

@@ -246,7 +246,8 @@ describe("aborting the start of a session", () => {
     const first = client.session("/project").create();
     await agent.receivedMethod("session/new");
     const giveUp = new AbortController();
-    const second = getRejection(client.session("/project").create({ signal: giveUp.signal }));
+    const other = client.session("/project").serve({ readTextFile: () => ({ content: "" }) }); // it waits for the first
+    const second = getRejection(other.create({ signal: giveUp.signal }));
     await turn();
     giveUp.abort();
     expect(await second).toBe(giveUp.signal.reason);

@@ -68,13 +68,13 @@ export function capabilitiesOf(handlers: SessionHandlers): acp.ClientCapabilitie
   };
 }
 
-/** Fields of `over` take precedence. Both may be class instances, so methods are bound. */
+/** Bound methods, so that merging the same options twice gives the same functions. */
+const BOUND_METHODS = new WeakMap<object, Map<string, { readonly method: unknown; readonly bound: unknown }>>();
+
+/** Fields of `over` take precedence; it may be a class instance, so its methods are bound. `under` was merged before. */
 export function mergeSessionOptions(under: SessionOptions, over: SessionOptions): SessionOptions {
-  const chosen = <Key extends keyof SessionOptions>(key: Key): SessionOptions[Key] => {
-    const from = over[key] === undefined ? under : over;
-    const value: unknown = from[key];
-    return (typeof value === "function" ? value.bind(from) : value) as SessionOptions[Key];
-  };
+  const chosen = <Key extends keyof SessionOptions>(key: Key): SessionOptions[Key] =>
+    over[key] === undefined ? under[key] : bindMethod(over, key);
   return {
     permission: chosen("permission"),
     readTextFile: chosen("readTextFile"),
@@ -86,6 +86,18 @@ export function mergeSessionOptions(under: SessionOptions, over: SessionOptions)
     update: chosen("update"),
     unhandled: chosen("unhandled"),
   };
+}
+
+function bindMethod<Key extends keyof SessionOptions>(options: SessionOptions, key: Key): SessionOptions[Key] {
+  const method: unknown = options[key];
+  if (typeof method !== "function") return options[key];
+  const known = BOUND_METHODS.get(options) ?? new Map<string, { readonly method: unknown; readonly bound: unknown }>();
+  BOUND_METHODS.set(options, known);
+  const found = known.get(key);
+  if (found?.method === method) return found.bound as SessionOptions[Key];
+  const bound: unknown = method.bind(options);
+  known.set(key, { method, bound });
+  return bound as SessionOptions[Key];
 }
 
 /** Undefined if there is no handler for the request. Throws -32602 for invalid params. */

@@ -2,12 +2,13 @@
 import { RookeryError } from "../../domain/errors.ts";
 import { raceAbort } from "../../stdx/index.ts";
 import type { Connection } from "../connection/connection.ts";
-import type { IncomingNotification, Verbatim } from "../connection/incoming.ts";
-import { notFound, PeerError } from "../errors.ts";
+import type { Verbatim } from "../connection/incoming.ts";
+import { PeerError } from "../errors.ts";
 import type { ArrivalLog } from "./routing/arrival-log.ts";
 import type { Backpressure } from "./buffer/backpressure.ts";
 import { getSessionId } from "./routing/request-params.ts";
 import type { SessionRoutes } from "./routing/session-routes.ts";
+import { sessionInUse } from "./attach.ts";
 import { ClientSession, type SessionOptions } from "./session.ts";
 
 export type SessionSetupMethod = "session/new" | "session/load" | "session/resume" | "session/fork";
@@ -29,7 +30,6 @@ export interface SessionSetupHost {
   readonly arrivals: ArrivalLog;
   /** Whether the agent supports `session/close`. */
   readonly closes: boolean;
-  readonly stray: (notification: IncomingNotification) => void;
 }
 
 /** Rejects as soon as the signal fires. A session that the agent still creates is closed again. */
@@ -41,14 +41,16 @@ export async function setUpSession(host: SessionSetupHost, setup: SessionSetup):
     new ClientSession({ connection, id, options, backpressure, arrivals, closes, leave });
   const session = await raceAbort(
     sessionId === undefined
-      ? routes.runSetup(
-          open,
-          async (named) => {
+      ? routes.runSetup({
+          options,
+          run: async (named) => {
             signal?.throwIfAborted(); // it may have waited for other setups
-            return sendSetup(host, setup, {}, (response) => named(requireSessionId(response, method)));
+            return sendSetup(host, setup, {}, (response) => {
+              const id = requireSessionId(response, method);
+              return named(id, () => open(id));
+            });
           },
-          (early) => rejectEarlySession(early, host),
-        )
+        })
       : startKnownSession(host, setup, open, sessionId),
     signal,
   );
@@ -79,9 +81,7 @@ async function startKnownSession(
   sessionId: string,
 ): Promise<ClientSession> {
   const { routes } = host;
-  if (routes.has(sessionId)) {
-    throw new RookeryError("session_in_use", `session ${sessionId} is already open on this connection`);
-  }
+  if (routes.has(sessionId)) throw sessionInUse(sessionId);
   const session = open(sessionId);
   if (setup.method === "session/load") session.startLoading();
   routes.add(session);
@@ -126,12 +126,4 @@ async function sendSetup(
   }
   if (outcome !== undefined && "session" in outcome) return outcome.session;
   throw outcome?.failed;
-}
-
-/** The agent answered with another id: passes the messages of this one on as stray. */
-function rejectEarlySession(early: ClientSession, { stray }: SessionSetupHost): void {
-  for (const item of early.take()) {
-    if (item.kind === "update") stray({ method: "session/update", params: item.notification, line: item.line });
-    if (item.kind === "request") item.fail(notFound(`session ${early.id}`));
-  }
 }

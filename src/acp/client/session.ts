@@ -7,6 +7,7 @@ import type { ArrivalLog } from "./routing/arrival-log.ts";
 import { toContentBlocks, getCancelledAnswer, toPromptOutcome } from "./turn/prompt-outcome.ts";
 import { LateUpdateFilter } from "./turn/late-updates.ts";
 import { Backpressure } from "./buffer/backpressure.ts";
+import { HARD_LIMIT, unreadLimitError } from "./buffer/limits.ts";
 import type { SessionOptions } from "./session-handlers.ts";
 import { SessionInbox } from "./buffer/session-inbox.ts";
 import type { SessionItem, StopItem, UpdateItem, When } from "./session-items.ts";
@@ -192,6 +193,12 @@ export class ClientSession implements AsyncDisposable {
     this.#setUp = setUp;
     this.#loading = false;
     this.#inbox.open();
+  }
+
+  /** Called by the setup: this many updates came before the agent named the session and were too many to keep. */
+  recordLost(count: number): void {
+    if (this.#parts.options.update === undefined) this.#inbox.unread.recordLost(count);
+    else this.#break(unreadLimitError(HARD_LIMIT));
   }
 
   /**

@@ -9,7 +9,7 @@ import { SessionRoutes } from "../client/routing/session-routes.ts";
 import { ClientSession, type SessionOptions } from "../client/session.ts";
 import type { IncomingNotification, IncomingRequest, Verbatim } from "../connection/incoming.ts";
 import { ConnectionClosed, notFound, peerError, RPC } from "../errors.ts";
-import { EarlyNotifications } from "./early-notifications.ts";
+import { EarlyNotifications } from "../client/routing/early-notifications.ts";
 import type { ProxyLink } from "./proxy-link.ts";
 import { HeldMessages } from "./held-messages.ts";
 

@@ -51,6 +51,10 @@ export class UnreadItems {
     return this.#dropped;
   }
 
+  recordLost(count: number): void {
+    this.#dropped += count;
+  }
+
   /** Keeps unread items of earlier turns, within a limit, for a slow reader. */
   addTurn(): TurnItems {
     let left = this.#turns.reduce((size, { queue }) => size + queue.size, 0);

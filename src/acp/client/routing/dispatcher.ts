@@ -46,10 +46,17 @@ export class MessageDispatcher {
   }
 
   notification(notification: IncomingNotification): void | Promise<void> {
-    const { arrivals, routes, stray } = this.#parts;
+    const { arrivals, routes } = this.#parts;
     arrivals.advanceTo(notification.line);
     const route = this.#findRoute(notification);
     if (route !== undefined) return route.notification(notification);
+    if (routes.find(notification) === undefined && routes.keepEarly(notification)) return;
+    return this.deliver(notification);
+  }
+
+  /** Passes a notification to its session, or treats it as one of no session. */
+  deliver(notification: IncomingNotification): void | Promise<void> {
+    const { routes, stray } = this.#parts;
     const session = routes.find(notification);
     if (notification.method !== "session/update") return this.#queueNotification(notification, session);
     if (session === undefined || !hasUpdate(notification.params)) return stray(notification);
@@ -65,10 +72,20 @@ export class MessageDispatcher {
     if (session !== undefined) return session.onRequest(request);
     const { method, params, signal } = request;
     const sessionId = getSessionId(params);
+    const options = routes.getEarlyOptions(request);
+    if (options !== undefined) return this.#serveEarly(request, options);
     if (sessionId !== undefined && !method.startsWith("_")) throw notFound(`session ${sessionId}`);
     const run = findSessionHandler(serve, request);
     if (run === undefined) throw methodNotFound(method);
     return run({ sessionId, signal });
+  }
+
+  /** Nobody can read a request of a session that is not set up, so only a handler can answer it. */
+  #serveEarly(request: IncomingRequest, options: SessionOptions): unknown {
+    const { signal } = request;
+    const run = findSessionHandler(options, request);
+    if (run === undefined) throw methodNotFound(request.method);
+    return run({ sessionId: getSessionId(request.params), signal });
   }
 
   #queueNotification(notification: IncomingNotification, session: ClientSession | undefined): void | Promise<void> {

@@ -1,9 +1,6 @@
-/**
- * Holds notifications of unknown sessions until a setup response shows whether the proxy or the client owns the
- * session.
- */
-import { HARD_LIMIT } from "../client/buffer/limits.ts";
-import type { IncomingNotification } from "../connection/incoming.ts";
+/** Keeps notifications of unknown sessions until the agent's answer to a setup shows who owns the session. */
+import type { IncomingNotification } from "../../connection/incoming.ts";
+import { HARD_LIMIT } from "../buffer/limits.ts";
 
 /** Memory of an entry besides its text, in characters. */
 const ENTRY_OVERHEAD = 256;
@@ -38,12 +35,15 @@ export class EarlyNotifications {
     return entries.map(({ notification }) => notification);
   }
 
-  /** Removes and returns everything, in the order of arrival. */
-  takeAll(): IncomingNotification[] {
-    const entries = [...this.#bySession.values()].flat().sort((one, other) => one.at - other.at);
-    this.#bySession.clear();
-    this.#size = 0;
-    return entries.map(({ notification }) => notification);
+  /** Removes and returns the notifications of all sessions that `isTaken` accepts, in the order of arrival. */
+  takeAll(isTaken: (sessionId: string) => boolean = () => true): IncomingNotification[] {
+    const entries: EarlyEntry[] = [];
+    for (const [sessionId, waiting] of [...this.#bySession]) {
+      if (!isTaken(sessionId)) continue;
+      entries.push(...waiting);
+      this.take(sessionId);
+    }
+    return entries.sort((one, other) => one.at - other.at).map(({ notification }) => notification);
   }
 }
 

@@ -1,0 +1,63 @@
+/**
+ * Decides which sessions may be set up at the same time. Until the agent has named a session, its requests cannot be
+ * told from those of another one, so only setups that answer requests in the same way run at once.
+ */
+import type { SessionHandlers } from "../session-handlers.ts";
+
+/** Setups with equal keys run at once. */
+export type SetupKey = readonly unknown[];
+
+/** The handlers that may have to answer a request before the agent has named the session. */
+export function getSetupKey(handlers: SessionHandlers): SetupKey {
+  const { permission, readTextFile, writeTextFile, terminal, elicitation, request } = handlers;
+  return [permission, readTextFile, writeTextFile, terminal, elicitation, request];
+}
+
+interface WaitingSetup {
+  readonly key: SetupKey;
+  readonly start: () => void;
+}
+
+export class SetupQueue {
+  #running: { readonly key: SetupKey; count: number } | undefined;
+  #waiting: WaitingSetup[] = [];
+
+  /**
+   * Calls `start` at once if nothing runs or only setups with the same key, otherwise after the setups that came
+   * before. `start` gets a function to call when the session is named or the setup has failed; a second call does
+   * nothing.
+   */
+  enter(key: SetupKey, start: (leave: () => void) => void): void {
+    const run = (): void => {
+      let isLeft = false;
+      start(() => {
+        if (!isLeft) this.#leave();
+        isLeft = true;
+      });
+    };
+    if (this.#waiting.length > 0 || !this.#admit(key)) this.#waiting.push({ key, start: run });
+    else run();
+  }
+
+  #admit(key: SetupKey): boolean {
+    if (this.#running === undefined) this.#running = { key, count: 1 };
+    else if (isSameKey(this.#running.key, key)) this.#running.count += 1;
+    else return false;
+    return true;
+  }
+
+  #leave(): void {
+    if (this.#running === undefined) return;
+    this.#running.count -= 1;
+    if (this.#running.count > 0) return;
+    this.#running = undefined;
+    for (let next = this.#waiting[0]; next !== undefined && this.#admit(next.key); next = this.#waiting[0]) {
+      this.#waiting.shift();
+      next.start();
+    }
+  }
+}
+
+function isSameKey(one: SetupKey, other: SetupKey): boolean {
+  return one.length === other.length && one.every((part, at) => part === other[at]);
+}
