@@ -48,7 +48,8 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   subagent_limit: "A limit for sub-agents is reached: depth, width, number, or budget.",
   tool_conflict: "Two tool sources have a tool with the same name.",
   tools_stale: "The list of tools changed since the caller read it. Read it again.",
-  plugin_failed: "A plugin threw, returned something invalid, or has the name of another plugin.",
+  plugin_failed:
+    "A plugin, or a handler of an ACP proxy, threw or returned something invalid; or two plugins have one name.",
   mcp_unknown: "No MCP server has this name.",
   mcp_unavailable: "The MCP server cannot be started or reached.",
   mcp_failed: "The MCP server returned an error or broke its protocol.",

@@ -26,3 +26,12 @@ export function sessionInUse(id: string): RookeryError {
 export function toVerbatim(result: unknown): Verbatim {
   return new Verbatim(`{"jsonrpc":"2.0","id":0,"result":${JSON.stringify(result)}}`, { result });
 }
+
+/** Throws `input_invalid` if the current directory does not exist. */
+export function currentDirectory(): string {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    throw new RookeryError("input_invalid", "the current directory does not exist: pass another one", { cause });
+  }
+}

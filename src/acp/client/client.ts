@@ -16,7 +16,7 @@ import { McpOffers, type McpOffersOptions } from "./mcp-offers.ts";
 import { SessionRoutes } from "./routing/session-routes.ts";
 import { getSessionId } from "./routing/request-params.ts";
 import { ClientSession } from "./session.ts";
-import { requireAttachedId, sessionInUse, toVerbatim, type AttachOptions } from "./attach.ts";
+import { currentDirectory, requireAttachedId, sessionInUse, toVerbatim, type AttachOptions } from "./attach.ts";
 import { setUpSession, type SessionSetupHost } from "./session-setup.ts";
 
 export interface AcpClientOptions extends Omit<ConnectionOptions, "handlers" | "malformed">, McpOffersOptions {
@@ -287,14 +287,6 @@ export class Client implements AsyncDisposable {
   /** Closes the connection, because nobody else would see the error. */
   #closeAfterFailure(what: string, cause: unknown): void {
     void this.connection.close(new Error(`a handler of ${what} failed`, { cause }));
-  }
-}
-
-function currentDirectory(): string {
-  try {
-    return process.cwd();
-  } catch (cause) {
-    throw new RookeryError("input_invalid", "the current directory does not exist: pass another one", { cause });
   }
 }
 

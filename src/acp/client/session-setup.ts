@@ -1,7 +1,6 @@
 /** Starts a session on the agent's side. From the first message on, everything for the session is routed to it. */
 import { RookeryError } from "../../domain/errors.ts";
 import { raceAbort } from "../../stdx/index.ts";
-import type { Connection } from "../connection/connection.ts";
 import type { Verbatim } from "../connection/incoming.ts";
 import { PeerError } from "../errors.ts";
 import type { ArrivalLog } from "./routing/arrival-log.ts";
@@ -9,7 +8,7 @@ import type { Backpressure } from "./buffer/backpressure.ts";
 import { getSessionId } from "./routing/request-params.ts";
 import type { SessionRoutes } from "./routing/session-routes.ts";
 import { sessionInUse } from "./attach.ts";
-import { ClientSession, type SessionOptions } from "./session.ts";
+import { ClientSession, type SessionLink, type SessionOptions } from "./session.ts";
 
 export type SessionSetupMethod = "session/new" | "session/load" | "session/resume" | "session/fork";
 
@@ -24,21 +23,23 @@ export interface SessionSetup {
 }
 
 export interface SessionSetupHost {
-  readonly connection: Connection;
+  readonly connection: SessionLink;
   readonly routes: SessionRoutes;
   readonly backpressure: Backpressure;
-  readonly arrivals: ArrivalLog;
+  readonly arrivals?: ArrivalLog | undefined;
+  /** Keeps unread items for a reader that must not make the agent wait. Default: false. */
+  readonly keepsUnread?: boolean | undefined;
   /** Whether the agent supports `session/close`. */
   readonly closes: boolean;
 }
 
 /** Rejects as soon as the signal fires. A session that the agent still creates is closed again. */
 export async function setUpSession(host: SessionSetupHost, setup: SessionSetup): Promise<ClientSession> {
-  const { routes, connection, backpressure, arrivals, closes } = host;
+  const { routes, connection, backpressure, arrivals, closes, keepsUnread } = host;
   const { method, options, sessionId, leave, signal } = setup;
   signal?.throwIfAborted();
   const open = (id: string): ClientSession =>
-    new ClientSession({ connection, id, options, backpressure, arrivals, closes, leave });
+    new ClientSession({ connection, id, options, backpressure, arrivals, closes, keepsUnread, leave });
   const session = await raceAbort(
     sessionId === undefined
       ? routes.runSetup({

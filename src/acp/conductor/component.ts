@@ -1,7 +1,8 @@
 /** A component of a chain: a proxy or the agent, as a program or in this process. It is started on first use. */
 import type { PeerExit } from "../errors.ts";
 import { startAgent, type AgentCommand } from "../../programs/index.ts";
-import { openProxyComponent, type ProxyOptions } from "../proxy/proxy.ts";
+import { openProxyComponent } from "../proxy/proxy.ts";
+import type { ProxyOptions } from "../proxy/proxy-options.ts";
 import type { ProxyDialect } from "../proxy/proxy-dialect.ts";
 import { transportPair, type Transport } from "../../programs/transport.ts";
 

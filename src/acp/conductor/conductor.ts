@@ -183,8 +183,12 @@ export class Conductor implements AsyncDisposable {
   }
 
   #passRequest(request: IncomingRequest, to: PortTarget, handler?: ProxyHandler): unknown {
-    const pass = (port: Port): unknown =>
-      handler === undefined ? passThrough(request, port) : relay(request, port, handler);
+    const pass = (port: Port): unknown => {
+      if (handler === undefined) return passThrough(request, port).done;
+      const { sent, done } = relay(request, port, handler);
+      if (sent !== undefined) request.hold(sent);
+      return done;
+    };
     if (!(to instanceof Promise)) return pass(to);
     request.hold(to.catch(() => undefined));
     return to.then(pass);

@@ -1,5 +1,6 @@
 /** The peer's open requests. Each is answered once and can be cancelled until then. */
 import { deferred, type Deferred } from "../../stdx/index.ts";
+import { isRookeryError } from "../../domain/errors.ts";
 import { ConnectionClosed, PeerError, RPC, requestCancelled } from "../errors.ts";
 import { replaceValue } from "../wire/scan.ts";
 import type { RpcErrorObject } from "../wire/message.ts";
@@ -108,6 +109,7 @@ function toErrorObject(error: unknown, signal: AbortSignal): RpcErrorObject {
   if (error instanceof PeerError) return error.raw;
   if (error instanceof ConnectionClosed) return toLostPeerError(error);
   if (signal.aborted) return requestCancelled().raw;
+  if (isRookeryError(error)) return { code: RPC.internalError, message: error.message, data: { code: error.code } };
   return { code: RPC.internalError, message: error instanceof Error ? error.message : String(error) };
 }
 

@@ -8,10 +8,18 @@ import type { RequestItem, SessionItem } from "../client/session-items.ts";
 import type { ClientSession, SessionOptions } from "../client/session.ts";
 import type { IncomingNotification, IncomingRequest } from "../connection/incoming.ts";
 import { ConnectionClosed } from "../errors.ts";
-import type { Port } from "./port.ts";
+import type { PassedMessage } from "./passed-message.ts";
 
 /** Limit for notifications other than updates, in characters. Above it they pass through at once. */
 const MAX_OTHER_CHARACTERS = 1024 * 1024;
+
+/** Passes messages of sessions to the client, in order and through the proxy's handlers. */
+export interface ClientSide {
+  notification(notification: PassedMessage): void | Promise<void>;
+  request(item: RequestItem): void;
+  /** Calls `give`, which answers a request of the client, behind the session's messages before it. */
+  answer(sessionId: string, give: () => void): void;
+}
 
 export class HeldMessages {
   readonly #session: ClientSession;
@@ -71,15 +79,17 @@ export class HeldMessages {
    * is new to the client, and in its place among the messages if the client loads the session, because then it expects
    * the history before the answer. Throws if a connected client cannot be reached.
    */
-  passOn(client: Port, answer?: { readonly give: () => void; readonly inPlace: boolean }): void {
+  passOn(client: ClientSide, answer?: { readonly give: () => void; readonly inPlace: boolean }): void {
     const items = this.#session
       .take()
       .map((item) => ({ at: this.#getPosition(item), pass: () => passItemOn(item, client) }));
     const others = this.#otherNotifications.map(({ at, notification }) => ({
       at,
-      pass: () => void client.passOn(notification),
+      pass: () => void client.notification(notification),
     }));
-    const answers = answer === undefined ? [] : [{ at: answer.inPlace ? this.#answeredAt : 0, pass: answer.give }];
+    const give = (sent: () => void) => (): void => client.answer(this.#session.id, sent);
+    const answers =
+      answer === undefined ? [] : [{ at: answer.inPlace ? this.#answeredAt : 0, pass: give(answer.give) }];
     this.#clear();
     const failures: unknown[] = [];
     for (const { pass } of [...answers, ...items, ...others].sort((one, other) => one.at - other.at)) {
@@ -109,16 +119,9 @@ export class HeldMessages {
   }
 }
 
-function passItemOn(item: SessionItem, client: Port): void {
-  if (item.kind === "request") return forwardItem(item, client);
+function passItemOn(item: SessionItem, client: ClientSide): void {
+  if (item.kind === "request") return client.request(item);
   if (item.kind === "update") {
-    void client.passOn({ method: "session/update", params: item.notification, line: item.line });
+    void client.notification({ method: "session/update", params: item.notification, line: item.line });
   }
-}
-
-function forwardItem(item: RequestItem, client: Port): void {
-  client.forward(item.request, { signal: item.signal, apart: true }).then(
-    (response) => item.respond(response),
-    (error: unknown) => item.fail(error),
-  );
 }

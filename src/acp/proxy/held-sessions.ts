@@ -3,15 +3,18 @@
  * read.
  */
 import { RookeryError } from "../../domain/errors.ts";
+import { deferred } from "../../stdx/index.ts";
+import { requireAttachedId, sessionInUse, toVerbatim, type AttachOptions } from "../client/attach.ts";
 import { requireSessionId, type SessionSetupMethod } from "../client/session-setup.ts";
+import { CLIENT_SETUPS, type SetupQueue } from "../client/routing/setup-queue.ts";
 import { getSessionId } from "../client/routing/request-params.ts";
 import { SessionRoutes } from "../client/routing/session-routes.ts";
-import { ClientSession, type SessionOptions } from "../client/session.ts";
+import { ClientSession, type SessionLink, type SessionOptions } from "../client/session.ts";
 import type { IncomingNotification, IncomingRequest, Verbatim } from "../connection/incoming.ts";
-import { ConnectionClosed, notFound, peerError, RPC } from "../errors.ts";
+import { ConnectionClosed, notFound, peerError, requestCancelled, RPC } from "../errors.ts";
 import { EarlyNotifications } from "../client/routing/early-notifications.ts";
-import type { ProxyLink } from "./proxy-link.ts";
-import { HeldMessages } from "./held-messages.ts";
+import type { RelayContext } from "./relay.ts";
+import { HeldMessages, type ClientSide } from "./held-messages.ts";
 
 export interface HeldSession {
   /** For the proxy to prompt and read. Requests without a handler are items for the reader. */
@@ -30,11 +33,19 @@ export interface HeldSession {
 
 /** The request that sets the session up, and the proxy's own options for it. */
 export interface HeldSessionRequest {
-  readonly request: IncomingRequest;
+  readonly request: IncomingRequest & Pick<RelayContext, "claimAnswer">;
   readonly params: Readonly<Record<string, unknown>>;
   readonly options: SessionOptions;
   /** Called when the proxy closes or disposes the session. */
   readonly left: (session: ClientSession) => void;
+}
+
+export interface HeldSessionsParts {
+  readonly agent: SessionLink;
+  readonly client: ClientSide;
+  readonly setups: SetupQueue;
+  /** Resolves with the reason when the agent can send nothing more. */
+  readonly agentGone: Promise<Error>;
 }
 
 /**
@@ -48,16 +59,16 @@ export interface HeldSessionRequest {
  * 3. Unclaimed notifications are passed on when no setup of the proxy is pending.
  */
 export class HeldSessions {
-  readonly #link: ProxyLink;
+  readonly #parts: HeldSessionsParts;
   readonly #routes = new SessionRoutes();
   readonly #messages = new WeakMap<ClientSession, HeldMessages>();
   readonly #early = new EarlyNotifications();
   /** Number of the proxy's setups that wait for a session id from the agent. */
   #unnamed = 0;
 
-  constructor(link: ProxyLink) {
-    this.#link = link;
-    void link.agentGone.then((error) => {
+  constructor(parts: HeldSessionsParts) {
+    this.#parts = parts;
+    void parts.agentGone.then((error) => {
       for (const session of this.#routes.all) session.onConnectionEnd(error);
     });
   }
@@ -72,13 +83,18 @@ export class HeldSessions {
     this.#release(this.#early.take(sessionId));
   }
 
+  /** True if the session is held, or the client knows it. */
+  knows(sessionId: string): boolean {
+    return this.#routes.has(sessionId) || this.#routes.isForgotten(sessionId);
+  }
+
   /** Handles a request of a held session. Undefined if the request passes through. */
   request(request: IncomingRequest): Promise<unknown> | undefined {
     const session = this.#routes.find(request);
     if (session !== undefined) {
       const waiting = this.#getMessages(session);
       if (waiting.isForProxy(request)) return waiting.request(request);
-      waiting.passOn(this.#link.client); // earlier messages go first
+      waiting.passOn(this.#parts.client); // earlier messages go first
     } else if (this.#unnamed > 0) {
       const sessionId = getSessionId(request.params);
       if (sessionId !== undefined) this.#release(this.#early.take(sessionId));
@@ -104,14 +120,37 @@ export class HeldSessions {
   async start(holding: HeldSessionRequest): Promise<HeldSession> {
     const { request } = holding;
     const session = await this.#start(holding, request.method as SessionSetupMethod);
-    const give = (): void => request.respond(session.setUp);
+    const given = deferred();
+    const give = (): void => {
+      request.respond(session.setUp);
+      given.resolve();
+    };
     return {
       session,
       proxyRemaining: () => {
         if (session.dropped > 0) throw lostUpdatesError(session);
+        request.claimAnswer(given.promise);
         this.#handOver(session, { give, inPlace: getExistingSessionId(holding) !== undefined });
       },
     };
+  }
+
+  /**
+   * Holds a session that exists: the proxy gets its messages from now on. Throws `input_invalid` if the response has no
+   * session id, and `session_in_use` if the proxy already holds it.
+   */
+  attach({ response, serve = {} }: AttachOptions): HeldSession {
+    const id = requireAttachedId(response);
+    if (this.#routes.has(id)) throw sessionInUse(id);
+    const session = this.#open(id, { options: serve, left: () => undefined });
+    session.recordSetup(toVerbatim(response));
+    this.#getMessages(session).answered();
+    this.#routes.add(session);
+    const proxyRemaining = (): void => {
+      if (session.dropped > 0) throw lostUpdatesError(session);
+      this.#handOver(session);
+    };
+    return { session, proxyRemaining };
   }
 
   /** Discards the session: drops its messages, refuses its requests, and cancels a running turn. */
@@ -127,7 +166,7 @@ export class HeldSessions {
     return known === undefined ? this.#startUnnamed(holding, method) : this.#startKnown(known, holding, method);
   }
 
-  async #startUnnamed(holding: HeldSessionRequest, method: SessionSetupMethod): Promise<ClientSession> {
+  #startUnnamed(holding: HeldSessionRequest, method: SessionSetupMethod): Promise<ClientSession> {
     let isPending = true;
     const settle = (): void => {
       if (!isPending) return;
@@ -142,12 +181,26 @@ export class HeldSessions {
         settle();
       }
     };
-    this.#unnamed += 1;
-    try {
-      return await this.#send(holding, method, named);
-    } finally {
-      settle();
-    }
+    return new Promise((resolve, reject) => {
+      this.#parts.setups.enter(CLIENT_SETUPS, (leave) => {
+        this.#unnamed += 1;
+        const settled = (): void => {
+          settle();
+          leave();
+        };
+        const send = async (): Promise<ClientSession> => {
+          if (holding.request.signal.aborted) throw requestCancelled(); // it may have waited for other setups
+          return this.#send(holding, method, (response) => {
+            try {
+              return named(response);
+            } finally {
+              leave();
+            }
+          });
+        };
+        send().finally(settled).then(resolve, reject);
+      });
+    });
   }
 
   /** The agent has named the session: it gets the notifications that waited for it. */
@@ -177,9 +230,9 @@ export class HeldSessions {
     }
   }
 
-  #open(id: string, { options, left }: HeldSessionRequest): ClientSession {
+  #open(id: string, { options, left }: Pick<HeldSessionRequest, "options" | "left">): ClientSession {
     const session = new ClientSession({
-      connection: this.#link.agent,
+      connection: this.#parts.agent,
       id,
       options: { unhandled: "read", ...options },
       keepsUnread: true,
@@ -209,7 +262,7 @@ export class HeldSessions {
         failed = error;
       }
     };
-    await this.#link.agent.request(method, params, { signal: request.signal, onResponse, apart: true });
+    await this.#parts.agent.request(method, params, { signal: request.signal, onResponse, apart: true });
     if (session === undefined) throw failed;
     return session;
   }
@@ -219,13 +272,13 @@ export class HeldSessions {
    */
   #handOver(session: ClientSession, answer?: Parameters<HeldMessages["passOn"]>[1]): void {
     this.#routes.remove(session);
-    this.#getMessages(session).passOn(this.#link.client, answer);
+    this.#getMessages(session).passOn(this.#parts.client, answer);
   }
 
   #release(notifications: readonly IncomingNotification[]): void {
     for (const notification of notifications) {
       try {
-        void this.#link.client.passOn(notification);
+        void this.#parts.client.notification(notification);
       } catch (error) {
         if (!(error instanceof ConnectionClosed)) throw error;
       }

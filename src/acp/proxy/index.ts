@@ -3,12 +3,7 @@ export type { ProxyDialect } from "./proxy-dialect.ts";
 export type { HeldSession } from "./held-sessions.ts";
 export type { LinkOptions } from "./proxy-link.ts";
 export type { Port } from "./port.ts";
-export {
-  openProxy,
-  openProxyComponent,
-  Proxy,
-  type ClientRequest,
-  type ClientRequestHandler,
-  type ProxyOptions,
-} from "./proxy.ts";
+export type { NotificationHandler, NotificationVerdict, ProxiedNotification } from "./notification-handler.ts";
+export { openProxy, openProxyComponent, Proxy } from "./proxy.ts";
+export type { ClientRequest, ClientRequestHandler, ProxyOptions, SessionChanges } from "./proxy-options.ts";
 export type { ProxiedRequest, ProxyHandler } from "./relay.ts";

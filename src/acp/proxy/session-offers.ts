@@ -1,6 +1,8 @@
 /** Offers MCP servers to sessions. Closes what was opened for a session when it is closed or set up again. */
 import { offerServers } from "../mcp/index.ts";
 import type { InProcessServer, McpDeclaration, McpOverAcp, McpSupport, Offer } from "../mcp/index.ts";
+import type * as acp from "../schema.ts";
+import { getObjectMember } from "../wire/json-object.ts";
 
 export interface SessionOffersOptions {
   /** Serves MCP on the connection to the agent, if set. */
@@ -19,21 +21,24 @@ export class SessionOffers implements AsyncDisposable {
   readonly #bySession = new Map<string, Offer>();
   readonly #pendingSetups = new Set<Promise<unknown>>();
   readonly #closing = new Set<Promise<void>>();
-  /** As the agent sent it. */
-  #support: McpSupport | undefined;
+  #capabilities: acp.AgentCapabilities = {};
 
   constructor(options: SessionOffersOptions) {
     this.#options = options;
   }
 
   get support(): McpSupport | undefined {
-    return this.#support;
+    return this.#capabilities.mcpCapabilities;
+  }
+
+  /** As the agent sent them. Empty before it is initialized. */
+  get capabilities(): acp.AgentCapabilities {
+    return this.#capabilities;
   }
 
   /** Records the agent's capabilities from its `initialize` result. */
   recordInitialize(result: unknown): void {
-    const { agentCapabilities } = (result ?? {}) as { agentCapabilities?: { mcpCapabilities?: McpSupport } | null };
-    this.#support = agentCapabilities?.mcpCapabilities;
+    this.#capabilities = getObjectMember(result, "agentCapabilities");
   }
 
   /** Passes the servers to `send` in a form that the agent supports. */
@@ -64,7 +69,8 @@ export class SessionOffers implements AsyncDisposable {
   }
 
   async #offerAndSend<T>(servers: readonly (McpDeclaration | InProcessServer)[], send: SendSetup<T>): Promise<T> {
-    const offer = await offerServers(servers, { support: this.#support, ...this.#options });
+    if (servers.length === 0) return this.#sendWithoutServers(send); // sent at once, in the order of the calls
+    const offer = await offerServers(servers, { support: this.support, ...this.#options });
     let sessionId: string | undefined;
     try {
       const sent = await send(offer.mcpServers);
@@ -74,6 +80,12 @@ export class SessionOffers implements AsyncDisposable {
       if (sessionId === undefined) this.#close(offer);
       else this.#keep(sessionId, offer);
     }
+  }
+
+  async #sendWithoutServers<T>(send: SendSetup<T>): Promise<T> {
+    const { sessionId, value } = await send([]);
+    if (sessionId !== undefined) this.closeServers(sessionId); // of an earlier setup
+    return value;
   }
 
   #keep(sessionId: string, offer: Offer): void {

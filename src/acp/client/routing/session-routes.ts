@@ -74,6 +74,11 @@ export class SessionRoutes {
     return this.#gone.has(id);
   }
 
+  /** Messages of this session are no longer ignored. */
+  recall(id: string): void {
+    this.#gone.delete(id);
+  }
+
   /**
    * Runs a setup of a session that the agent names. Setups that answer requests with the same handlers run at once;
    * others wait, because a request that comes before the name can only be answered in one way.
@@ -114,6 +119,11 @@ export class SessionRoutes {
       this.#lost.delete(id);
       for (const notification of this.#early.take(id)) this.#deliver(notification);
     });
+  }
+
+  /** True if a message may belong to a session of these routes, present, former or future. */
+  get isUsed(): boolean {
+    return this.#sessions.size > 0 || this.#gone.size > 0 || this.#pending !== undefined;
   }
 
   find(message: IncomingNotification | IncomingRequest): ClientSession | undefined {

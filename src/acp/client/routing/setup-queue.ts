@@ -7,6 +7,9 @@ import type { SessionHandlers } from "../session-handlers.ts";
 /** Setups with equal keys run at once. */
 export type SetupKey = readonly unknown[];
 
+/** The key of sessions that a proxy sets up for its client, which answers their requests. */
+export const CLIENT_SETUPS: SetupKey = ["client"];
+
 /** The handlers that may have to answer a request before the agent has named the session. */
 export function getSetupKey(handlers: SessionHandlers): SetupKey {
   const { permission, readTextFile, writeTextFile, terminal, elicitation, request } = handlers;
