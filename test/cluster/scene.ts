@@ -75,6 +75,10 @@ export interface ClusterOptions {
   readonly withStandby?: boolean;
   /** The files of the repository. Default: a README. */
   readonly files?: Readonly<Record<string, string>>;
+  /** The agent of tasks that name none. Default: the agent `shell`. */
+  readonly agent?: string;
+  /** How many tasks run at once on all hosts. Default: 6. */
+  readonly maxRunning?: number;
   /** Added to the configuration of each host. `folder`: a folder of the scene. */
   readonly config?: (folder: string) => string;
 }
@@ -83,6 +87,7 @@ let opened = 0;
 
 export async function openCluster(options: ClusterOptions = {}): Promise<ClusterScene> {
   const { leaseTtl = 4, files = { "README.md": "hello\n" }, config = () => "" } = options;
+  const { agent = "shell", maxRunning = 6 } = options;
   opened += 1;
   const runId = `${process.pid}-${opened}`;
   const owned = new DisposeStack();
@@ -115,7 +120,7 @@ export async function openCluster(options: ClusterOptions = {}): Promise<Cluster
     const servers = databases.map((_, index) => `${db.address}:${DATABASE_PORT + index}`);
     const url = `postgres://postgres@${servers.join(",")}/postgres`;
     const remoteUrl = `git://${db.address}:${GIT_PORT}/project.git`;
-    const more = config(folder);
+    const more = `[defaults]\nagent = "${agent}"\nmax_running = ${maxRunning}\n${config(folder)}`;
     const setUp = (name: string) => setUpHost({ folder, name, runId, url, remoteUrl, ledger, leaseTtl, more, network });
     const hosts = { a: await setUp("a"), b: await setUp("b"), c: await setUp("c") };
     for (const host of Object.values(hosts)) owned.defer(() => host.kill());
@@ -248,10 +253,7 @@ async function setUpHost({ name, runId, network, ...setup }: HostSetup): Promise
 }
 
 function hostConfig(agent: string, leaseTtl: number): string {
-  return `[defaults]
-agent = "shell"
-max_running = 6
-[agents.shell]
+  return `[agents.shell]
 backend = "command"
 command = ["sh", ${JSON.stringify(agent)}, "{prompt}"]
 [host]

@@ -40,7 +40,7 @@ export async function expectStoryResult(fleet: Fleet, result: StoryResult): Prom
   await expectRepository(fleet, result);
   expectWork(fleet, result);
   await using store = await openSqliteStore({ path: join(fleet.home, "rookery.db") });
-  await expectLog(store, result);
+  await expectStoryLog(store, result);
   expectNothingLeft(fleet);
 }
 
@@ -94,7 +94,8 @@ function expectWork({ notes }: Fleet, { ledger }: StoryResult): void {
   expect(lines.sort()).toEqual(ledger);
 }
 
-async function expectLog(store: Store, result: StoryResult): Promise<void> {
+/** Every log is dense, every turn and task ends as often as expected, and no limit was exceeded. */
+export async function expectStoryLog(store: Store, result: StoryResult): Promise<void> {
   const feed = await wholeFeed(store);
   for (const id of [...Object.keys(STATUS), "experiment"]) {
     const { events, head } = await store.readTask({ taskId: id, limit: MAX_PAGE });
@@ -118,6 +119,7 @@ async function expectLog(store: Store, result: StoryResult): Promise<void> {
   const stages = events.flatMap((event) => (event.type === "stage.ended" && event.taskId === "release" ? [event] : []));
   expect(stages.map(({ name, passed }) => `${name}${passed ? "" : ": not passed"}`)).toEqual(RELEASE);
   expect(countMostRunning(events)).toBe(MAX_RUNNING);
+  expect(feed.map(({ position }) => position)).toEqual(upTo(feed.length));
 }
 
 /** The task is created once, merged at most once, and ends as often as expected. */

@@ -84,14 +84,17 @@ export async function openFleet(): Promise<Fleet> {
   };
 }
 
-/** Rejects if the story fails. */
-async function play(options: {
-  readonly given: object;
+/** Plays the story in another process. Rejects if the story fails. */
+export async function play(options: {
+  readonly given: { readonly url: string; readonly token: string; readonly repository: string };
   readonly env: Readonly<Record<string, string>>;
   readonly onEvent: (happened: FeedItem) => void;
+  /** Starts the process elsewhere. */
+  readonly command?: (program: string, args: readonly string[]) => [string, string[]];
 }): Promise<StoryOutcome> {
-  const { given, env, onEvent } = options;
-  const child = spawn(process.execPath, [STORY, JSON.stringify(given)], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const { given, env, onEvent, command = (program, args) => [program, [...args]] } = options;
+  const [program, args] = command(process.execPath, [STORY, JSON.stringify(given)]);
+  const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "pipe"] });
   const over = once(child, "exit");
   let complaint = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (complaint += text));
