@@ -9,6 +9,11 @@ export function eventSuffix(kind: LogKind, logId: string): string {
   return `,"${kind}Id":${JSON.stringify(logId)}}`;
 }
 
+/** Whether the stored body ends with this sequence number, as it was written. Otherwise it is damaged. */
+export function hasSeq(body: string, seq: number): boolean {
+  return body.endsWith(`,"seq":${seq}}`);
+}
+
 /** Replaces the closing brace of a stored body with the suffix of its log. */
 export function completeEventText(body: string, suffix: string): string {
   return body.slice(0, -1) + suffix;

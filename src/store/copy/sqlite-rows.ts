@@ -3,7 +3,7 @@ import { isUtf8 } from "node:buffer";
 import type { RookeryError } from "../../domain/index.ts";
 import { decodeNumber, decodeText, numberColumn, textColumn, toDamageError } from "../sqlite/columns.ts";
 import type { Cell, Database, Row, Value } from "../sqlite/database.ts";
-import { isSummary, isTaskState } from "../sqlite/records.ts";
+import { isSummary, isTaskState } from "../stored-shapes.ts";
 import { isEventBody, parseJson } from "./stored-json.ts";
 import { countFittingRows, MAX_COPIED_ROWS, type CopiedCell, type CopiedRow, type CopiedTable } from "./tables.ts";
 

@@ -1,6 +1,6 @@
 /** Commits groups of appends, each with one call of `append_group_columns`, and repeats a commit that is in doubt. */
 import { setTimeout as delay } from "node:timers/promises";
-import { RookeryError, type Appended } from "../../domain/index.ts";
+import { isRookeryError, RookeryError, type Appended } from "../../domain/index.ts";
 import type { PreparedAppend } from "../admission.ts";
 import { AppendGroups, nextLoopTurn, type AppendGroupsOptions, type QueuedAppend } from "../append-groups.ts";
 import { toAppendColumns } from "./append-columns.ts";
@@ -54,7 +54,8 @@ export class AppendQueue {
         const isLost = isConnectionLost(error);
         const isLocked = isLockTimeout(error);
         if (!(isLost || isLocked || isStaleWrite(error)) || performance.now() >= deadline) {
-          const mayBeOneAppend = !isLost && !isLocked && !(error instanceof RookeryError);
+          const isDamaged = isRookeryError(error, "log_corrupt"); // the state of one log
+          const mayBeOneAppend = isDamaged || !(isLost || isLocked || error instanceof RookeryError);
           return this.#groups.fail(group, toPostgresError(error, this.#connection.where), { mayBeOneAppend });
         }
         await (isLost ? delay(wait) : nextLoopTurn());

@@ -4,8 +4,8 @@ import type { LogKind, PreparedAppend } from "../admission.ts";
 import type { AppendQueue } from "./append-queue.ts";
 import type { PostgresConnection } from "./connection.ts";
 import { repeatWhileStale } from "./leases.ts";
-import { parseStored } from "./log-facts.ts";
 import { toMissingLog } from "./log-pages.ts";
+import { parseLogState } from "./stored-json.ts";
 import { toStoredText } from "./stored-text.ts";
 
 export interface HeadAppend<State> {
@@ -35,7 +35,7 @@ export async function appendAtCurrentHead<State extends SessionSummary | TaskSta
     if (row === undefined) throw toMissingLog(kind, logId);
     const [head, text, repeatedHead] = row as [number, string, number | null];
     if (repeatedHead !== null) return { done: { head: repeatedHead, repeated: true } };
-    const prepared = prepare(parseStored<State>(text, `the state of ${kind} ${logId}`));
+    const prepared = prepare(parseLogState(kind, text, logId) as State);
     if (prepared === undefined) return { done: { head, repeated: false } };
     try {
       return { done: await queue.add(prepared) };

@@ -1,9 +1,10 @@
 /** Reads pages of the feed. One statement per page: a follower that gets no events may continue after the head. */
 import type { FeedPage, FeedText } from "../../domain/index.ts";
-import { completeEventText, eventSuffix } from "../event-text.ts";
+import { completeEventText, eventSuffix, hasSeq } from "../event-text.ts";
 import { clampBytes, clampLimit } from "../page.ts";
 import type { PostgresConnection } from "./connection.ts";
 import { toMissingLog } from "./log-pages.ts";
+import { toDamagedRow } from "./stored-json.ts";
 import { fromStoredText, toStoredText } from "./stored-text.ts";
 
 export interface FeedPageQuery {
@@ -13,7 +14,7 @@ export interface FeedPageQuery {
   readonly maxBytes?: number | undefined;
 }
 
-/** Rejects with `task_not_found`. */
+/** Rejects with `task_not_found`, or `log_corrupt` if an event is damaged. */
 export async function selectFeedPage(connection: PostgresConnection, query: FeedPageQuery): Promise<FeedPage> {
   const { after, task, limit, maxBytes } = query;
   const rows = await connection.query(
@@ -28,8 +29,10 @@ export async function selectFeedPage(connection: PostgresConnection, query: Feed
 
 export const LAST_POSITION_SQL = "coalesce((select through from @feed order by through desc limit 1), 0)";
 
-function toFeedText([, , position, body, isSession, id]: readonly unknown[]): FeedText {
-  const suffix = eventSuffix(isSession === true ? "session" : "task", fromStoredText(id as string));
+function toFeedText([, , position, body, isSession, id, seq]: readonly unknown[]): FeedText {
+  const [kind, logId] = [isSession === true ? "session" : "task", fromStoredText(id as string)] as const;
+  if (!hasSeq(body as string, seq as number)) throw toDamagedRow(`event ${String(seq)} of ${kind} ${logId}`);
+  const suffix = eventSuffix(kind, logId);
   return { position: position as number, text: completeEventText(body as string, suffix) };
 }
 
@@ -42,11 +45,11 @@ const OF_TASK_SQL = buildFeedSql(
 function buildFeedSql(condition: string, isKnown: string): string {
   return `
     with page as (
-      select position, body, log from (
-        select position, body, log, row_number() over rows_so_far as count,
+      select position, body, log, seq from (
+        select position, body, log, seq, row_number() over rows_so_far as count,
           sum(octet_length(body)) over rows_so_far as bytes
         from (
-          select f.through - f.head + e.seq as position, e.body, f.log from @feed f join lateral (
+          select f.through - f.head + e.seq as position, e.body, f.log, e.seq from @feed f join lateral (
             select seq, body from @event where event.log = f.log
               and seq > greatest(f.head - f.events, $1::bigint - f.through + f.head) and seq <= f.head
           ) e on true
@@ -54,7 +57,7 @@ function buildFeedSql(condition: string, isKnown: string): string {
         ) found window rows_so_far as (order by position)
       ) measured where bytes <= $3::bigint or count = 1
     )
-    select ${LAST_POSITION_SQL}, ${isKnown}, page.position, page.body, page.log > 0, coalesce(s.id, t.id)
+    select ${LAST_POSITION_SQL}, ${isKnown}, page.position, page.body, page.log > 0, coalesce(s.id, t.id), page.seq
     from (select 1) one left join page on true
       left join @session s on s.no = page.log left join @task t on t.no = -page.log
     order by page.position`;

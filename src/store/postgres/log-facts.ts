@@ -1,7 +1,8 @@
 /** What a store knows about logs when it judges appends: read from the tables, or remembered from the last commit. */
-import { RookeryError, type SessionSummary, type TaskState } from "../../domain/index.ts";
+import type { SessionSummary, TaskState } from "../../domain/index.ts";
 import type { LogKind, PreparedAppend } from "../admission.ts";
 import type { PostgresConnection } from "./connection.ts";
+import { parseLogState } from "./stored-json.ts";
 import { fromStoredText, toStoredText } from "./stored-text.ts";
 
 export interface KnownLog {
@@ -31,7 +32,7 @@ export function logKey(kind: LogKind, id: string): string {
 
 /**
  * Reads the logs of a group. The statements have different snapshots, which is safe: the ids of appends are read after
- * the heads, and the write compares head and lease again.
+ * the heads, and the write compares head and lease again. Throws `log_corrupt` if the state of one of them is damaged.
  */
 export async function loadLogs(
   connection: PostgresConnection,
@@ -75,7 +76,7 @@ export async function loadLogs(
       id: logId,
       no: number === undefined || kind === "session" ? number : -number,
       head: head as number,
-      state: state === undefined ? undefined : parseStored(state as string, `the state of ${kind} ${logId}`),
+      state: state === undefined ? undefined : parseLogState(kind, state as string, logId),
       task: task as number | null,
       fresh: { generation: generations.get(stored), knownHeads: heads.get(logKey(kind, stored)) ?? new Map() },
     });
@@ -93,16 +94,6 @@ export async function loadTaskNumbers(
     taskIds.map(toStoredText),
   ]);
   return new Map((rows as unknown as [string, number][]).map(([id, no]) => [fromStoredText(id), no]));
-}
-
-/** Parses JSON that this program wrote. Throws `log_corrupt` if the text is not JSON. */
-// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller knows what it wrote
-export function parseStored<T>(text: string, what: string): T {
-  try {
-    return JSON.parse(text) as T;
-  } catch (cause) {
-    throw new RookeryError("log_corrupt", `${what} is damaged: restore a backup of the database`, { cause });
-  }
 }
 
 const SESSIONS = "select id, no, head, summary, task from @session where id = any($1::text[])";

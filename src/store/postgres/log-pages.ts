@@ -10,10 +10,10 @@ import {
 } from "../../domain/index.ts";
 import { nextLoopSlice } from "../../stdx/index.ts";
 import type { LogKind } from "../admission.ts";
-import { completeEventText, eventSuffix } from "../event-text.ts";
+import { completeEventText, eventSuffix, hasSeq } from "../event-text.ts";
 import { clampBytes, clampLimit } from "../page.ts";
 import type { PostgresConnection } from "./connection.ts";
-import { parseStored } from "./log-facts.ts";
+import { parseStored, toDamagedRow } from "./stored-json.ts";
 import { toStoredText } from "./stored-text.ts";
 
 /** How much is parsed without yielding to other work. Takes about 2 ms. */
@@ -21,7 +21,7 @@ const MAX_SLICE_CHARACTERS = 256 * 1024;
 
 export async function selectSessionPage(connection: PostgresConnection, query: ReadQuery): Promise<EventPage> {
   const { texts, head } = await selectTexts(connection, "session", query.sessionId, query);
-  const events = await parseTexts<SessionEvent>(texts, `the log of session ${query.sessionId}`);
+  const events = await parseTexts<SessionEvent>(texts, `session ${query.sessionId}`);
   return { events: query.order === "newest_first" ? events.reverse() : events, head };
 }
 
@@ -30,10 +30,10 @@ export async function selectTaskPage(
   query: TaskRead,
 ): Promise<{ events: TaskEvent[]; head: number }> {
   const { texts, head } = await selectTexts(connection, "task", query.taskId, query);
-  return { events: await parseTexts<TaskEvent>(texts, `the log of task ${query.taskId}`), head };
+  return { events: await parseTexts<TaskEvent>(texts, `task ${query.taskId}`), head };
 }
 
-/** Oldest first. Rejects with `session_not_found` or `task_not_found`. */
+/** Oldest first. Rejects with `session_not_found` or `task_not_found`, or `log_corrupt` if an event is damaged. */
 export async function selectTexts(
   connection: PostgresConnection,
   kind: LogKind,
@@ -54,9 +54,11 @@ export async function selectTexts(
   const [first] = rows;
   if (first === undefined) throw toMissingLog(kind, id);
   const suffix = eventSuffix(kind, id);
-  const texts = rows
-    .filter(([, seq]) => seq !== null)
-    .map(([, seq, body]) => ({ seq: seq as number, text: completeEventText(body as string, suffix) }));
+  const toText = (seq: number, body: string): EventText => {
+    if (!hasSeq(body, seq)) throw toDamagedRow(`event ${seq} of ${kind} ${id}`);
+    return { seq, text: completeEventText(body, suffix) };
+  };
+  const texts = rows.filter(([, seq]) => seq !== null).map(([, seq, body]) => toText(seq as number, body as string));
   return { texts, head: first[0] as number };
 }
 
@@ -94,17 +96,17 @@ const TEXTS_SQL: Record<LogKind, Record<"asc" | "desc", string>> = {
 };
 
 /** Lets other work run between slices of a large page. */
-async function parseTexts<Event>(texts: readonly EventText[], what: string): Promise<Event[]> {
+async function parseTexts<Event>(texts: readonly EventText[], log: string): Promise<Event[]> {
   const events: Event[] = [];
   let characters = 0;
-  for (const { text } of texts) {
+  for (const { seq, text } of texts) {
     characters += text.length;
     if (characters > MAX_SLICE_CHARACTERS) {
       characters = 0;
       const slice = nextLoopSlice();
       if (slice !== undefined) await slice;
     }
-    events.push(parseStored<Event>(text, what));
+    events.push(parseStored(text, `event ${seq} of ${log}`) as Event);
   }
   return events;
 }

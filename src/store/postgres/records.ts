@@ -1,10 +1,9 @@
 /** Reads and writes journal entries, blobs and idempotency keys. */
 import type { EffectKey, JournalEntry, KeptRequest, MadeEvent } from "../../domain/index.ts";
-import { RookeryError } from "../../domain/index.ts";
 import type { RequestKey } from "../../stdx/request-key.ts";
 import { MAX_BLOB_BYTES, nameBlob } from "../blob.ts";
 import type { PostgresConnection } from "./connection.ts";
-import { parseStored } from "./log-facts.ts";
+import { parseStored, toDamagedRow } from "./stored-json.ts";
 import { fromStoredText, toStoredText } from "./stored-text.ts";
 
 const JOURNAL_SQL = `
@@ -20,7 +19,7 @@ export async function selectJournal(
   return rows.map(([step, kind, id, finished, value]) => ({
     key: { sessionId, turnId, step, kind, id: fromStoredText(id as string) } as EffectKey,
     finished: finished === true,
-    value: value === null ? undefined : parseStored<unknown>(value as string, `the journal of turn ${turnId}`),
+    value: value === null ? undefined : parseStored(value as string, `the journal of turn ${turnId}`),
   }));
 }
 
@@ -36,22 +35,31 @@ export async function selectBlob(connection: PostgresConnection, hash: string): 
   if (row === undefined) return undefined;
   const bytes = new Uint8Array(row[0] as Buffer);
   if (nameBlob(bytes).hash === hash) return bytes;
-  throw new RookeryError("log_corrupt", `blob ${hash} is damaged: restore a backup of the database`);
+  throw toDamagedRow(`blob ${hash}`);
 }
 
 const REQUEST_SQL = "select digest, at, log, id, seq, response from @request where key = $1";
 
+/** Rejects with `log_corrupt` if the row is damaged. Ignoring it could run the request twice. */
 export async function selectRequest(connection: PostgresConnection, key: string): Promise<KeptRequest | undefined> {
   const [row] = await connection.query(REQUEST_SQL, [toStoredText(key)]);
   if (row === undefined) return undefined;
-  const [digest, at, log, id, seq, response] = row as [string, number, MadeEvent["log"], string, number, string | null];
+  const [digest, at, log, id, seq, response] = row as [string, number, ...(string | number | null)[]];
+  const made = toMadeEvent(log, id, seq);
+  if (made === "damaged") throw toDamagedRow(`the request with key ${key}`);
   return {
     key,
     digest: fromStoredText(digest),
     at,
-    made: log === null ? undefined : { log, id: fromStoredText(id), seq },
-    response: response === null ? undefined : fromStoredText(response),
+    made,
+    response: typeof response === "string" ? fromStoredText(response) : undefined,
   };
+}
+
+function toMadeEvent(log: unknown, id: unknown, seq: unknown): MadeEvent | undefined | "damaged" {
+  if (log === null && id === null && seq === null) return undefined;
+  if ((log !== "session" && log !== "task") || typeof id !== "string" || typeof seq !== "number") return "damaged";
+  return { log, id: fromStoredText(id), seq };
 }
 
 export async function upsertResponse(

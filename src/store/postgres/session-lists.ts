@@ -1,21 +1,21 @@
 /** Lists sessions with the filters of `ListQuery`, and counts them. */
 import type { ListQuery, SessionStatus, SessionSummary } from "../../domain/index.ts";
-import { mapInLoopSlices } from "../../stdx/index.ts";
 import { endOfPrefix } from "../id-prefix.ts";
 import { clampLimit } from "../page.ts";
+import { isSummary } from "../stored-shapes.ts";
 import { ZERO_SESSION_COUNTS } from "../task-facts.ts";
 import type { PostgresConnection } from "./connection.ts";
 import { Conditions } from "./conditions.ts";
-import { parseStored } from "./log-facts.ts";
+import { parseSummary, selectParsable } from "./stored-json.ts";
 import { toStoredText } from "./stored-text.ts";
+import { toCounts } from "./task-lists.ts";
 
 /** Session ids sort by creation time, so the newest come first in descending order. */
 export async function selectSummaries(connection: PostgresConnection, query: ListQuery): Promise<SessionSummary[]> {
   const where = toConditions(query);
-  const limit = where.value(clampLimit(query.limit));
-  const sql = `select summary from @session where ${where.sql} order by id desc limit ${limit}::integer`;
-  const rows = await connection.query(sql, where.values);
-  return mapInLoopSlices(rows, ([summary]) => parseStored<SessionSummary>(summary as string, "a summary"));
+  const sql = `select summary from @session where ${where.sql} order by id desc limit $${where.values.length + 1}::integer`;
+  const read = (limit: number) => connection.query(sql, [...where.values, limit]);
+  return selectParsable(clampLimit(query.limit), read, isSummary);
 }
 
 export async function selectSummary(
@@ -23,12 +23,12 @@ export async function selectSummary(
   sessionId: string,
 ): Promise<SessionSummary | undefined> {
   const [row] = await connection.query("select summary from @session where id = $1", [toStoredText(sessionId)]);
-  return row && parseStored(row[0] as string, `the summary of session ${sessionId}`);
+  return row && parseSummary(row[0] as string, sessionId);
 }
 
 export async function selectSessionCounts(connection: PostgresConnection): Promise<Record<SessionStatus, number>> {
   const rows = await connection.query("select status, count(*) from @session group by status");
-  return { ...ZERO_SESSION_COUNTS, ...(Object.fromEntries(rows) as Partial<typeof ZERO_SESSION_COUNTS>) };
+  return toCounts(rows, ZERO_SESSION_COUNTS);
 }
 
 function toConditions(query: ListQuery): Conditions {

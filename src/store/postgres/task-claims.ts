@@ -13,6 +13,7 @@ import {
 } from "../../domain/index.ts";
 import { prepareTaskAppend } from "../admission.ts";
 import { grantLease, toLease, type StoredLease } from "../lease.ts";
+import { isObjectValue } from "../stored-shapes.ts";
 import { chooseCandidate, isClaimableTask, toCandidateLimits, toStartAppend } from "../task-facts.ts";
 import { planAppends } from "./append-plan.ts";
 import { toAppendRows } from "./append-rows.ts";
@@ -21,7 +22,8 @@ import { isConnectionLost } from "./errors.ts";
 import { APPEND_PARAMETERS } from "./functions/append.ts";
 import { IS_BLOCKED } from "./functions/claim.ts";
 import { knownLeaseValues, repeatWhileStale, toStoredLease } from "./leases.ts";
-import { logKey, parseStored, type KnownLog } from "./log-facts.ts";
+import { logKey, type KnownLog } from "./log-facts.ts";
+import { parseTaskState, tryParse } from "./stored-json.ts";
 import { fromStoredText, toStoredText } from "./stored-text.ts";
 
 /** `startedAt`: the time of the event, by the clock of this machine. The times of the claim are those of the database. */
@@ -50,16 +52,20 @@ interface TaskInClaim {
   readonly lease: StoredLease | undefined;
 }
 
-/** Chooses until the claim accepts the task. Adds the others to `skip`. */
+/** Chooses until the claim accepts the task. Adds the others to `skip`, and those whose state or limits are damaged. */
 async function chooseTask(
   connection: PostgresConnection,
   claim: TaskClaim,
   skip: Set<string>,
 ): Promise<{ readonly task: TaskInClaim | undefined; readonly busy: readonly Busy[] }> {
   for (;;) {
-    const { candidates, busy } = await selectCandidates(connection, claim, skip);
+    const { candidates, damaged, busy } = await selectCandidates(connection, claim, skip);
+    if (damaged.length > 0) {
+      for (const id of damaged) skip.add(id); // the next of its lane is read instead
+      continue;
+    }
     const id = chooseCandidate(claim, candidates, candidates.length === 0 ? [] : busy);
-    const task = id === undefined ? undefined : await selectClaimedTask(connection, id);
+    const task = id === undefined ? undefined : await selectReadableTask(connection, id, claim);
     if (id === undefined || (task !== undefined && (claim.accepts?.(task.state) ?? true))) return { task, busy };
     skip.add(id);
   }
@@ -122,13 +128,27 @@ function tryGrantLease(current: StoredLease | undefined, request: LeaseRequest):
   }
 }
 
+/** Undefined if the state is damaged, so that it does not keep others from a claim. Rejects if the claim names the task. */
+async function selectReadableTask(
+  connection: PostgresConnection,
+  id: string,
+  { only }: TaskClaim,
+): Promise<TaskInClaim | undefined> {
+  try {
+    return await selectClaimedTask(connection, id);
+  } catch (error) {
+    if (only !== undefined || !isRookeryError(error, "log_corrupt")) throw error;
+    return undefined;
+  }
+}
+
 async function selectClaimedTask(connection: PostgresConnection, id: string): Promise<TaskInClaim | undefined> {
   const [row] = await connection.query(TASK_SQL, [toStoredText(id)]);
   if (row === undefined) return undefined;
   const [no, state, ...lease] = row;
   return {
     no: no as number,
-    state: parseStored(state as string, `the state of task ${id}`),
+    state: parseTaskState(state as string, id),
     lease: lease[0] === null ? undefined : toStoredLease(id, lease),
   };
 }
@@ -137,7 +157,7 @@ async function selectCandidates(
   connection: PostgresConnection,
   { only, now, owner }: TaskClaim,
   skip: ReadonlySet<string>,
-): Promise<{ candidates: Candidate[]; busy: Busy[] }> {
+): Promise<{ candidates: Candidate[]; damaged: string[]; busy: Busy[] }> {
   const values = [
     now,
     toStoredText(owner),
@@ -148,13 +168,18 @@ async function selectCandidates(
     connection.query(only === undefined ? FIRST_OF_EACH_LANE_SQL : ONE_SQL, values),
     connection.query(BUSY_SQL),
   ]);
-  const candidates = rows.map((row) => ({
-    ...toBusy(row),
-    priority: row[4] as number,
-    order: row[5] as number,
-    ...toCandidateLimits(parseStored(row[6] as string, "the limits of a task")),
-  }));
-  return { candidates, busy: busy.map(toBusy) };
+  const candidates: Candidate[] = [];
+  const damaged: string[] = [];
+  for (const row of rows) {
+    const task = toBusy(row);
+    const limits = tryParse(row[6] as string, isObjectValue) as Candidate["limits"] | undefined;
+    if (limits === undefined) damaged.push(task.id);
+    else {
+      const [priority, order] = [row[4] as number, row[5] as number];
+      candidates.push({ ...task, priority, order, ...toCandidateLimits(limits) });
+    }
+  }
+  return { candidates, damaged, busy: busy.map(toBusy) };
 }
 
 function toBusy(row: readonly unknown[]): Busy {

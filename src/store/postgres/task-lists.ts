@@ -1,19 +1,19 @@
 /** Reads and lists tasks. */
 import { MAX_PAGE, type HeldTask, type TaskPhase, type TaskQuery, type TaskState } from "../../domain/index.ts";
-import { mapInLoopSlices } from "../../stdx/index.ts";
 import { endOfPrefix } from "../id-prefix.ts";
 import { toLease } from "../lease.ts";
 import { clampLimit } from "../page.ts";
+import { isTaskState } from "../stored-shapes.ts";
 import { ZERO_TASK_COUNTS } from "../task-facts.ts";
 import { Conditions } from "./conditions.ts";
 import type { PostgresConnection } from "./connection.ts";
 import { toStoredLease } from "./leases.ts";
-import { parseStored } from "./log-facts.ts";
+import { parseTaskState, selectParsable } from "./stored-json.ts";
 import { fromStoredText, toStoredText } from "./stored-text.ts";
 
 export async function selectTask(connection: PostgresConnection, taskId: string): Promise<TaskState | undefined> {
   const [row] = await connection.query("select state from @task where id = $1", [toStoredText(taskId)]);
-  return row && parseStored(row[0] as string, `the state of task ${taskId}`);
+  return row && parseTaskState(row[0] as string, taskId);
 }
 
 export async function selectTasks(connection: PostgresConnection, query: TaskQuery): Promise<TaskState[]> {
@@ -30,18 +30,24 @@ export async function selectTasks(connection: PostgresConnection, query: TaskQue
   if (before !== undefined) {
     where.add((value) => `no < (select no from @task where id = ${value(toStoredText(before))})`);
   }
-  const limit = where.value(clampLimit(query.limit));
-  const sql = `select state from @task where ${where.sql} order by no ${query.order === "oldest_first" ? "asc" : "desc"} limit ${limit}::integer`;
-  const rows = await connection.query(sql, where.values);
-  return mapInLoopSlices(rows, ([state]) => parseStored<TaskState>(state as string, "the state of a task"));
+  const order = query.order === "oldest_first" ? "asc" : "desc";
+  const sql = `select state from @task where ${where.sql} order by no ${order} limit $${where.values.length + 1}::integer`;
+  const read = (limit: number) => connection.query(sql, [...where.values, limit]);
+  return selectParsable(clampLimit(query.limit), read, isTaskState);
 }
 
 export async function selectTaskCounts(connection: PostgresConnection): Promise<Record<TaskPhase, number>> {
   const rows = await connection.query("select phase, count(*) from @task where not removed group by phase");
-  return {
-    ...ZERO_TASK_COUNTS,
-    ...(Object.fromEntries(rows as [string, number][]) as Partial<typeof ZERO_TASK_COUNTS>),
-  };
+  return toCounts(rows, ZERO_TASK_COUNTS);
+}
+
+/** Leaves out unknown keys, of damaged rows. */
+export function toCounts<Key extends string>(
+  rows: readonly (readonly unknown[])[],
+  zero: Readonly<Record<Key, number>>,
+): Record<Key, number> {
+  const known = rows.filter(([key]) => Object.hasOwn(zero, key as string));
+  return { ...zero, ...(Object.fromEntries(known as [string, number][]) as Partial<Record<Key, number>>) };
 }
 
 export async function selectHeldTasks(connection: PostgresConnection): Promise<HeldTask[]> {

@@ -9,11 +9,11 @@ import {
 } from "../../domain/index.ts";
 import { prepareTaskAppend } from "../admission.ts";
 import { grantLease, toLease } from "../lease.ts";
+import { isObjectValue } from "../stored-shapes.ts";
 import { chooseCandidate, toCandidateLimits, toStartAppend } from "../task-facts.ts";
 import { writeAppends } from "./appends.ts";
 import { decodeJson, decodeNumber, decodeText, numberColumn, textColumn } from "./columns.ts";
 import type { Cell, Database, Row } from "./database.ts";
-import { isObjectValue } from "./records.ts";
 import { writeLease, readLease } from "./tables.ts";
 import { readTask } from "./tasks.ts";
 

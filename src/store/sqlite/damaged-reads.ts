@@ -10,10 +10,10 @@ import {
 } from "../../domain/index.ts";
 import type { LogKind } from "../admission.ts";
 import { fitRange } from "../page.ts";
+import { isObjectValue, isSummary, isTaskState } from "../stored-shapes.ts";
 import { decodeJson, decodeNumber, decodeText, numberColumn, textColumn } from "./columns.ts";
 import type { Cell, Database, Row } from "./database.ts";
 import { isDeletedSessionId } from "./delete-session.ts";
-import { isObjectValue, isSummary, isTaskState } from "./records.ts";
 
 /** A session or task, as far as its row can be read. */
 export interface FoundLog {

@@ -1,6 +1,6 @@
 /** Reads events as text, with one query per page and without parsing. */
 import type { EventText, ReadQuery } from "../../domain/index.ts";
-import { completeEventText, eventSuffix, BODY_SEPARATOR } from "../event-text.ts";
+import { completeEventText, eventSuffix, hasSeq, BODY_SEPARATOR } from "../event-text.ts";
 import { decodeText, textColumn } from "./columns.ts";
 import type { Cell, Database } from "./database.ts";
 import { BODIES_SQL, isEmptyRange, locateLog, reportDamage, toReadError } from "./pages.ts";
@@ -31,9 +31,4 @@ export function concatBodiesSql(bodies: string): string {
 /** Empty if the text is not valid UTF-8. */
 export function splitBodies(joined: Cell | undefined): string[] {
   return decodeText(joined)?.split(BODY_SEPARATOR) ?? [];
-}
-
-/** Whether the body ends with this sequence number, as it was written. */
-export function hasSeq(body: string, seq: number): boolean {
-  return body.endsWith(`,"seq":${seq}}`);
 }

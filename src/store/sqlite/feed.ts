@@ -1,13 +1,13 @@
 /** The feed: all events of all logs in commit order, each with a position. */
 import { isRookeryError, type FeedText, type RookeryError } from "../../domain/index.ts";
 import { clampBytes, fitRange } from "../page.ts";
-import { completeEventText, eventSuffix } from "../event-text.ts";
+import { completeEventText, eventSuffix, hasSeq } from "../event-text.ts";
 import type { LogGrowth } from "../log-watches.ts";
 import { toDamageError, decodeNumber, decodeText, numberColumn, textColumn } from "./columns.ts";
 import type { Database, Row } from "./database.ts";
 import { findDamagedEvent, toLogNotFound, type LocatedLog } from "./pages.ts";
 import { feedOwner } from "./log-row.ts";
-import { hasSeq, concatBodiesSql, splitBodies } from "./event-texts.ts";
+import { concatBodiesSql, splitBodies } from "./event-texts.ts";
 
 /** The events that one commit added to one log. */
 interface FeedCommit {

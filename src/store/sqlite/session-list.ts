@@ -2,10 +2,11 @@
 import type { ListQuery, SessionSummary } from "../../domain/index.ts";
 import { endOfPrefix } from "../id-prefix.ts";
 import { clampLimit } from "../page.ts";
+import { isSummary } from "../stored-shapes.ts";
 import { decodeJson, textColumn } from "./columns.ts";
 import type { Database, Value } from "./database.ts";
 import type { ReadPiece } from "./pages.ts";
-import { isSummary, readDecodableRows } from "./records.ts";
+import { readDecodableRows } from "./records.ts";
 
 /**
  * Session ids sort by creation time, so the newest come first in descending order. Includes only the requested

@@ -9,11 +9,12 @@ import {
 } from "../../domain/index.ts";
 import { endOfPrefix } from "../id-prefix.ts";
 import { clampLimit } from "../page.ts";
+import { isTaskState } from "../stored-shapes.ts";
 import { ZERO_SESSION_COUNTS, ZERO_TASK_COUNTS } from "../task-facts.ts";
 import { decodeJson, decodeNumber, decodeText, numberColumn, textColumn } from "./columns.ts";
 import type { Database, Value } from "./database.ts";
 import type { ReadPiece } from "./pages.ts";
-import { isTaskState, readDecodableRows, decodeTaskState } from "./records.ts";
+import { readDecodableRows, decodeTaskState } from "./records.ts";
 
 /** Throws `log_corrupt` if the state is damaged. */
 export function readTask(db: Database, taskId: string): TaskState | undefined {
