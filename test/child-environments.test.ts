@@ -4,6 +4,8 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { findPrograms } from "../src/backends/installed/index.ts";
+import { openPager } from "../src/cli/diff/pager.ts";
+import { openBrowser } from "../src/cli/open-browser.ts";
 import { openOwnedPrograms } from "../src/cli/acp/owned-programs.ts";
 import type { Io } from "../src/cli/io.ts";
 import { loadConfig, trust, userConfigFile } from "../src/config/index.ts";
@@ -29,9 +31,13 @@ const SECRETS = [
   ...["MOONSHOT_API_KEY", "OPENROUTER_API_KEY", "TOGETHER_API_KEY", "XAI_API_KEY", "ZAI_API_KEY", "COHERE_KEY"],
   ...["LITELLM_MASTER_KEY", "WATSONX_APIKEY", "AI_GATEWAY_KEY", "DATABRICKS_TOKEN", "GITHUB_MODELS_TOKEN"],
   ...["ROOKERY_TOKEN", "ROOKERY_MCP_0_TOKEN", "ROOKERY_MCP_BRIDGE", "NAMED_BY_CONFIGURATION"],
+  ...["ROOKERY_STORE_URL", "ROOKERY_STORE_LISTEN_URL", "ROOKERY_STORE_PASSWORD", "ROOKERY_BLOBS_SESSION_TOKEN"],
   ...["ROOKERY_BLOBS_URL", "ROOKERY_BLOBS_ACCESS_KEY_ID", "ROOKERY_BLOBS_SECRET_ACCESS_KEY"],
   ...["OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"],
+  ...["OTEL_EXPORTER_OTLP_METRICS_HEADERS", "OTEL_EXPORTER_OTLP_LOGS_HEADERS"],
 ];
+/** General variables that are Rookery's own secrets if the configured store and blobs use them. */
+const SHARED_SECRETS = ["PGPASSWORD", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"];
 const OF_CLAUDE = SECRETS.slice(0, 4);
 const OF_CODEX = SECRETS.slice(4, 8);
 const OF_GEMINI = SECRETS.slice(8, 11);
@@ -54,10 +60,12 @@ beforeAll(async () => {
     await writeFile(join(bin, name), `#!/bin/sh\n${lines}\n`);
     await chmod(join(bin, name), 0o755);
   };
-  const dump = (name: string) => `env > "${out}/.${name}.$$" && mv "${out}/.${name}.$$" "${out}/${name}.$$"`;
+  const dump = (name: string) =>
+    `env > "${out}/.${name}.$$" && mv "${out}/.${name}.$$" "${out}/\${DUMP_PREFIX}${name}.$$"`;
   const path = process.env["PATH"] ?? "/usr/bin:/bin";
   await program("dump", dump("$1"));
   await program("git", `${dump("git")}\nPATH="${path}" exec git "$@"`);
+  await program("xdg-open", dump("browser"));
   await program("opencode", `${dump("version")}\necho 1.2.3`);
 
   const model = owned.use(
@@ -135,20 +143,46 @@ stages = [{ agent = "worker" }, { run = "dump stage" }, { merge = "merge", gate 
     cacheFolder: join(folder.path, "cache"),
     keys: ["NAMED_BY_CONFIGURATION"],
   });
-  await using owners = await openOwnedPrograms({
-    env,
-    cwd: () => repository.path,
-    stderr: process.stderr,
-  } as unknown as Io);
-  await using component = await startAgent(owners.command([join(bin, "dump"), "component"]));
-  await component.exit();
+  await startCommandChildren(env, repository.path);
+
+  const shared = Object.fromEntries([...SHARED_SECRETS, ...BUILDS].map((name) => [name, `value-of-${name}`]));
+  const sharedExtra = { ...shared, PATH: extra.PATH, GIT_CONFIG_GLOBAL: "/dev/null", DUMP_PREFIX: "shared-" };
+  const sharedEnv = builtEnvironment({ home: folder.path, extra: sharedExtra });
+  await writeFile(
+    userConfigFile(env),
+    `${await readFile(userConfigFile(env), "utf8")}
+[store]
+url = "postgres://rookery@127.0.0.1:9/none"
+[blobs]
+url = "s3://bucket"
+`,
+  );
+  const other = owned.use(
+    await Rookery.open({ env: sharedEnv, home: join(folder.path, "other"), cwd: repository.path }),
+  );
+  await other.openSession({ agent: "acp" }).catch(() => undefined); // its program is not an agent
+  await startCommandChildren(sharedEnv, repository.path);
 }, 60_000);
+
+/** Starts the children of commands that use no Rookery of the library: a component, a pager and a browser. */
+async function startCommandChildren(env: Io["env"], cwd: string): Promise<void> {
+  const terminal = { isTTY: true };
+  const person = { ...env, PAGER: "dump pager", DISPLAY: ":0", CI: undefined, SSH_CONNECTION: undefined };
+  const io = { env: person, cwd: () => cwd, terminalInput: terminal, stderr: process.stderr };
+  await using owners = await openOwnedPrograms(io as unknown as Io);
+  await using component = await startAgent(owners.command(["dump", "component"]));
+  await component.exit();
+  await openPager(io, "text", AbortSignal.timeout(10_000));
+  await openBrowser({ ...io, stderr: terminal } as unknown as Io, "http://127.0.0.1:9/");
+}
 
 afterAll(() => owned[Symbol.asyncDispose]());
 
 async function arrived(child: string, names: readonly string[]): Promise<string[]> {
-  const files = (await readdir(out)).filter((file) => file.startsWith(`${child}.`));
-  expect(files, `${child} was not started`).not.toEqual([]);
+  const list = async () => (await readdir(out)).filter((file) => file.startsWith(`${child}.`));
+  // Nobody waits for the browser.
+  await expect.poll(list, { timeout: 5_000, message: `${child} was not started` }).not.toEqual([]);
+  const files = await list();
   const texts = await Promise.all(files.map((file) => readFile(join(out, file), "utf8")));
   return names.filter((name) => texts.some((text) => text.split("\n").includes(`${name}=value-of-${name}`)));
 }
@@ -161,6 +195,8 @@ it.each<[child: string, secrets: readonly string[]]>([
   ["command", []],
   ["git", []],
   ["version", []],
+  ["pager", ["NAMED_BY_CONFIGURATION"]],
+  ["browser", ["NAMED_BY_CONFIGURATION"]],
   ["stage", ["COHERE_KEY"]],
   ["setup", ["COHERE_KEY"]],
   ["gate", ["COHERE_KEY"]],
@@ -175,6 +211,14 @@ it.each<[child: string, secrets: readonly string[]]>([
   expect((await arrived(child, SECRETS)).sort()).toEqual([...secrets].sort());
   expect(await arrived(child, BUILDS)).toEqual(BUILDS);
 });
+
+it.each(["acp", "component", "pager", "browser"])(
+  "withholds from %s the general credentials that the configured store and blobs use",
+  async (child) => {
+    expect(await arrived(`shared-${child}`, SHARED_SECRETS)).toEqual([]);
+    expect(await arrived(`shared-${child}`, BUILDS)).toEqual(BUILDS);
+  },
+);
 
 /** Files that start processes with an environment from `childEnvironment`, or with a smaller one. */
 const STARTS_PROCESSES = [
@@ -198,4 +242,12 @@ it("lists every file that starts processes, so that a new one is added to this t
     .filter((file) => /from "node:(child_process|cluster)"/.test(readFileSync(join(src, file), "utf8")))
     .map((file) => relative(src, join(src, file)));
   expect(files.sort()).toEqual(STARTS_PROCESSES);
+});
+
+it("lets no command use childEnvironment, which does not know the configuration", () => {
+  const cli = fileURLToPath(new URL("../src/cli/", import.meta.url));
+  const files = readdirSync(cli, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
+    .filter((file) => /\bchildEnvironment\b/.test(readFileSync(join(cli, file), "utf8")));
+  expect(files).toEqual([]);
 });

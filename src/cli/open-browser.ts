@@ -1,6 +1,6 @@
 /** Opens a page in the browser of the person at the terminal. The address is printed as well, so failing is harmless. */
 import { spawn } from "node:child_process";
-import { childEnvironment } from "../domain/child-environment.ts";
+import { commandChildEnvironment } from "../config/own-credentials.ts";
 import { type Io, isPersonPresent } from "./io.ts";
 
 /** Returns the program that opens a page here, or undefined without a desktop or a person. */
@@ -16,11 +16,12 @@ export function browserCommand(
   return hasDesktop ? "xdg-open" : undefined;
 }
 
-/** Only for web addresses: another scheme could start any program. Never throws. */
-export function openBrowser(io: Io, url: string): void {
+/** Only for web addresses: another scheme could start any program. Never rejects. */
+export async function openBrowser(io: Io, url: string): Promise<void> {
   const command = isPersonPresent(io) && /^https?:\/\//.test(url) ? browserCommand(io) : undefined;
   if (command === undefined) return;
-  const child = spawn(command, [url], { stdio: "ignore", detached: true, env: childEnvironment(io.env) });
+  const env = await commandChildEnvironment(io.env);
+  const child = spawn(command, [url], { stdio: "ignore", detached: true, env });
   child.once("error", () => undefined); // not installed
   child.unref();
 }

@@ -23,7 +23,8 @@ export {
 export { readInstructions, type Instructions } from "./instructions.ts";
 export { didYouMean, nearest } from "./nearest.ts";
 export { repositoryRoot } from "./root.ts";
-export { readBlobsConfig, withoutBlobCredentials, type BlobsConfig } from "./blobs-config.ts";
-export { readStoreConfig, withoutStorePassword, type StoreConfig } from "./store-config.ts";
+export { commandChildEnvironment, withoutOwnCredentials } from "./own-credentials.ts";
+export { readBlobsConfig, type BlobsConfig } from "./blobs-config.ts";
+export { readStoreConfig, type StoreConfig } from "./store-config.ts";
 export type { StageTable, ConfiguredToolPattern } from "./schema.ts";
 export { copyTrust, requireTrust, trust, trustState, type TrustState } from "./trust.ts";

@@ -1,12 +1,6 @@
 /** What one process needs to work with a home: the store, the owner of its leases and children, and its environment. */
 import { join, resolve } from "node:path";
-import {
-  homeFolder,
-  readMachineConfig,
-  withoutBlobCredentials,
-  withoutStorePassword,
-  type MachineConfig,
-} from "../config/index.ts";
+import { homeFolder, readMachineConfig, withoutOwnCredentials, type MachineConfig } from "../config/index.ts";
 import { withoutRookerySecrets } from "../domain/child-environment.ts";
 import { RookeryError, type Store } from "../domain/index.ts";
 import type { SharedServices } from "../opening/index.ts";
@@ -20,7 +14,6 @@ import {
   sweepDeadOwners,
   systemClock,
   type Clock,
-  type EnvironmentVariables,
 } from "../stdx/index.ts";
 import type { Telemetry } from "../telemetry/index.ts";
 import { openConfiguredStore } from "./configured-store.ts";
@@ -33,7 +26,7 @@ export interface ProcessContext {
   readonly store: Store;
   /** Undefined if nothing is measured. */
   readonly telemetry: Telemetry | undefined;
-  /** Without the secrets of Rookery itself and the credentials of its blobs. */
+  /** Without the secrets of Rookery itself and the credentials of the configured store and blobs. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly leaseTiming: LeaseTiming;
@@ -79,7 +72,7 @@ export async function openProcessContext(options: RookeryOptions): Promise<Proce
     home,
     store: telemetry?.store ?? opened,
     telemetry,
-    env: withoutRookerySecrets(await childrenEnvironment(options)),
+    env: withoutRookerySecrets(await withoutOwnCredentials(env)),
     clock,
     leaseTiming,
     machine,
@@ -90,12 +83,6 @@ export async function openProcessContext(options: RookeryOptions): Promise<Proce
     sweep,
     owned: opening.move(),
   };
-}
-
-/** Only the store of the configuration uses its password and the credentials of blobs. */
-async function childrenEnvironment({ env = process.env, home, store }: RookeryOptions): Promise<EnvironmentVariables> {
-  if (home !== undefined || store !== undefined) return env;
-  return withoutBlobCredentials(await withoutStorePassword(env));
 }
 
 async function openOwnStore(

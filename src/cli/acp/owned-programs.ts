@@ -1,10 +1,8 @@
 /** Owns the programs that a command starts. They end with the command, or at the next start of Rookery if it was killed. */
 import { join } from "node:path";
 import type { AgentCommand } from "../../programs/index.ts";
-import { childEnvironment } from "../../domain/child-environment.ts";
-import { withoutBlobCredentials } from "../../config/blobs-config.ts";
-import { withoutStorePassword } from "../../config/store-config.ts";
 import { homeFolder } from "../../config/home.ts";
+import { commandChildEnvironment } from "../../config/own-credentials.ts";
 import { openOwner, sweepDeadOwners } from "../../stdx/index.ts";
 import type { Io } from "../io.ts";
 
@@ -14,7 +12,7 @@ export interface OwnedPrograms extends AsyncDisposable {
 }
 
 export async function openOwnedPrograms(io: Io): Promise<OwnedPrograms> {
-  const env = childEnvironment(await withoutBlobCredentials(await withoutStorePassword(io.env)), { needs: "any" });
+  const env = await commandChildEnvironment(io.env, { needs: "any" });
   const owners = join(homeFolder(io.env), "owners");
   await sweepDeadOwners(owners);
   const owner = openOwner(owners);

@@ -11,7 +11,7 @@ import {
 } from "../../config/edit-toml.ts";
 import { describeBareKey } from "../../config/parse.ts";
 import { configPath, readConfigText, writeConfig, type ConfigLocation } from "../../config/write-config.ts";
-import { childEnvironment } from "../../domain/child-environment.ts";
+import { commandChildEnvironment } from "../../config/own-credentials.ts";
 import { RookeryError } from "../../domain/errors.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode, usageError } from "../exit.ts";
@@ -137,9 +137,10 @@ export async function editConfigCommand(call: CommandCall): Promise<ExitCode> {
   return EXIT.done;
 }
 
-function runEditor(editor: string, file: string, env: Io["env"]): Promise<number> {
+async function runEditor(editor: string, file: string, personEnv: Io["env"]): Promise<number> {
+  const env = await commandChildEnvironment(personEnv);
   return new Promise((resolve, reject) => {
-    const child = spawn("sh", ["-c", `${editor} "$1"`, "sh", file], { stdio: "inherit", env: childEnvironment(env) });
+    const child = spawn("sh", ["-c", `${editor} "$1"`, "sh", file], { stdio: "inherit", env });
     child.once("error", reject);
     child.once("exit", (code) => resolve(code ?? 1));
   });

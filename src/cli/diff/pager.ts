@@ -1,7 +1,7 @@
 /** Shows a long text in the pager of the person at the terminal. */
 import { spawn } from "node:child_process";
 import { setImmediate as nextLoopTurn } from "node:timers/promises";
-import { childEnvironment } from "../../domain/child-environment.ts";
+import { commandChildEnvironment } from "../../config/own-credentials.ts";
 import type { EnvironmentVariables } from "../../stdx/environment.ts";
 import { messageOf } from "../../domain/errors.ts";
 import { type Io, printNotice } from "../io.ts";
@@ -24,7 +24,7 @@ export async function openPager(io: Pick<Io, "env" | "stderr">, text: string, si
   using _interrupts = ignoreInterrupts();
   try {
     // stdout may be a pipe, but stderr is the terminal: without it, nobody is asked.
-    const env = { LESS: "R", ...childEnvironment(io.env) };
+    const env = { LESS: "R", ...(await commandChildEnvironment(io.env)) };
     const child = spawn("sh", ["-c", pager], { stdio: ["pipe", 2, 2], env, signal });
     child.stdin?.on("error", () => undefined); // the person may close the pager before it has read everything
     child.stdin?.end(text);

@@ -8,8 +8,8 @@ import { findPrograms } from "../../backends/installed/index.ts";
 import { KNOWN_PROVIDERS } from "../../backends/model-keys.ts";
 import { homeFolder } from "../../config/home.ts";
 import { type Config, keyVariableNames, loadConfig, resolveAgent } from "../../config/load.ts";
+import { commandChildEnvironment } from "../../config/own-credentials.ts";
 import { trustState } from "../../config/trust.ts";
-import { childEnvironment } from "../../domain/child-environment.ts";
 import { messageOf } from "../../domain/errors.ts";
 import { isDeadOwner } from "../../stdx/process/owner.ts";
 import { findStoreDamage, type Damage } from "../../store/sqlite/damage.ts";
@@ -55,7 +55,8 @@ async function checkProgram({ version }: Io): Promise<Finding[]> {
 
 async function checkGit({ env }: Io): Promise<Finding[]> {
   try {
-    const { stdout } = await promisify(execFile)("git", ["--version"], { env: childEnvironment(env), timeout: 10_000 });
+    const options = { env: await commandChildEnvironment(env), timeout: 10_000 };
+    const { stdout } = await promisify(execFile)("git", ["--version"], options);
     return [{ subject: "git", status: "ok", detail: stdout.trim() }];
   } catch {
     const advice = "install git: tasks need it";

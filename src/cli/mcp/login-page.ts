@@ -13,7 +13,7 @@ export function showLoginPage(io: Io, { json, seconds }: { json: boolean; second
   return async ({ url = "", from = "" }, options = {}) => {
     if (json) await printJson(io, { server: from, url });
     else await print(io, [`${toLabel(from)} requires a login; open this page`, ...formatAddress(url), ""].join("\n"));
-    openBrowser(io, url);
+    await openBrowser(io, url);
     const wait = `waiting up to ${seconds} s for the login to finish`;
     if (isPersonPresent(io) && canAskWithKeys(io)) {
       const { waitWithKeys } = await import("../questions/ask-with-keys.ts");

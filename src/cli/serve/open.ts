@@ -29,6 +29,6 @@ export async function openCommand({ io, options }: CommandCall): Promise<ExitCod
     io,
     `${willOpen ? "Opening" : "Open this link in a browser"} (it works once, within a minute):\n  ${data.url}\n`,
   );
-  if (willOpen) openBrowser(io, data.url);
+  if (willOpen) await openBrowser(io, data.url);
   return EXIT.done;
 }
