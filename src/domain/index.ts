@@ -22,7 +22,7 @@ export * from "./summary.ts";
 export * from "./task/index.ts";
 export * from "./tools.ts";
 export * from "./usage.ts";
-export * from "./validate.ts";
+export { describeZodError, parseInput } from "./validate.ts";
 export * from "./work.ts";
 export * from "./worker.ts";
 export * from "./worker-view.ts";

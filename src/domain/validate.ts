@@ -29,17 +29,24 @@ function safeParseValue<T>(schema: z.ZodType<T>, value: unknown, what: string): 
 export function describeZodError({ issues }: z.core.$ZodError): string {
   const [first] = issues;
   if (first === undefined) return "it is invalid";
-  const issue = closestAlternative(first);
+  const issue = findClosestIssue(first);
   const keys = issue.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
   const path = [...issue.path.map(String), ...keys].join(".");
   const message = issue.code === "unrecognized_keys" ? "unknown field" : issue.message;
   return path === "" ? message : `${path}: ${message}`;
 }
 
-/** Returns the problem of the closest alternative of a union. */
-function closestAlternative(issue: z.core.$ZodIssue): z.core.$ZodIssue {
+/** For a union, returns the problem of the closest alternative of a union: one for values of this type, with the fewest problems. */
+export function findClosestIssue(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   if (issue.code !== "invalid_union") return issue;
-  const [best] = [...issue.errors].sort((one, other) => one.length - other.length);
+  const [best] = [...issue.errors].sort(
+    (one, other) => Number(isOtherType(one)) - Number(isOtherType(other)) || one.length - other.length,
+  );
   const [inner] = best ?? [];
-  return inner === undefined ? issue : closestAlternative({ ...inner, path: [...issue.path, ...inner.path] });
+  return inner === undefined ? issue : findClosestIssue({ ...inner, path: [...issue.path, ...inner.path] });
+}
+
+/** True if the alternative is for values of another type. */
+function isOtherType(issues: readonly z.core.$ZodIssue[]): boolean {
+  return issues.some(({ code, path }) => code === "invalid_type" && path.length === 0);
 }

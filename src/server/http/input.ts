@@ -2,6 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import { z } from "zod";
 import { RookeryError } from "../../domain/index.ts";
+import { findClosestIssue } from "../../domain/validate.ts";
 import { HttpRefusal } from "./problem.ts";
 import type { HttpRoute, ParamShape } from "./route.ts";
 
@@ -108,14 +109,6 @@ function parseWithSchema<T>(schema: z.ZodType<T>, raw: unknown, location: string
   const issue = findClosestIssue(first);
   const at = [location, ...toIssuePath(issue)].join(".");
   throw new HttpRefusal("malformed", `${at}: ${toIssueMessage(issue)}`, { at });
-}
-
-/** For a union, the first issue of the alternative with the fewest issues. */
-function findClosestIssue(issue: z.core.$ZodIssue): z.core.$ZodIssue {
-  if (issue.code !== "invalid_union") return issue;
-  const [best] = [...issue.errors].sort((one, other) => one.length - other.length);
-  const [inner] = best ?? [];
-  return inner === undefined ? issue : findClosestIssue({ ...inner, path: [...issue.path, ...inner.path] });
 }
 
 function toIssuePath(issue: z.core.$ZodIssue): string[] {
