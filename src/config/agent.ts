@@ -1,11 +1,11 @@
 /** Merges the configuration of one agent from all files and the built-in defaults. */
 import { dirname, resolve } from "node:path";
+import type { AgentTable, ConfiguredToolPattern } from "../domain/agent-table.ts";
 import type { AgentSpec } from "../domain/backend.ts";
 import type { Budget } from "../domain/budget-schema.ts";
 import { RookeryError } from "../domain/errors.ts";
 import type { Effort } from "../domain/provider.ts";
 import { firstDefined, type ConfigLayer } from "./layer.ts";
-import type { AgentTable, ConfiguredToolPattern } from "./schema.ts";
 import { toSubagentLimits } from "./subagents.ts";
 
 export interface AgentConfig extends AgentSpec {

@@ -26,5 +26,6 @@ export { repositoryRoot } from "./root.ts";
 export { commandChildEnvironment, withoutOwnCredentials } from "./own-credentials.ts";
 export { readBlobsConfig, type BlobsConfig } from "./blobs-config.ts";
 export { readStoreConfig, type StoreConfig } from "./store-config.ts";
-export type { StageTable, ConfiguredToolPattern } from "./schema.ts";
+export type { ConfiguredToolPattern } from "../domain/agent-table.ts";
+export type { StageTable } from "./schema.ts";
 export { copyTrust, requireTrust, trust, trustState, type TrustState } from "./trust.ts";

@@ -1,6 +1,6 @@
 /** Converts an agent's `subagents` table to limits. */
 import { SUBAGENT_LIMITS, type SubagentLimits } from "../domain/children.ts";
-import type { AgentTable } from "./schema.ts";
+import type { AgentTable } from "../domain/agent-table.ts";
 
 export function toSubagentLimits(table: AgentTable["subagents"]): SubagentLimits | false {
   if (table === false) return false;
