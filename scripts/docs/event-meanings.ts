@@ -6,6 +6,8 @@ export const SESSION_EVENT_MEANINGS: Readonly<Record<EventType, string>> = {
   "session.opened": "The session begins, or is opened again with other settings.",
   "session.closed": "The session takes no more turns.",
   "agent.switched": "Another agent drives the session from here on.",
+  "agent.defined":
+    "A program defined an agent for this session, or defined it again. The definition has the keys of a section `[agents.NAME]`, the texts of its prompts, and no secrets.",
   "agent.connected":
     "The agent's program has its own session for this one. `how` says whether it was resumed, loaded, forked, new, or new and given the earlier conversation (`handed_over`).",
   "turn.started": "A turn begins with this input.",

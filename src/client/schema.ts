@@ -976,6 +976,114 @@ export interface components {
             turnId?: string;
             agent: string;
             /** @constant */
+            type: "agent.defined";
+            definition: {
+                /** @enum {string} */
+                backend?: "api" | "claude-code" | "codex" | "gemini-cli" | "opencode" | "acp" | "command";
+                model?: string;
+                /** @enum {string} */
+                permissions?: "ask" | "read" | "all" | "none";
+                prompts?: (string | {
+                    text: string;
+                })[];
+                tools?: {
+                    allow?: (string | {
+                        readOnly?: boolean;
+                        destructive?: boolean;
+                        idempotent?: boolean;
+                        openWorld?: boolean;
+                    })[];
+                    deny?: (string | {
+                        readOnly?: boolean;
+                        destructive?: boolean;
+                        idempotent?: boolean;
+                        openWorld?: boolean;
+                    })[];
+                };
+                mcp?: (string | {
+                    command?: string[];
+                    env?: {
+                        [key: string]: string;
+                    };
+                    cwd?: string;
+                    url?: string;
+                    /** @enum {string} */
+                    type?: "http" | "sse";
+                    headers?: {
+                        [key: string]: string;
+                    };
+                    oauth?: {
+                        client_id?: string;
+                        client_secret?: string;
+                        scopes?: string[];
+                        callback_port?: number;
+                    };
+                    timeout?: number;
+                    connect_timeout?: number;
+                    defer?: boolean;
+                    enabled?: boolean;
+                    name: string;
+                })[];
+                command?: string[];
+                registry?: string;
+                env?: {
+                    [key: string]: string;
+                };
+                auth?: string;
+                serve?: ("files" | "terminals")[];
+                mode?: string;
+                pty?: boolean;
+                folders?: string[];
+                code?: boolean | {
+                    time?: number;
+                    total?: number;
+                    memory?: number;
+                    calls?: number;
+                    output?: number;
+                };
+                max_running?: number;
+                pass_env?: string[];
+                stall?: {
+                    model?: number | false;
+                    tool?: number | false;
+                    progress?: number | false;
+                };
+                park_limit?: number;
+                session_path?: string;
+                text_path?: string;
+                resume_command?: string[];
+                /** Format: uri */
+                base_url?: string;
+                /** @enum {string} */
+                effort?: "off" | "low" | "medium" | "high" | "max";
+                context?: number;
+                retries?: number;
+                timeouts?: {
+                    [key: string]: number;
+                };
+                budget?: {
+                    tokens?: number;
+                    usd?: number;
+                    steps?: number;
+                    minutes?: number;
+                };
+                subagents?: boolean | {
+                    max_depth?: number;
+                    max_width?: number;
+                    max_running?: number;
+                    budget_usd?: number;
+                    budget_tokens?: number;
+                };
+                name: string;
+            };
+        } | {
+            seq: number;
+            /** Format: date-time */
+            at: string;
+            sessionId: string;
+            turnId?: string;
+            agent: string;
+            /** @constant */
             type: "agent.connected";
             nativeId?: string;
             /** @enum {string} */
@@ -1681,6 +1789,108 @@ export interface components {
                 answer?: components["schemas"]["SessionEvent"];
             }[];
             requestCount: number;
+            /** @description Agents that a program defined for this session, by name. */
+            definitions: {
+                [key: string]: {
+                    /** @enum {string} */
+                    backend?: "api" | "claude-code" | "codex" | "gemini-cli" | "opencode" | "acp" | "command";
+                    model?: string;
+                    /** @enum {string} */
+                    permissions?: "ask" | "read" | "all" | "none";
+                    prompts?: (string | {
+                        text: string;
+                    })[];
+                    tools?: {
+                        allow?: (string | {
+                            readOnly?: boolean;
+                            destructive?: boolean;
+                            idempotent?: boolean;
+                            openWorld?: boolean;
+                        })[];
+                        deny?: (string | {
+                            readOnly?: boolean;
+                            destructive?: boolean;
+                            idempotent?: boolean;
+                            openWorld?: boolean;
+                        })[];
+                    };
+                    mcp?: (string | {
+                        command?: string[];
+                        env?: {
+                            [key: string]: string;
+                        };
+                        cwd?: string;
+                        url?: string;
+                        /** @enum {string} */
+                        type?: "http" | "sse";
+                        headers?: {
+                            [key: string]: string;
+                        };
+                        oauth?: {
+                            client_id?: string;
+                            client_secret?: string;
+                            scopes?: string[];
+                            callback_port?: number;
+                        };
+                        timeout?: number;
+                        connect_timeout?: number;
+                        defer?: boolean;
+                        enabled?: boolean;
+                        name: string;
+                    })[];
+                    command?: string[];
+                    registry?: string;
+                    env?: {
+                        [key: string]: string;
+                    };
+                    auth?: string;
+                    serve?: ("files" | "terminals")[];
+                    mode?: string;
+                    pty?: boolean;
+                    folders?: string[];
+                    code?: boolean | {
+                        time?: number;
+                        total?: number;
+                        memory?: number;
+                        calls?: number;
+                        output?: number;
+                    };
+                    max_running?: number;
+                    pass_env?: string[];
+                    stall?: {
+                        model?: number | false;
+                        tool?: number | false;
+                        progress?: number | false;
+                    };
+                    park_limit?: number;
+                    session_path?: string;
+                    text_path?: string;
+                    resume_command?: string[];
+                    /** Format: uri */
+                    base_url?: string;
+                    /** @enum {string} */
+                    effort?: "off" | "low" | "medium" | "high" | "max";
+                    context?: number;
+                    retries?: number;
+                    timeouts?: {
+                        [key: string]: number;
+                    };
+                    budget?: {
+                        tokens?: number;
+                        usd?: number;
+                        steps?: number;
+                        minutes?: number;
+                    };
+                    subagents?: boolean | {
+                        max_depth?: number;
+                        max_width?: number;
+                        max_running?: number;
+                        budget_usd?: number;
+                        budget_tokens?: number;
+                    };
+                    name: string;
+                };
+            };
             toolChoices: {
                 [key: string]: boolean;
             };
@@ -1774,8 +1984,106 @@ export interface components {
             next?: string;
         };
         OpenSession: {
-            /** @description Default: the configured default agent. */
-            agent?: string;
+            /** @description The name of an agent, or the definition of one with its `name` and the keys of a section `[agents.NAME]` of `rookery.toml`. Default: the configured default agent. */
+            agent?: string | {
+                /** @enum {string} */
+                backend?: "api" | "claude-code" | "codex" | "gemini-cli" | "opencode" | "acp" | "command";
+                model?: string;
+                /** @enum {string} */
+                permissions?: "ask" | "read" | "all" | "none";
+                prompts?: (string | {
+                    text: string;
+                })[];
+                tools?: {
+                    allow?: (string | {
+                        readOnly?: boolean;
+                        destructive?: boolean;
+                        idempotent?: boolean;
+                        openWorld?: boolean;
+                    })[];
+                    deny?: (string | {
+                        readOnly?: boolean;
+                        destructive?: boolean;
+                        idempotent?: boolean;
+                        openWorld?: boolean;
+                    })[];
+                };
+                mcp?: (string | {
+                    command?: string[];
+                    env?: {
+                        [key: string]: string;
+                    };
+                    cwd?: string;
+                    url?: string;
+                    /** @enum {string} */
+                    type?: "http" | "sse";
+                    headers?: {
+                        [key: string]: string;
+                    };
+                    oauth?: {
+                        client_id?: string;
+                        client_secret?: string;
+                        scopes?: string[];
+                        callback_port?: number;
+                    };
+                    timeout?: number;
+                    connect_timeout?: number;
+                    defer?: boolean;
+                    enabled?: boolean;
+                    name: string;
+                })[];
+                command?: string[];
+                registry?: string;
+                env?: {
+                    [key: string]: string;
+                };
+                auth?: string;
+                serve?: ("files" | "terminals")[];
+                mode?: string;
+                pty?: boolean;
+                folders?: string[];
+                code?: boolean | {
+                    time?: number;
+                    total?: number;
+                    memory?: number;
+                    calls?: number;
+                    output?: number;
+                };
+                max_running?: number;
+                pass_env?: string[];
+                stall?: {
+                    model?: number | false;
+                    tool?: number | false;
+                    progress?: number | false;
+                };
+                park_limit?: number;
+                session_path?: string;
+                text_path?: string;
+                resume_command?: string[];
+                /** Format: uri */
+                base_url?: string;
+                /** @enum {string} */
+                effort?: "off" | "low" | "medium" | "high" | "max";
+                context?: number;
+                retries?: number;
+                timeouts?: {
+                    [key: string]: number;
+                };
+                budget?: {
+                    tokens?: number;
+                    usd?: number;
+                    steps?: number;
+                    minutes?: number;
+                };
+                subagents?: boolean | {
+                    max_depth?: number;
+                    max_width?: number;
+                    max_running?: number;
+                    budget_usd?: number;
+                    budget_tokens?: number;
+                };
+                name: string;
+            };
             model?: string;
             /** @description A folder on the server's machine. */
             cwd?: string;
@@ -3628,7 +3936,106 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    agent?: string;
+                    /** @description The name of an agent, or the definition of one with the keys of a section `[agents.NAME]`. */
+                    agent?: string | {
+                        /** @enum {string} */
+                        backend?: "api" | "claude-code" | "codex" | "gemini-cli" | "opencode" | "acp" | "command";
+                        model?: string;
+                        /** @enum {string} */
+                        permissions?: "ask" | "read" | "all" | "none";
+                        prompts?: (string | {
+                            text: string;
+                        })[];
+                        tools?: {
+                            allow?: (string | {
+                                readOnly?: boolean;
+                                destructive?: boolean;
+                                idempotent?: boolean;
+                                openWorld?: boolean;
+                            })[];
+                            deny?: (string | {
+                                readOnly?: boolean;
+                                destructive?: boolean;
+                                idempotent?: boolean;
+                                openWorld?: boolean;
+                            })[];
+                        };
+                        mcp?: (string | {
+                            command?: string[];
+                            env?: {
+                                [key: string]: string;
+                            };
+                            cwd?: string;
+                            url?: string;
+                            /** @enum {string} */
+                            type?: "http" | "sse";
+                            headers?: {
+                                [key: string]: string;
+                            };
+                            oauth?: {
+                                client_id?: string;
+                                client_secret?: string;
+                                scopes?: string[];
+                                callback_port?: number;
+                            };
+                            timeout?: number;
+                            connect_timeout?: number;
+                            defer?: boolean;
+                            enabled?: boolean;
+                            name: string;
+                        })[];
+                        command?: string[];
+                        registry?: string;
+                        env?: {
+                            [key: string]: string;
+                        };
+                        auth?: string;
+                        serve?: ("files" | "terminals")[];
+                        mode?: string;
+                        pty?: boolean;
+                        folders?: string[];
+                        code?: boolean | {
+                            time?: number;
+                            total?: number;
+                            memory?: number;
+                            calls?: number;
+                            output?: number;
+                        };
+                        max_running?: number;
+                        pass_env?: string[];
+                        stall?: {
+                            model?: number | false;
+                            tool?: number | false;
+                            progress?: number | false;
+                        };
+                        park_limit?: number;
+                        session_path?: string;
+                        text_path?: string;
+                        resume_command?: string[];
+                        /** Format: uri */
+                        base_url?: string;
+                        /** @enum {string} */
+                        effort?: "off" | "low" | "medium" | "high" | "max";
+                        context?: number;
+                        retries?: number;
+                        timeouts?: {
+                            [key: string]: number;
+                        };
+                        budget?: {
+                            tokens?: number;
+                            usd?: number;
+                            steps?: number;
+                            minutes?: number;
+                        };
+                        subagents?: boolean | {
+                            max_depth?: number;
+                            max_width?: number;
+                            max_running?: number;
+                            budget_usd?: number;
+                            budget_tokens?: number;
+                        };
+                        name: string;
+                    };
                     model?: string;
                     /** @description A folder on the server's machine. */
                     cwd?: string;

@@ -4,8 +4,10 @@ import type { AgentTable, ConfiguredToolPattern } from "../domain/agent-table.ts
 import type { AgentSpec } from "../domain/backend.ts";
 import type { Budget } from "../domain/budget-schema.ts";
 import { RookeryError } from "../domain/errors.ts";
+import type { TableServer } from "../domain/mcp-declared.ts";
 import type { Effort } from "../domain/provider.ts";
 import { firstDefined, type ConfigLayer } from "./layer.ts";
+
 import { toSubagentLimits } from "./subagents.ts";
 
 export interface AgentConfig extends AgentSpec {
@@ -15,6 +17,8 @@ export interface AgentConfig extends AgentSpec {
   };
   /** The MCP servers that the agent gets. Default: all. */
   readonly mcp: readonly string[] | undefined;
+  /** MCP servers that the definition of the agent declares. Default: none. */
+  readonly servers?: readonly TableServer[];
   readonly baseUrl: string | undefined;
   readonly effort: Effort | undefined;
   /** The context size of the model in tokens. */
@@ -71,12 +75,32 @@ export const BUILT_IN_AGENTS: readonly string[] = Object.keys(BUILT_IN);
 export function mergeAgent(name: string, layers: readonly ConfigLayer[]): AgentConfig {
   const own = layers.flatMap(({ table }) => findAgentTable(table.agents, name) ?? []);
   const tables = [...own, findAgentTable(BUILT_IN, name) ?? {}];
+  const file = layers.find(({ table }) => findAgentTable(table.agents, name) !== undefined)?.file ?? "";
+  return mergeTables(name, tables, {
+    where: `${file}: agents.${name}`,
+    prompts: firstDefined(layers, (layer) => findPromptTexts(layer, name)) ?? [],
+    folders: firstDefined(layers, (layer) => resolveFolders(layer, name)) ?? [],
+    builtIn: own.length === 0,
+  });
+}
+
+interface MergeContext extends Pick<AgentConfig, "prompts" | "folders" | "builtIn"> {
+  /** Where the agent is configured, for messages. */
+  readonly where: string;
+}
+
+/** Merges tables of one agent. Earlier tables win. Throws `config_invalid` like `mergeAgent`. */
+export function mergeTables(
+  name: string,
+  tables: readonly AgentTable[],
+  { where, prompts, folders, builtIn }: MergeContext,
+): AgentConfig {
   const agent: AgentConfig = {
     name,
     backend: firstDefined(tables, ({ backend }) => backend) ?? "api",
     model: firstDefined(tables, ({ model }) => model),
     permissions: firstDefined(tables, ({ permissions }) => permissions),
-    prompts: firstDefined(layers, (layer) => findPromptTexts(layer, name)) ?? [],
+    prompts,
     command: firstDefined(tables, ({ command }) => command),
     tools: {
       allow: firstDefined(tables, ({ tools }) => tools?.allow),
@@ -100,26 +124,24 @@ export function mergeAgent(name: string, layers: readonly ConfigLayer[]): AgentC
     sessionPath: firstDefined(tables, ({ session_path }) => session_path),
     textPath: firstDefined(tables, ({ text_path }) => text_path),
     resumeCommand: firstDefined(tables, ({ resume_command }) => resume_command),
-    folders: firstDefined(layers, (layer) => resolveFolders(layer, name)) ?? [],
+    folders,
     code: toCodeConfig(firstDefined(tables, ({ code }) => code) ?? false),
     maxRunning: firstDefined(tables, ({ max_running }) => max_running),
     budget: toBudget(firstDefined(tables, ({ budget }) => budget)),
     subagents: toSubagentLimits(firstDefined(tables, ({ subagents }) => subagents)),
-    builtIn: own.length === 0,
+    builtIn,
   };
   if (agent.backend === "command" && agent.command === undefined) {
-    const file = layers.find(({ table }) => findAgentTable(table.agents, name) !== undefined)?.file ?? "";
     throw new RookeryError(
       "config_invalid",
-      `${file}: agents.${name}: the backend "command" needs a program; add command = ["program", "{prompt}"]`,
+      `${where}: the backend "command" needs a program; add command = ["program", "{prompt}"]`,
     );
   }
   if (agent.backend === "acp" && agent.command === undefined && agent.registry === undefined) {
-    const file = layers.find(({ table }) => findAgentTable(table.agents, name) !== undefined)?.file ?? "";
     const example = 'command = ["npx", "-y", "some-acp-agent"]';
     throw new RookeryError(
       "config_invalid",
-      `${file}: agents.${name}: the backend "acp" needs a program; add ${example}, or registry = "ID"`,
+      `${where}: the backend "acp" needs a program; add ${example}, or registry = "ID"`,
     );
   }
   return agent;

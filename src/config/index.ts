@@ -1,6 +1,7 @@
 /** Configuration and trust of a working directory. */
 export type { AgentConfig } from "./agent.ts";
 export { codexKeyVariables } from "./codex-keys.ts";
+export { completeDefinition, configureDefinition } from "./defined-agent.ts";
 export { homeFolder, userConfigFile } from "./home.ts";
 export {
   type Config,

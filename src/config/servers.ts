@@ -36,13 +36,25 @@ export function declaredServers({
 export function refuseUnknownServers(files: readonly TomlFile[], declared: ReadonlyMap<string, DeclaredServer>): void {
   for (const { file, table } of files) {
     for (const [agent, { mcp = [] }] of Object.entries(table.agents ?? {})) {
-      const unknown = mcp.find((name) => !declared.has(name));
-      if (unknown === undefined) continue;
-      const guess = didYouMean(unknown, declared.keys());
-      const message = `${file}: agents.${agent}.mcp: there is no MCP server "${unknown}"${guess}; declare it as [mcp.${unknown}]`;
-      throw new RookeryError("config_invalid", message);
+      refuseUnknownServer({ file, path: `agents.${agent}.mcp`, names: mcp }, [...declared.keys()]);
     }
   }
+}
+
+interface NamedServers {
+  readonly file: string;
+  /** Where the names are in the file. */
+  readonly path: string;
+  readonly names: readonly string[] | undefined;
+}
+
+/** Throws `config_invalid` if one of the names is not declared. */
+export function refuseUnknownServer({ file, path, names = [] }: NamedServers, declared: readonly string[]): void {
+  const unknown = names.find((name) => !declared.includes(name));
+  if (unknown === undefined) return;
+  const guess = didYouMean(unknown, declared);
+  const message = `${file}: ${path}: there is no MCP server "${unknown}"${guess}; declare it as [mcp.${unknown}]`;
+  throw new RookeryError("config_invalid", message);
 }
 
 function toTableServers(files: readonly TomlFile[], source: TableServer["source"]): TableServer[] {

@@ -1,5 +1,6 @@
 /**
- * The schemas of an agent and of an MCP server as people write them in a section of `rookery.toml`. They are built on first use, because most runs of the command parse none.
+ * The schemas of an agent and of an MCP server as people write them: in a section of `rookery.toml`, and in an agent
+ * that a program defines. They are built on first use, because most runs of the command parse none.
  */
 import { z } from "zod";
 import { isRookerySecret } from "./credentials.ts";
@@ -178,3 +179,30 @@ function checkServer(table: ServerFields, context: z.RefinementCtx): void {
       context.addIssue({ code: "custom", path: [key], message: `is only valid with ${needed}` });
   }
 }
+
+const entityName = () =>
+  z
+    .string()
+    .max(MAX_NAME_LENGTH)
+    .regex(/^[\w.-]+$/, 'may contain only letters, digits, "-", "_" and "."')
+    .refine((text) => text !== "__proto__", "this name cannot be used");
+const MAX_NAME_LENGTH = 200;
+
+const agentDefinition = () =>
+  agentTable().extend({
+    name: entityName(),
+    prompts: z.array(z.union([name(), z.strictObject({ text: z.string() })])).optional(),
+    mcp: z
+      .array(
+        z.union([entityName(), z.strictObject({ ...serverFields(), name: entityName() }).superRefine(checkServer)]),
+      )
+      .optional(),
+  });
+
+/**
+ * An agent as a value: the keys of a section `[agents.NAME]` of `rookery.toml`, and its name. In addition, a prompt can
+ * be a text, and an MCP server can be declared in place. Paths are relative to the working directory of the session. The
+ * log keeps the value, so it must not contain secrets.
+ */
+export const AgentDefinition = z.lazy(agentDefinition);
+export type AgentDefinition = z.infer<typeof AgentDefinition>;

@@ -86,6 +86,11 @@ export function isTelemetrySecret(name: string, value = ""): boolean {
   return TELEMETRY_HEADERS.test(name) || (TELEMETRY_ENDPOINT.test(name) && /^\s*\w+:\/\/[^/]*@/.test(value));
 }
 
+/** True if the name or the value of a variable suggests a credential, of a model provider or of anything else. */
+export function isCredential(name: string, value = ""): boolean {
+  return isWithheldCredential(name, value) || namesCredential(splitName(name));
+}
+
 /** True if a child gets the variable only if it needs it. False for credentials of builds. */
 export function isWithheldCredential(name: string, value = ""): boolean {
   if ([MODEL_KEY_VALUE, MODEL_KEY_WITHIN, PRIVATE_KEY_WITHIN].some((known) => known.test(value))) return true;

@@ -85,7 +85,7 @@ describe("the schema", () => {
   });
 
   it("has every event type", () => {
-    expect(Object.keys(eventBodies())).toHaveLength(40);
+    expect(Object.keys(eventBodies())).toHaveLength(41);
   });
 });
 

@@ -3,6 +3,7 @@
  * first use, because most runs of the command parse none.
  */
 import { z } from "zod";
+import { AgentDefinition } from "./agent-table.ts";
 import { BUDGET_HOLDERS, BUDGET_UNITS } from "./budget.ts";
 import { Budget } from "./budget-schema.ts";
 import { MCP_STATUSES, PERMISSION_POLICIES } from "./enums.ts";
@@ -104,6 +105,8 @@ export const eventBodies = lazily(() => ({
   }),
   "session.closed": z.strictObject({ reason: z.string().optional() }),
   "agent.switched": z.strictObject({ from: z.string(), to: z.string() }),
+  /** A program defined an agent for this session. The definition has the texts of its prompts, and no secrets. */
+  "agent.defined": z.strictObject({ definition: AgentDefinition }),
   /**
    * The agent's program has connected its own session: a new one, an earlier one, or a new one that got the earlier
    * conversation as text.

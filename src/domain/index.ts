@@ -1,4 +1,5 @@
 /** The types, schemas and pure functions that all folders share. No I/O. */
+export { AgentDefinition } from "./agent-table.ts";
 export * from "./arguments.ts";
 export * from "./backend.ts";
 export * from "./budget.ts";

@@ -69,10 +69,14 @@ function maskList(key: string, list: readonly unknown[]): unknown[] {
   return key.endsWith("command") ? maskWords(list) : list.map(maskText);
 }
 
-/** `${TOKEN}` and `Bearer ${TOKEN}` stay. */
 function maskExceptVariables(text: string): string {
+  return isReferenceOnly(text) ? text : MASK;
+}
+
+/** True for a text that contains only variables and no value of its own: `${TOKEN}`, `Bearer ${TOKEN}`. */
+export function isReferenceOnly(text: string): boolean {
   const rest = text.replaceAll(/\$\{\w+\}|\$\w+/g, "");
-  return rest !== text && /^(?:bearer|basic|token)?$/i.test(rest.trim()) ? text : MASK;
+  return rest !== text && /^(?:bearer|basic|token)?$/i.test(rest.trim());
 }
 
 /** True for `--api-key=…`, the word after `--api-key`, and `API_KEY=…`. */

@@ -11,9 +11,9 @@ interface DeclaredServerBase {
   readonly file: string;
 }
 
-/** A server from the `rookery.toml` of the repository or of the user. */
+/** A server from the `rookery.toml` of the repository or of the user, or from an agent that a session defines. */
 export interface TableServer extends DeclaredServerBase {
-  readonly source: "rookery.toml" | "user";
+  readonly source: "rookery.toml" | "user" | "session";
   readonly table: McpServerTable;
 }
 

@@ -121,6 +121,9 @@ export class SessionFold {
         fields.nativeId = undefined;
         fields.forkOf = undefined;
         break;
+      case "agent.defined":
+        fields.definitions = { ...fields.definitions, [event.definition.name]: event.definition };
+        break;
       case "agent.connected":
         fields.nativeId = event.nativeId ?? fields.nativeId;
         fields.forkOf = undefined;

@@ -2,6 +2,7 @@
  * The current state of a session. It is a fold over the session's events (`state-fold.ts`), and nothing else may
  * change it.
  */
+import type { AgentDefinition } from "./agent-table.ts";
 import type { SessionStatus } from "./enums.ts";
 import { NO_BUDGETS, type SessionBudgets } from "./budget.ts";
 import type { CommandGrant } from "./command-prefix.ts";
@@ -30,6 +31,8 @@ export interface SessionState {
   readonly agents: Readonly<
     Record<string, { readonly backend: string; readonly model: string | undefined; readonly modelChosen?: boolean }>
   >;
+  /** The agents that a program defined for this session, by name. They hide configured agents of the same name. */
+  readonly definitions: Readonly<Record<string, AgentDefinition>>;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly closed: boolean;
@@ -126,6 +129,7 @@ export function emptyState(id: string): SessionState {
     forkOf: undefined,
     permissions: "ask",
     agents: {},
+    definitions: {},
     createdAt: "",
     updatedAt: "",
     closed: false,

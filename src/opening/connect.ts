@@ -80,14 +80,17 @@ function childSessions(
 ): Children {
   const { agent, model, cwd } = resolved.settings;
   const { baseUrl, apiKey, env, mcpServers, folders, attended = true } = overrides;
-  const open = (options: OpenChildOptions) =>
-    services.children.open({
-      ...(options.agent === firstAgent && { ...(baseUrl && { baseUrl }), ...(apiKey && { apiKey }) }),
+  const open = ({ agent: name, ...options }: OpenChildOptions) => {
+    const definition = options.child === undefined ? undefined : resolved.definitions.get(name);
+    return services.children.open({
+      ...(name === firstAgent && { ...(baseUrl && { baseUrl }), ...(apiKey && { apiKey }) }),
       ...(env !== undefined && { env }),
       ...(mcpServers !== undefined && { mcpServers }),
       ...(folders !== undefined && { folders }),
       ...options,
+      agent: definition ?? name,
     });
+  };
   const agents = [...resolved.config.agents.values()].filter(({ builtIn, name }) => !builtIn || name === agent);
   const parent = { sessionId: state.id, depth: state.depth, agent, model, cwd, attended, agents };
   return openChildren({ ...services.children, open }, parent);

@@ -10,14 +10,31 @@ import {
   type AgentResources,
 } from "../backends/index.ts";
 import type { EnvironmentVariables } from "../stdx/index.ts";
-import { loadConfig, readInstructions, resolveAgent, type AgentConfig, type Config } from "../config/index.ts";
-import { RookeryError, type RemoteServerSpec, type SessionState } from "../domain/index.ts";
-import type { Changes, AgentSettings } from "../session/index.ts";
+import {
+  completeDefinition,
+  configureDefinition,
+  loadConfig,
+  readInstructions,
+  resolveAgent,
+  type AgentConfig,
+  type Config,
+} from "../config/index.ts";
+import {
+  AgentDefinition,
+  RookeryError,
+  unknownEvent,
+  type RemoteServerSpec,
+  type SessionState,
+} from "../domain/index.ts";
+import { definitionEvents, type AgentSettings, type NamedChanges } from "../session/index.ts";
 import type { AgentOverrides, SharedServices } from "./services.ts";
 
 export interface ResolvedAgent {
   readonly agent: AgentConfig;
+  /** Includes the agents that are defined for this session. */
   readonly config: Config;
+  /** The definitions of these agents, by name. */
+  readonly definitions: ReadonlyMap<string, AgentDefinition>;
   readonly settings: AgentSettings;
   /** The environment of Rookery, with the variables of the agent and of the caller. */
   readonly env: EnvironmentVariables;
@@ -32,21 +49,58 @@ export async function resolveSettings(
   services: SharedServices,
   overrides: AgentOverrides,
   state: SessionState,
-  changes: Changes,
+  changes: NamedChanges,
 ): Promise<ResolvedAgent> {
   const cwd = changes.cwd === undefined ? state.cwd : services.resolveFolder(changes.cwd);
   await requireFolder(cwd);
-  const config = chooseDefault(await loadConfig({ cwd, env: services.env }), services, overrides, cwd);
+  const defaults = chooseDefault(await loadConfig({ cwd, env: services.env }), services, overrides, cwd);
+  const { config, definitions, definition } = await addDefinitions(defaults, state, { ...changes, cwd });
   const agent = resolveAgent(config, changes.agent ?? (isNew(state) ? undefined : state.agent));
   if (overrides.toolsOnly !== true) await requireTrustedProgram(agent, config, { env: services.env, cwd });
   const env = { ...services.env, ...agent.env, ...overrides.env };
   return {
     agent: overrides.toolsOnly === true ? agent : await addInstructions(agent, { cwd, env: services.env }),
     config,
-    settings: mergeSettings(agent, state, { ...changes, cwd }),
+    definitions,
+    settings: mergeSettings(agent, state, { ...changes, cwd, definition }),
     env,
     tools: await resolveTools({ ...services, env }, agent, config, cwd),
   };
+}
+
+interface DefinedAgents extends Pick<ResolvedAgent, "config" | "definitions"> {
+  /** Set if the caller passed a definition that the log does not have. */
+  readonly definition: AgentDefinition | undefined;
+}
+
+/** Adds the agents that are defined for this session. Each hides a configured agent of the same name. */
+async function addDefinitions(
+  config: Config,
+  state: SessionState,
+  { agent: chosen = state.agent, definition: passed, cwd }: NamedChanges & { readonly cwd: string },
+): Promise<DefinedAgents> {
+  const definition = passed === undefined ? undefined : await completeDefinition(passed, cwd);
+  const definitions = new Map(Object.entries(state.definitions));
+  if (definition !== undefined) definitions.set(definition.name, definition);
+  if (definitions.size === 0) return { config, definitions, definition };
+  const agents = new Map(config.agents);
+  for (const [name, each] of definitions) {
+    try {
+      agents.set(name, configureDefinition(parseRecordedDefinition(each, state), config));
+    } catch (error) {
+      if (name === chosen) throw error;
+      agents.delete(name); // an agent that does not drive must not prevent the session from opening
+    }
+  }
+  const isRecorded = definition !== undefined && definitionEvents(state, { definition }).length === 0;
+  return { config: { ...config, agents }, definitions, definition: isRecorded ? undefined : definition };
+}
+
+/** Throws `log_corrupt` if a newer version wrote the definition. */
+function parseRecordedDefinition(definition: AgentDefinition, { id }: SessionState): AgentDefinition {
+  const { data, error } = AgentDefinition.safeParse(definition);
+  if (data !== undefined) return data;
+  throw unknownEvent(`the definition of agent ${definition.name} in session ${id}`, error);
 }
 
 /** The built-in agent gets the trusted instructions of the repository. Programs read such files themselves. */
@@ -69,13 +123,13 @@ function chooseDefault(config: Config, { env }: SharedServices, overrides: Agent
  * Throws `provider_unknown`, `provider_mismatch` or `provider_unconfigured`.
  */
 export function requireRecordedProvider(
-  { agent, config, env }: ResolvedAgent,
+  { agent, config, env, settings }: ResolvedAgent,
   state: SessionState,
   overrides: Pick<AgentOverrides, "baseUrl" | "apiKey">,
 ): void {
   const { name, backend, model: configured, baseUrl } = agent;
   const last = lastUse(agent, state);
-  if (backend !== "api" || last?.model === undefined) return;
+  if (backend !== "api" || last?.model === undefined || settings.definition !== undefined) return;
   const recorded = { sessionId: state.id, agent: name, model: last.model, chosen: last.modelChosen === true };
   assertRecordedProvider({ ...recorded, configured }, { baseUrl, ...overrides, env, providers: config.providers });
 }
@@ -91,10 +145,12 @@ export async function requireFolder(cwd: string): Promise<void> {
 function mergeSettings(
   agent: AgentConfig,
   state: SessionState,
-  changes: Changes & { readonly cwd: string },
+  changes: NamedChanges & { readonly cwd: string },
 ): AgentSettings {
-  const last = lastUse(agent, state);
+  const { definition } = changes;
+  const last = definition === undefined ? lastUse(agent, state) : undefined;
   return {
+    ...(definition !== undefined && { definition }),
     agent: agent.name,
     backend: agent.backend,
     model: changes.model ?? last?.model ?? agent.model,
@@ -138,7 +194,8 @@ async function resolveTools(
     deferOver: config.tools.deferOver,
     authorizer: (spec: RemoteServerSpec) => authorizer(spec),
   };
-  if (config.mcp.size === 0) return tools;
+  const mcp = new Map([...config.mcp, ...(agent.servers ?? []).map((server) => [server.name, server] as const)]);
+  if (mcp.size === 0) return tools;
   const { selectServers } = await import("../mcp/config/index.ts");
-  return { ...tools, servers: selectServers(config, agent, { cwd, env }) };
+  return { ...tools, servers: selectServers({ mcp }, agent, { cwd, env }) };
 }

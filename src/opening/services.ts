@@ -1,7 +1,7 @@
 /** What opening an agent takes: services of the process, and the options of the caller. */
 import type { EnvironmentVariables } from "../stdx/index.ts";
 import type { OpenChildOptions, ChildrenParts } from "../children/index.ts";
-import type { McpServerSpec, RemoteServerSpec } from "../domain/index.ts";
+import type { AgentDefinition, McpServerSpec, RemoteServerSpec } from "../domain/index.ts";
 import type { Authorizer } from "../mcp/authorizer.ts";
 import type { Session } from "../session/index.ts";
 import type { Plugin } from "../tools/index.ts";
@@ -17,7 +17,9 @@ export interface SharedServices {
   claim(): string;
   /** Opens the sessions that an agent starts as its children. */
   readonly children: Omit<ChildrenParts, "open"> & {
-    open(options: OpenChildOptions & AgentOverrides): Promise<Session>;
+    open(
+      options: Omit<OpenChildOptions, "agent"> & AgentOverrides & { readonly agent: string | AgentDefinition },
+    ): Promise<Session>;
   };
 }
 

@@ -7,6 +7,7 @@ import {
   createSession,
   reopenSession,
   settleStoredSession,
+  toNamedChanges,
   type NewSessionOptions,
   type Session,
 } from "../session/index.ts";
@@ -42,7 +43,7 @@ export class LiveSessions {
       attended: options.attended ?? true,
       onReleased: (released: Session) => void this.#sessions.delete(released),
     };
-    const changes = { agent, model, permissions, budget, taskBudget };
+    const changes = toNamedChanges({ agent, model, permissions, budget, taskBudget });
     const session =
       id === undefined
         ? await createSession(opening, { ...changes, title, task, child, cwd: cwd ?? resolveFolder(".") }, prepare)

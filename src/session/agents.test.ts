@@ -5,7 +5,7 @@ import { scriptedServer } from "../mcp/test-servers.ts";
 import { deferred, DisposeStack, systemClock } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
 import { call, readAcpRecord, say, transcript, writeAcpAgent } from "../testing/index.ts";
-import type { Changes, PreparedAgent } from "./session-agent.ts";
+import type { NamedChanges, PreparedAgent } from "./session-agent.ts";
 import { createSession } from "./open.ts";
 import { DONE, waitForStop } from "./test-scripted-session.ts";
 import { openScene, openWorld } from "./test-scene.ts";
@@ -33,7 +33,10 @@ async function openTroupe(
       [Symbol.asyncDispose]: () => closing.until.then(() => void seen.push(`close ${agent}`)),
     });
   };
-  const prepare = (state: { agent: string; model: string | undefined }, changes: Changes): Promise<PreparedAgent> => {
+  const prepare = (
+    state: { agent: string; model: string | undefined },
+    changes: NamedChanges,
+  ): Promise<PreparedAgent> => {
     const { agent = state.agent || "a", model = agent === state.agent ? state.model : undefined } = changes;
     const settings = { agent, backend: "api", model, cwd: "/", permissions: "ask" as const };
     return Promise.resolve({ settings, connect: connect(agent) });

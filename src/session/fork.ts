@@ -88,13 +88,21 @@ async function copyLog(
     const events = page.flatMap((event) => copyEvent(event, leftOut));
     if (events.length > 0) await append(events);
   }
-  await append([opened({ reopened: true })]);
+  const at = new Date(clock.now()).toISOString();
+  const definitions = Object.values(from.definitions).map((definition) => ({
+    type: "agent.defined" as const,
+    definition,
+    agent,
+    at,
+  }));
+  await append([...definitions, opened({ reopened: true })]);
 }
 
 /** Omits events that are about the source session and not about the conversation; adds their numbers to `leftOut`. */
 function copyEvent({ seq, sessionId: _, ...event }: SessionEvent, leftOut: number[]): EventDraft[] {
   switch (event.type) {
     case "session.opened": // the copy has its own event
+    case "agent.defined": // the copy gets the current definitions
     case "session.closed":
     case "agent.connected": // the program's session belongs to the source
     case "input.queued": // delivered input is part of `turn.started`; other input must not run twice

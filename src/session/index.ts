@@ -9,7 +9,15 @@
 export { formatPromptCommand } from "./expand-prompt.ts";
 export * from "./answer.ts";
 export { deleteStoredSession } from "./delete.ts";
-export type { Changes, PrepareAgent, PreparedAgent, AgentSettings } from "./session-agent.ts";
+export {
+  definitionEvents,
+  toNamedChanges,
+  type Changes,
+  type AgentSettings,
+  type NamedChanges,
+  type PrepareAgent,
+  type PreparedAgent,
+} from "./session-agent.ts";
 export { forkStoredSession } from "./fork.ts";
 export { MAX_INPUT_BYTES } from "./input.ts";
 export { abandonLease } from "./abandoned-leases.ts";
@@ -20,6 +28,7 @@ export * from "./open.ts";
 export { readSessionPages } from "./pages.ts";
 export {
   checkForkOptions,
+  AgentDefinitionArgument,
   checkOpenOptions,
   checkRemoteServerSpec,
   checkServerSpecs,

@@ -18,7 +18,14 @@ import {
 } from "../domain/index.ts";
 import { DisposeStack, type Clock } from "../stdx/index.ts";
 import { appendWithoutLease, sessionNotFound } from "./answer.ts";
-import { SessionAgent, changeEvents, isSameAgent, type Changes, type PrepareAgent } from "./session-agent.ts";
+import {
+  SessionAgent,
+  changeEvents,
+  definitionEvents,
+  isSameAgent,
+  type NamedChanges,
+  type PrepareAgent,
+} from "./session-agent.ts";
 import { endTurn, closingEvents } from "./end-turn.ts";
 import { keepLeaseRenewed } from "./lease-keeper.ts";
 import type { LeaseTiming } from "./lease-timing.ts";
@@ -66,19 +73,24 @@ export interface BudgetOptions {
  */
 export async function createSession(
   options: OpenOptions,
-  { title, task, child, budget, taskBudget, ...changes }: Changes & NewSessionOptions & BudgetOptions,
+  { title, task, child, budget, taskBudget, ...changes }: NamedChanges & NewSessionOptions & BudgetOptions,
   prepare: PrepareAgent,
 ): Promise<Session> {
   const { store, clock } = options;
   const { id: sessionId = newId("ses", clock.now()), parent, depth } = child ?? {};
   await using opening = new DisposeStack();
   const prepared = await prepare({ ...emptyState(sessionId), parent, depth: depth ?? 0 }, changes);
-  const { settings } = prepared;
+  const { definition: _, ...settings } = prepared.settings;
   const sessionAgent = opening.use(await SessionAgent.connect(prepare, prepared));
   const { host } = options;
   const body = { type: "session.opened" as const, ...settings, title, task, parent, depth, host };
   const stamp = { at: new Date(clock.now()).toISOString(), agent: settings.agent };
-  const events = [body, ...budgetEvents(NO_BUDGETS, { budget, taskBudget })].map((draft) => ({ ...draft, ...stamp }));
+  const bodies = [
+    body,
+    ...definitionEvents(emptyState(sessionId), prepared.settings),
+    ...budgetEvents(NO_BUDGETS, { budget, taskBudget }),
+  ];
+  const events = bodies.map((draft) => ({ ...draft, ...stamp }));
   await store.append({ sessionId, id: newId("app", clock.now()), expectedHead: 0, events });
   const { recorder, lost } = await openRecorder(options, opening, sessionId);
   return new Session({ ...options, recorder, lost, sessionAgent, shownThrough: 0, owned: opening.move() });
@@ -91,7 +103,7 @@ export async function createSession(
 export async function reopenSession(
   options: OpenOptions,
   sessionId: string,
-  { budget, taskBudget, ...changes }: Changes & BudgetOptions,
+  { budget, taskBudget, ...changes }: NamedChanges & BudgetOptions,
   prepare: PrepareAgent,
 ): Promise<Session> {
   await using opening = new DisposeStack();

@@ -3,7 +3,16 @@
  * schemas reject invalid values from plain JavaScript, casts and parsed documents before they reach the log.
  */
 import { z } from "zod";
-import { BUDGET_UNITS, Budget, InputPart, PermissionPolicy, eventBodies, parseInput } from "../domain/index.ts";
+import { describeSecret, findDefinitionSecret } from "../domain/definition-secrets.ts";
+import {
+  AgentDefinition,
+  BUDGET_UNITS,
+  Budget,
+  InputPart,
+  PermissionPolicy,
+  eventBodies,
+  parseInput,
+} from "../domain/index.ts";
 import type { Changes } from "./session-agent.ts";
 import type { Answer, ReplacedMessage, RevokeOptions } from "./method-types.ts";
 
@@ -50,9 +59,20 @@ export function checkPromptOptions(options: unknown): void {
   parseInput(promptOptionsSchema, options, "the options of prompt");
 }
 
+/** The definition of an agent that a caller passes: without secrets, because the log keeps it. */
+export const AgentDefinitionArgument = z.lazy(() =>
+  AgentDefinition.superRefine((definition, context) => {
+    const secret = findDefinitionSecret(definition);
+    if (secret === undefined) return;
+    context.addIssue({ code: "custom", path: [...secret.path], message: describeSecret(secret) });
+  }),
+);
+
+const agentSchema = z.lazy(() => z.union([z.string().max(MAX_NAME_LENGTH), AgentDefinitionArgument]));
+
 const changesSchema: z.ZodType<Changes> = z.lazy(() =>
   z.strictObject({
-    agent: optionalName(),
+    agent: agentSchema.optional(),
     model: optionalName(),
     cwd: optionalName(),
     permissions: PermissionPolicy.optional(),
@@ -145,7 +165,7 @@ const remoteSpecSchema = z.lazy(() =>
 const openOptionsSchema = z.lazy(() =>
   z.strictObject({
     id: optionalName(),
-    agent: optionalName(),
+    agent: agentSchema.optional(),
     model: optionalName(),
     cwd: optionalName(),
     title: optionalName(),

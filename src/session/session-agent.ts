@@ -1,8 +1,10 @@
 /** The agent of a live session: holds the connection to it, and switches to another agent. */
+import { isDeepStrictEqual } from "node:util";
 import {
   RookeryError,
   messageOf,
   type AgentConnection,
+  type AgentDefinition,
   type EventBody,
   type Overlay,
   type PermissionPolicy,
@@ -15,14 +17,28 @@ import { resolveTimeLimits, type TurnTimeLimits } from "./time-limits.ts";
 export type AgentSettings = Pick<SessionState, "agent" | "backend" | "model" | "cwd" | "permissions"> & {
   /** Set if a person chose the model. */
   readonly modelChosen?: true;
+  /** Set if the log does not have this definition of the agent yet. */
+  readonly definition?: AgentDefinition;
 };
 
 /** Settings to change. Default of each: unchanged. */
 export interface Changes {
-  readonly agent?: string | undefined;
+  /** The name of an agent of the configuration or of this session, or the definition of one. */
+  readonly agent?: string | AgentDefinition | undefined;
   readonly model?: string | undefined;
   readonly cwd?: string | undefined;
   readonly permissions?: PermissionPolicy | undefined;
+}
+
+/** Changes with the name of the agent, and its definition if the caller passed one. */
+export interface NamedChanges extends Omit<Changes, "agent"> {
+  readonly agent?: string | undefined;
+  readonly definition?: AgentDefinition | undefined;
+}
+
+export function toNamedChanges<Of extends Changes>({ agent, ...others }: Of): Omit<Of, "agent"> & NamedChanges {
+  if (typeof agent !== "object") return { ...others, agent };
+  return { ...others, agent: agent.name, definition: agent };
 }
 
 /** Validated settings, and the function that connects to their agent. */
@@ -39,7 +55,7 @@ export interface PreparedAgent {
  * Resolves changes to settings and an agent. A new session has no state except its ID. Rejects with a message that
  * names what is missing.
  */
-export type PrepareAgent = (state: SessionState, changes: Changes) => Promise<PreparedAgent>;
+export type PrepareAgent = (state: SessionState, changes: NamedChanges) => Promise<PreparedAgent>;
 
 /**
  * Connections of agents that the session has switched away from. Each may be a running program; beyond this number, the
@@ -107,11 +123,11 @@ export class SessionAgent implements AsyncDisposable {
   }
 
   /** Resolves with the settings to record. If it rejects, the session keeps its previous settings. */
-  async change(state: SessionState, changes: Changes): Promise<AgentSettings> {
+  async change(state: SessionState, changes: NamedChanges): Promise<AgentSettings> {
     const prepared = await this.#prepare(state, changes);
     const { settings, timeLimits } = prepared;
     if (!isSameAgent(state, settings)) await this.#switchTo(state, prepared);
-    else if (settings.model !== state.model || settings.cwd !== state.cwd) await this.#reopen(state, prepared);
+    else if (needsNewConnection(state, settings)) await this.#reopen(state, prepared);
     this.#timeLimits = resolveTimeLimits(timeLimits);
     return settings;
   }
@@ -126,7 +142,7 @@ export class SessionAgent implements AsyncDisposable {
     try {
       const prepared = await this.#prepare(state, {});
       if (!isSameAgent(current, state)) await this.#switchTo(state, prepared);
-      else if (current.model !== state.model || current.cwd !== state.cwd) await this.#reopen(state, prepared);
+      else if (needsNewConnection(state, current)) await this.#reopen(state, prepared);
       this.#timeLimits = resolveTimeLimits(prepared.timeLimits);
     } catch (error) {
       await this.#dropActive();
@@ -235,18 +251,31 @@ export function isSameAgent(before: AgentSettings, after: AgentSettings): boolea
   return before.agent === after.agent && before.backend === after.backend;
 }
 
+/** For settings of the same agent. */
+function needsNewConnection(before: AgentSettings, after: AgentSettings): boolean {
+  return after.model !== before.model || after.cwd !== before.cwd || after.definition !== undefined;
+}
+
 function isReusable(one: PreparedAgent, other: PreparedAgent): boolean {
   const [a, b] = [one.settings, other.settings];
   return isSameAgent(a, b) && a.model === b.model && a.cwd === b.cwd && one.fingerprint === other.fingerprint;
 }
 
-/** Returns the events that record changed settings. Empty if nothing changed. `host`: the host that drives the session. */
-export function changeEvents(before: AgentSettings, after: AgentSettings, host?: string): EventBody[] {
+/**
+ * Returns the events that record changed settings. Empty if nothing changed. `host`: the host that drives the session.
+ */
+export function changeEvents(
+  before: AgentSettings & Pick<SessionState, "definitions">,
+  after: AgentSettings,
+  host?: string,
+): EventBody[] {
   const { backend, model, modelChosen, cwd, permissions } = after;
   const others = backend !== before.backend || model !== before.model || cwd !== before.cwd;
   const switched = after.agent !== before.agent;
-  if (!switched && !others && permissions === before.permissions) return [];
+  const defined = definitionEvents(before, after);
+  if (!switched && !others && permissions === before.permissions && defined.length === 0) return [];
   return [
+    ...defined,
     ...(switched ? [{ type: "agent.switched" as const, from: before.agent, to: after.agent }] : []),
     {
       type: "session.opened",
@@ -259,4 +288,15 @@ export function changeEvents(before: AgentSettings, after: AgentSettings, host?:
       ...(host !== undefined && { host }),
     },
   ];
+}
+
+/** Returns the event that records the definition of an agent. Empty if the log has it. */
+export function definitionEvents(
+  { definitions }: Pick<SessionState, "definitions">,
+  { definition }: Pick<AgentSettings, "definition">,
+): EventBody[] {
+  if (definition === undefined) return [];
+  const { name } = definition;
+  const known = Object.hasOwn(definitions, name) ? definitions[name] : undefined; // the name may be "constructor"
+  return isDeepStrictEqual(known, definition) ? [] : [{ type: "agent.defined", definition }];
 }

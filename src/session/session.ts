@@ -17,7 +17,7 @@ import type { DisposeStack } from "../stdx/index.ts";
 import { answerRequest } from "./answer.ts";
 import { toReplacementEvent } from "./conversation.ts";
 import { openBetweenTurns, type BetweenTurns } from "./between-turns.ts";
-import { changeEvents, type Changes } from "./session-agent.ts";
+import { changeEvents, toNamedChanges, type Changes, type NamedChanges } from "./session-agent.ts";
 import { closingEvents } from "./end-turn.ts";
 import { expandPrompt } from "./expand-prompt.ts";
 import { toInputParts, requireAttachments } from "./input.ts";
@@ -214,11 +214,12 @@ export class Session implements AsyncDisposable {
    * stays unchanged.
    */
   async change(settings: Changes): Promise<void> {
-    const changes = parseChanges(settings);
+    const changes = toNamedChanges(parseChanges(settings));
     this.#refuseIfClosed();
     const { state } = this;
     const { agent = state.agent, model = state.model, cwd = state.cwd, permissions = state.permissions } = changes;
-    if (agent === state.agent && model === state.model && cwd === state.cwd) {
+    const isDefined = changes.definition !== undefined;
+    if (!isDefined && agent === state.agent && model === state.model && cwd === state.cwd) {
       if (changes.agent ?? changes.model ?? changes.cwd) this.#runner.deferredWork.withdraw("settings");
       return this.#record(changeEvents(state, { ...state, permissions }));
     }
@@ -314,7 +315,7 @@ export class Session implements AsyncDisposable {
     await owned[Symbol.asyncDispose]();
   }
 
-  async #change(changes: Changes): Promise<void> {
+  async #change(changes: NamedChanges): Promise<void> {
     const { sessionAgent, recorder } = this.#parts;
     const before = this.state;
     const after = await sessionAgent.change(before, changes);

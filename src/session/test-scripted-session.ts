@@ -10,7 +10,7 @@ import {
 import { DisposeStack, waitForAbort, type Clock } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
 import { transcript } from "../testing/index.ts";
-import type { Changes, PreparedAgent } from "./session-agent.ts";
+import type { NamedChanges, PreparedAgent } from "./session-agent.ts";
 import { createSession, reopenSession } from "./open.ts";
 
 const SETTINGS = { agent: "robin", backend: "acp", model: undefined, cwd: "/", permissions: "ask" } as const;
@@ -64,7 +64,7 @@ export async function openScriptedSession(
     runTurn,
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
-  const prepare = (_: unknown, { agent = SETTINGS.agent }: Changes): Promise<PreparedAgent> =>
+  const prepare = (_: unknown, { agent = SETTINGS.agent }: NamedChanges): Promise<PreparedAgent> =>
     Promise.resolve({ settings: { ...SETTINGS, agent }, connect: () => Promise.resolve(connection), timeLimits });
   const opening = { clock, owner: "elsewhere-played", attended: true, pollMs: 10, patienceMs };
   const session = owned.use(await createSession({ ...opening, store: through(store) }, {}, prepare));
@@ -73,7 +73,7 @@ export async function openScriptedSession(
     clock,
     session,
     /** Opens the session like another process after this one was killed and its lease expired. */
-    reopen: async (changes: Changes = {}) => {
+    reopen: async (changes: NamedChanges = {}) => {
       clock.advance(60);
       return owned.use(await reopenSession({ ...opening, store }, session.id, changes, prepare));
     },

@@ -82,6 +82,7 @@ function formatEvent(event: SessionEvent): string | undefined {
     case "process.started":
     case "process.exited":
     case "agent.connected":
+    case "agent.defined":
     case "agent.raw":
     case "tool.chosen":
     case "plugin.saved":

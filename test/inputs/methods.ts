@@ -81,13 +81,34 @@ const START_TASK = object(
   [{}, { prompt: "a", prio: 1 }],
 );
 
+/** For an argument that may be a text instead. */
+const orText = ({ valid, wrong }: Argument): Argument => ({
+  valid,
+  wrong: wrong.filter((one) => typeof one !== "string"),
+});
+const definition = object(
+  {
+    name: text(),
+    backend: word("api"),
+    model: text(),
+    prompts: list(orText(object({ text: text() }))),
+    tools: object({ deny: list(text()) }),
+    mcp: list(orText(object({ name: text(), command: list(text()) }))),
+    env: variables,
+    permissions: policy,
+    retries: integer,
+  },
+  [{ name: "a", colour: "red" }, { name: "a", env: { API_TOKEN: "b" } }, { name: "a/b" }, {}],
+);
+const agent = orText(definition);
+
 export const ROOKERY: Methods = {
   openSession: [
     ({ rookery }, options) => rookery.openSession(options),
     object(
       {
         id: text(),
-        agent: text(),
+        agent,
         model: text(),
         cwd: text(),
         title: text(),
@@ -192,7 +213,7 @@ export const SESSION: Methods = {
   ],
   change: [
     ({ session }, changes) => session.change(changes),
-    object({ agent: text(), model: text(), cwd: text(), permissions: policy }, [{ modle: "a" }]),
+    object({ agent, model: text(), cwd: text(), permissions: policy }, [{ modle: "a" }]),
   ],
   replaceConversation: [
     ({ session }, messages) => session.replaceConversation(messages),

@@ -25,6 +25,8 @@ function formatEventDetail(event: EventBody): string {
       return event.reason ?? "";
     case "agent.switched":
       return `${event.from} → ${event.to}`;
+    case "agent.defined":
+      return event.definition.name;
     case "turn.started":
     case "input.queued":
     case "input.delivered":

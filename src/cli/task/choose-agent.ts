@@ -23,7 +23,7 @@ export async function nameDefaultAgent({ env }: Pick<Io, "env">, request: StartT
 export async function requireAgentsHere({ env }: Pick<Io, "env">, request: StartTask, cwd: string): Promise<StartTask> {
   const config = withReadyDefault(await loadConfig({ cwd, env }), { env, cwd });
   const here = { env, cwd, providers: config.providers };
-  for (const { name, model } of taskAgents(planTask(request, config.root, config))) {
+  for (const { agent: name, model } of taskAgents(planTask(request, config.root, config))) {
     const agent = resolveAgent(config, name);
     const { lacks, missing } = checkReadiness({ ...agent, model: model ?? agent.model }, here);
     if (lacks === undefined || missing === undefined) continue;

@@ -136,6 +136,7 @@ export function renderEvent(
     case "thought.delta":
     case "limit.reached": // turn.parked and turn.ended report it
     case "agent.connected":
+    case "agent.defined":
     case "process.started":
     case "process.exited":
     case "agent.raw":

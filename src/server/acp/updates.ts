@@ -94,6 +94,7 @@ export function toClientUpdates(
     case "process.started":
     case "process.exited":
     case "agent.connected":
+    case "agent.defined":
     case "agent.raw":
     case "tool.chosen":
     case "plugin.saved":

@@ -1,12 +1,12 @@
 /** Refuses work for agents that cannot run in the environment of this server, before the work is accepted. */
 import { checkReadiness, readyAgents, withReadyDefault, type Readiness } from "../../backends/readiness.ts";
-import { loadConfig, resolveAgent, type Config } from "../../config/index.ts";
-import { RookeryError, type TaskSpec } from "../../domain/index.ts";
+import { configureDefinition, loadConfig, resolveAgent, type Config } from "../../config/index.ts";
+import { RookeryError, type AgentDefinition, type TaskSpec } from "../../domain/index.ts";
 import type { EnvironmentVariables } from "../../stdx/index.ts";
 
 export interface RequiredAgent {
-  /** Default: the default agent of the folder. */
-  readonly name?: string | undefined;
+  /** Its name or its definition. Default: the default agent of the folder. */
+  readonly agent?: string | AgentDefinition | undefined;
   readonly model?: string | undefined;
 }
 
@@ -31,8 +31,8 @@ export async function requireReadyAgents(
 ): Promise<void> {
   const config = withReadyDefault(await loadConfig({ cwd, env: server.env }), { env: server.env, cwd });
   const here = { env: server.env, cwd, providers: config.providers };
-  for (const { name, model } of agents(config)) {
-    const agent = resolveAgent(config, name);
+  for (const { agent: named, model } of agents(config)) {
+    const agent = typeof named === "object" ? configureDefinition(named, config) : resolveAgent(config, named);
     const { lacks, missing } = checkReadiness({ ...agent, model: model ?? agent.model }, here);
     if (lacks === undefined || missing === undefined) continue;
     if (lacks === "program" && worktree && config.worktree.setup !== undefined) continue;
@@ -41,10 +41,14 @@ export async function requireReadyAgents(
 }
 
 /** Returns the agents of all stages of a task. */
-export function taskAgents({ agent, model, stages }: Pick<TaskSpec, "agent" | "model" | "stages">): RequiredAgent[] {
+export function taskAgents({
+  agent,
+  model,
+  stages,
+}: Pick<TaskSpec, "agent" | "model" | "stages">): (RequiredAgent & { readonly agent: string })[] {
   return stages.flatMap((stage) => {
     if (stage.kind !== "agent") return [];
-    return [{ name: stage.agent, model: stage.model ?? (stage.agent === agent ? model : undefined) }];
+    return [{ agent: stage.agent, model: stage.model ?? (stage.agent === agent ? model : undefined) }];
   });
 }
 

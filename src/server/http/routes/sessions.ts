@@ -75,8 +75,8 @@ export const sessionRoutes: readonly HttpRoute[] = [
       recall: async ({ id }, { context }) => jsonResponse(await requireSummary(context, id), 201),
     },
     async handle({ context, body }) {
-      const { agent: name, model, cwd } = body;
-      await context.requireReady({ cwd, worktree: false, agents: () => [{ name, model }] });
+      const { agent, model, cwd } = body;
+      await context.requireReady({ cwd, worktree: false, agents: () => [{ agent, model }] });
       const options = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
       return jsonResponse(await requireSummary(context, await context.sessions.open(options)), 201);
     },

@@ -1,6 +1,7 @@
 /** The schema of the state of a session. */
 import { z } from "zod";
 import {
+  AgentDefinition,
   Budget,
   InputPart,
   PermissionPolicy,
@@ -75,6 +76,9 @@ export const SessionStateSchema = z.object({
     )
     .describe("Requests of the running turn, answered or not, and open requests from between turns."),
   requestCount: z.int(),
+  definitions: z
+    .record(z.string(), AgentDefinition)
+    .describe("Agents that a program defined for this session, by name."),
   toolChoices: z.record(z.string(), z.boolean()),
   pluginStates: z.record(z.string(), z.object({ version: z.string(), state: z.unknown() })),
   grants: z.array(z.string()).describe("Tools that a person allowed for the rest of the session."),

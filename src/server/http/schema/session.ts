@@ -9,7 +9,7 @@ import {
   ToolKind,
   type SessionSummary,
 } from "../../../domain/index.ts";
-import { MAX_MESSAGES } from "../../../session/index.ts";
+import { AgentDefinitionArgument, MAX_MESSAGES } from "../../../session/index.ts";
 import { Folder, Name, UsageSchema } from "./common.ts";
 
 export const SummarySchema: z.ZodType<SessionSummary> = z.object({
@@ -42,8 +42,14 @@ export const SessionListSchema = z.object({
   next: z.string().optional().describe("Pass it as `before` to get the next page."),
 });
 
+const AgentBody = z
+  .union([Name, AgentDefinitionArgument])
+  .describe("The name of an agent, or the definition of one with the keys of a section `[agents.NAME]`.");
+
 export const OpenSessionBody = z.strictObject({
-  agent: Name.optional().describe("Default: the configured default agent."),
+  agent: AgentBody.optional().describe(
+    "The name of an agent, or the definition of one with its `name` and the keys of a section `[agents.NAME]` of `rookery.toml`. Default: the configured default agent.",
+  ),
   model: Name.optional(),
   cwd: Folder.optional().describe("A folder on the server's machine."),
   permissions: PermissionPolicy.optional(),
@@ -62,7 +68,7 @@ export const PromptBody = z.strictObject({
 });
 
 export const ChangeSessionBody = z.strictObject({
-  agent: Name.optional(),
+  agent: AgentBody.optional(),
   model: Name.optional(),
   cwd: Folder.optional().describe("A folder on the server's machine."),
   permissions: PermissionPolicy.optional(),

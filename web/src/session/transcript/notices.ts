@@ -41,6 +41,7 @@ export function formatNotice(event: SessionEvent): Notice | undefined {
       };
     case "session.opened":
     case "agent.connected":
+    case "agent.defined": // session.opened and agent.switched report its use
     case "turn.started":
     case "turn.ended":
     case "turn.cancel_requested": // turn.ended reports it
