@@ -226,7 +226,7 @@ it("finishes the merge of an ended task by itself when the remote is back, from 
   await rename(s.remote, `${s.remote}.away`);
   await expect(b.rookery.tasks.merge("t1", { how: "squash", message: "Two" })).rejects.toMatchObject({
     code: "remote_unreachable",
-    message: expect.stringMatching(/not merged into main yet: git remote unreachable.*tries again/) as string,
+    message: expect.stringMatching(/not merged into main yet: git remote unreachable.*will try again/) as string,
   });
   await rename(`${s.remote}.away`, s.remote);
   await vi.waitFor(async () => expect(await history(s)).toBe("Initial commit\nOne\nTwo"), {

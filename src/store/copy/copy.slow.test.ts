@@ -258,7 +258,7 @@ describe("the source of a copy", () => {
         owner: "o",
         pid: 1,
         version: "1",
-        startedAt: "",
+        startedAt: new Date(now).toISOString(),
       },
       ...{ labels: [], agents: [], unreadyAgents: [], onlyAgents: false, mirrors: false, maxRunning: 1, sessions: 0 },
     };
