@@ -111,7 +111,11 @@ const OLDER_SQL = `
   select coalesce(host(client_addr), 'this machine'), count(*) from pg_stat_activity
   where datname = current_database() and application_name = any($1::text[]) group by 1 order by 1`;
 
-/** Does nothing if another process applied the migration meanwhile. The block is one transaction. */
+/**
+ * Does nothing if another process applied the migration meanwhile. The migration is one transaction. A table of versions
+ * from before the column `additive` gets it in a transaction of its own, because it locks out everybody who reads the
+ * version, and a migration may take long.
+ */
 async function applyMigration(
   connection: PostgresConnection,
   schema: string,
@@ -119,14 +123,29 @@ async function applyMigration(
   { sql, additive }: PostgresMigration,
 ): Promise<void> {
   const isNewSchema = version === 1;
+  const lock = `
+    set local lock_timeout = '${LOCK_TIMEOUT_MS}';
+    select pg_advisory_xact_lock(7000, hashtext('${schema}'));`;
   await connection.run(
     `
     begin;
-    set local lock_timeout = '${LOCK_TIMEOUT_MS}';
-    select pg_advisory_xact_lock(7000, hashtext('${schema}'));
+    ${lock}
+    do $column$ begin
+      if exists (select 1 from pg_class where oid = to_regclass('@schema_version')) and not exists (
+        select 1 from pg_attribute where attrelid = to_regclass('@schema_version') and attname = 'additive'
+      ) then
+        alter table @schema_version add column additive boolean not null default false;
+      end if;
+    end $column$;
+    commit;
+    begin;
+    ${lock}
     ${isNewSchema ? `create schema if not exists "${schema}";` : ""}
-    create table if not exists @schema_version (version bigint primary key, applied_at timestamptz not null default now());
-    alter table @schema_version add column if not exists additive boolean not null default false;
+    create table if not exists @schema_version (
+      version bigint primary key,
+      applied_at timestamptz not null default now(),
+      additive boolean not null default false
+    );
     do $migration$ begin
       if not exists (select 1 from @schema_version where version >= ${version}) then
         execute $statements$${sql}$statements$;
