@@ -1,4 +1,4 @@
-/** Two stories that run with one injected failure: a session and a task. Each reports what is wrong afterwards. */
+/** Stories that run with one injected failure: a session, a task, and a task on a worker. Each reports what is wrong afterwards. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -8,7 +8,7 @@ import { processesWith } from "../fleet/processes.ts";
 import { Rookery } from "../../src/rookery.ts";
 import { answerRequest, type Session, type Turn } from "../../src/session/index.ts";
 import { openWorld } from "../../src/session/test-scene.ts";
-import { DisposeStack, systemClock } from "../../src/stdx/index.ts";
+import { DisposeStack, systemClock, waitForAbort } from "../../src/stdx/index.ts";
 import { openMemoryStore } from "../../src/store/index.ts";
 import { builtEnvironment, call, say, temporaryFolder, temporaryRepository } from "../../src/testing/index.ts";
 import { failingSpawn, failingStore, Faults, type FaultPoint } from "./faults.ts";
@@ -62,7 +62,34 @@ export async function playSession(point?: FaultPoint): Promise<Story> {
 const AGENT = `printf '%s\\n' "$1" | sed -n 's/^run: //p' > "$TMPDIR/script.$$"; sh "$TMPDIR/script.$$"`;
 
 /** Runs a task with a worktree, an agent, a command and a merge. */
-export async function playTask(point?: FaultPoint): Promise<Story> {
+export function playTask(point?: FaultPoint): Promise<Story> {
+  return playTaskOn((rookery, signal) => rookery.runTasks({ signal }), point);
+}
+
+/** Runs the same task on a worker that is started again if it fails, and then asked to drain. */
+export function playWorker(point?: FaultPoint): Promise<Story> {
+  return playTaskOn(async (rookery, signal) => {
+    const asked = new AbortController();
+    signal.addEventListener("abort", () => void askToDrain(rookery).finally(() => asked.abort()), { once: true });
+    const end = await again(() => rookery.runWorker({ version: "1", signal: AbortSignal.timeout(LONGEST_MS) }));
+    await waitForAbort(asked.signal);
+    if (end !== "drained") throw new Error(`the worker ended with ${end}`);
+  }, point);
+}
+
+async function askToDrain(rookery: Rookery): Promise<void> {
+  const [worker] = await again(() => rookery.workers());
+  if (worker === undefined) return;
+  await again(() => rookery.askWorkers(worker.host, "drain")).catch((error: unknown) => {
+    if (!isRookeryError(error, "worker_not_found")) throw error; // it has drained after the first request
+  });
+}
+
+/** `run` runs tasks until the signal aborts. */
+async function playTaskOn(
+  run: (rookery: Rookery, signal: AbortSignal) => Promise<void>,
+  point: FaultPoint | undefined,
+): Promise<Story> {
   const faults = new Faults(point);
   const problems: string[] = [];
   const mark = `${process.pid}-${(played += 1)}`;
@@ -87,8 +114,8 @@ export async function playTask(point?: FaultPoint): Promise<Story> {
     Rookery.open({ env, home, cwd: repository.path, store: failingStore(store, faults) }),
   );
   const stopping = new AbortController();
-  const running = rookery.runTasks({ signal: stopping.signal }).catch((error: unknown) => {
-    problems.push(`runTasks rejected: ${String(error)}`);
+  const running = run(rookery, stopping.signal).catch((error: unknown) => {
+    problems.push(`the tasks stopped running: ${String(error)}`);
   });
   const story = async (): Promise<void> => {
     const prompt = "Make it\nrun: echo made > made";

@@ -24,7 +24,7 @@ export interface FaultPoint extends FaultCall {
 
 export const STORE_FAILURES = ["store_full", "store_locked", "store_unavailable"] as const;
 /** Calls of the store that write. Each may fail before or after the write. */
-const STORE_WRITES = /^(append|claim|acquire|renew|release|delete|keep|put)/;
+const STORE_WRITES = /^(append|claim|acquire|renew|release|delete|keep|put|save|ask|remove|forget|agree)/;
 
 /** Returns the ways in which a call can fail. */
 export function toFaultPoints(call: FaultCall, index: number): FaultPoint[] {
