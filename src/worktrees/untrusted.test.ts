@@ -177,6 +177,10 @@ describe("fetching and pushing run no program that is configured", () => {
         programs.writeProgram(join(gitDir, "hooks", hook));
         programs.writeProgram(join(repository.commonDir, "hooks", hook));
       }
+      const other = join(repository.commonDir, "other");
+      writeEmbeddedRepository(other, { config: `[url "${other}"]\n\tinsteadOf = ${url}\n` });
+      programs.writeProgram(join(other, "hooks/pre-receive"));
+      await writeFile(join(gitDir, "commondir"), other);
     });
     expect(programs.ran).toBe("");
   });
@@ -186,6 +190,14 @@ describe("fetching and pushing run no program that is configured", () => {
     await using scene = await openRemoteScene({ "a.txt": "one\n", ".gitattributes": ATTRIBUTES });
     const hook = `[uploadpack]\n\tpackObjectsHook = ${programs.writeProgram(join(scene.remote, "pack-objects"))}\n`;
     await appendFile(join(scene.remote, "config"), `${programs.config(["user", "flag", "driver"])}${hook}`);
+    // A mirror in the checkout would get this file, and its configuration from the repository among the files.
+    const { user } = scene;
+    writeEmbeddedRepository(join(user.path, "evil"), { config: `[url "../evil"]\n\tinsteadOf = ${scene.remote}\n` });
+    programs.writeProgram(join(user.path, "evil/hooks/pre-receive"));
+    await user.write("mirror.git/commondir", "../evil\n");
+    await user.git("add", "--all");
+    await user.git("commit", "--quiet", "--message=Files");
+    await user.git("push", "--quiet", "origin", "main");
     await runEveryRemoteFeature(scene, () => Promise.resolve());
     expect(programs.ran).toBe("");
   });

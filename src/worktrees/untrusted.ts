@@ -80,6 +80,8 @@ const FIXED_ARGUMENTS: readonly string[] = PROGRAM_SETTINGS.filter(
 export interface GitPolicy {
   /** Git folder of the repository. Default: git looks only in the working directory. */
   readonly gitDir?: string | undefined;
+  /** Folder with the configuration. Default: the one that a file `commondir` of the git folder names, or the git folder. */
+  readonly commonDir?: string | undefined;
   readonly workTree?: string | undefined;
   /** Object folder. Default: that of the repository. */
   readonly objects?: string | undefined;
@@ -100,6 +102,7 @@ export function policyArguments({ settings = [] }: GitPolicy): readonly string[]
 /** Returns the variables to add to git's environment. */
 export function policyEnvironment({
   gitDir,
+  commonDir,
   workTree,
   objects,
   alternates,
@@ -109,6 +112,7 @@ export function policyEnvironment({
   return {
     ...Object.fromEntries(settings.map(([, value], at) => [settingVariable(at), value])),
     ...(gitDir !== undefined && { GIT_DIR: gitDir }),
+    ...(commonDir !== undefined && { GIT_COMMON_DIR: commonDir }),
     ...(workTree !== undefined && { GIT_WORK_TREE: workTree }),
     ...(objects !== undefined && { GIT_OBJECT_DIRECTORY: objects }),
     ...(alternates !== undefined && { GIT_ALTERNATE_OBJECT_DIRECTORIES: alternates }),

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { expect, it, vi } from "vitest";
 import { trust } from "../../config/index.ts";
 import { RookeryError, type Store, type TaskEventBody } from "../../domain/index.ts";
@@ -243,7 +243,8 @@ it("replaces a corrupt mirror, says so in the log, and runs the task", async () 
   await a.rookery.tasks.start({ id: "t1", prompt: "run: true" });
   const { worktree } = await s.until("t1", "done");
   await stop();
-  const mirror = join(worktree?.path ?? "", "../../../mirror.git");
+  const checkout = join(worktree?.path ?? "", "../../..");
+  const mirror = join(checkout, "../../mirrors", basename(checkout), "mirror.git");
   await rm(join(mirror, "objects"), { recursive: true });
   await a.rookery.tasks.start({ id: "t2", prompt: "run: echo two > two.txt" });
   a.run();

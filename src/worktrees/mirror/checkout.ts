@@ -1,6 +1,6 @@
-/** The repository for worktrees beside a mirror: creates it, and updates its checkout of the default branch. */
+/** The repository for worktrees of a mirror: creates it, and updates its checkout of the default branch. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { RookeryError } from "../../domain/index.ts";
 import { git, type GitRunOptions } from "../git.ts";
 import { openRepository, type Repository, type RepositoryOptions } from "../repository.ts";
@@ -14,14 +14,13 @@ interface MirrorCheckout {
   readonly git: RepositoryOptions;
 }
 
-/** Relative to `.git/objects`, so that the folder can be moved. */
-const ALTERNATES = "../../mirror.git/objects\n";
-
 /** Opens the repository. Creates what is missing, for example after an interrupted creation. */
 export async function openMirrorCheckout(checkout: MirrorCheckout): Promise<Repository> {
   const { folder, defaultBranch, transport } = checkout;
   const alternates = join(folder, ".git", "objects", "info", "alternates");
-  if ((await readFile(alternates, "utf8").catch(() => "")) !== ALTERNATES) await createRepository(checkout, alternates);
+  const borrowed = `${relative(transport.objects, join(transport.gitDir, "objects"))}\n`; // the root can be moved
+  const isComplete = (await readFile(alternates, "utf8").catch(() => "")) === borrowed;
+  if (!isComplete) await createRepository(checkout, { file: alternates, text: borrowed });
   const repository = await openRepository(folder, checkout.git);
   const head = await repository.gitTry(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
   if (head.code === 0) return repository;
@@ -33,7 +32,7 @@ export async function openMirrorCheckout(checkout: MirrorCheckout): Promise<Repo
 
 async function createRepository(
   { folder, transport, git: options }: MirrorCheckout,
-  alternates: string,
+  alternates: { readonly file: string; readonly text: string },
 ): Promise<void> {
   const commonDir = join(folder, ".git");
   const run = (args: readonly string[], more: GitRunOptions = {}) =>
@@ -41,8 +40,8 @@ async function createRepository(
   await run(["init", "--quiet", "--template="]);
   await run(["config", "remote.origin.url", transport.url]); // for the git commands of agents
   await run(["config", "remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"]);
-  await mkdir(dirname(alternates), { recursive: true });
-  await writeFile(alternates, ALTERNATES);
+  await mkdir(dirname(alternates.file), { recursive: true });
+  await writeFile(alternates.file, alternates.text);
   await copyMirrorRefs({ commonDir, git: run }, transport);
 }
 
@@ -63,8 +62,9 @@ export async function updateMirrorCheckout(
       ),
     );
     if (wanted?.code !== 0 || wanted.stdout === head?.stdout) return undefined;
-    // A tracked `.rookery` would write into the worktrees of tasks.
-    if ((await repository.git(["ls-tree", "--name-only", ref, "--", ".rookery"], { signal })) !== "") {
+    // A tracked `.rookery` would write into the worktrees of tasks, on some disks also if its name is in capitals.
+    const names = await repository.git(["ls-tree", "--name-only", ref], { signal });
+    if (/^\.rookery$/im.test(names)) {
       return `${repository.root} was not updated: ${defaultBranch} of the remote tracks .rookery, which Rookery uses for worktrees`;
     }
     const result = await repository.gitTry(["checkout", "--quiet", "--detach", ref], { signal });

@@ -50,7 +50,7 @@ it("moves a corrupt mirror aside and fetches again, and keeps worktrees and thei
   expect(host.notices).toEqual([expect.stringMatching(/was corrupt and was fetched again .*corrupt-\d+$/)]);
   expect(await again.repository.git(["show", `${commit}:new.txt`])).toBe("new");
   expect(await again.repository.git(["fsck", "--strict", "--no-dangling", "--no-progress"])).toBe("");
-  const folder = await readdir(join(again.repository.root));
+  const folder = await readdir(dirname(transport.gitDir));
   expect(folder.filter((name) => name.includes("corrupt"))).toHaveLength(1);
 });
 

@@ -1,12 +1,13 @@
 /**
- * The mirror of a remote on this host, and the repository for worktrees beside it:
+ * The mirror of a remote on this host, and the repository for its worktrees:
  *
- *     ROOT/repositories/NAME/mirror.git   bare: the branches and tags of the remote, as they were last fetched
+ *     ROOT/mirrors/NAME/mirror.git        bare: the branches and tags of the remote, as they were last fetched
  *     ROOT/repositories/NAME/.git         the repository of the worktrees; borrows the objects of the mirror
  *     ROOT/repositories/NAME/             a checkout of the default branch, for configuration and trust
  *     ROOT/repositories/NAME/.rookery/    worktrees of tasks
  *
- * A corrupt mirror can be replaced, because worktrees and their commits are not in it.
+ * The mirror is not in the checkout, because a remote chooses the names of the files there. A corrupt mirror can be
+ * replaced, because worktrees and their commits are not in it.
  */
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
@@ -76,11 +77,13 @@ const ALL_REFS = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
 export async function openMirror(options: MirrorOptions): Promise<Mirror> {
   const url = parseRemoteUrl(options.url);
   await refuseRemoteInCheckout(url);
-  const folder = join(options.root, "repositories", mirrorName(url));
-  const gitDir = join(folder, "mirror.git");
+  const name = mirrorName(url);
+  const folder = join(options.root, "repositories", name);
+  const mirrorFolder = join(options.root, "mirrors", name);
+  const gitDir = join(mirrorFolder, "mirror.git");
   const transport: GitTransport = { url, gitDir, objects: join(folder, ".git", "objects"), options: options.git };
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const locked = <T>(work: () => Promise<T>, signal?: AbortSignal) => lockMirror(folder, options, work, signal);
+  for (const each of [folder, mirrorFolder]) await mkdir(each, { recursive: true, mode: 0o700 });
+  const locked = <T>(work: () => Promise<T>, signal?: AbortSignal) => lockMirror(mirrorFolder, options, work, signal);
   await locked(async () => {
     const problem = existsSync(gitDir) ? await findCorruption(transport) : "";
     if (problem !== undefined) await replaceMirror(transport, options, problem);

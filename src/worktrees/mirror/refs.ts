@@ -3,7 +3,7 @@ import { RookeryError } from "../../domain/index.ts";
 import { git, gitTry } from "../git.ts";
 import { listLinkedWorktrees } from "../linked-worktrees.ts";
 import type { Repository } from "../repository.ts";
-import type { GitTransport } from "./transport.ts";
+import { mirrorPlace, type GitTransport } from "./transport.ts";
 
 export interface MirrorRefs {
   /** Branches and tags of the remote with their objects. */
@@ -19,8 +19,9 @@ export async function readMirrorRefs({
   gitDir,
   options,
 }: Pick<GitTransport, "gitDir" | "options">): Promise<MirrorRefs> {
-  const refs = parseRefs(await git(gitDir, ["for-each-ref", FORMAT], options, { gitDir }));
-  const head = await gitTry(gitDir, ["symbolic-ref", "--quiet", "HEAD"], options, { gitDir });
+  const place = mirrorPlace(gitDir);
+  const refs = parseRefs(await git(gitDir, ["for-each-ref", FORMAT], options, place));
+  const head = await gitTry(gitDir, ["symbolic-ref", "--quiet", "HEAD"], options, place);
   return { refs, defaultBranch: head.stdout.trim().replace(/^refs\/heads\//, "") };
 }
 
@@ -35,7 +36,7 @@ export async function setDefaultBranch(transport: GitTransport, named: string | 
   if (chosen === undefined) {
     throw new RookeryError("repository_empty", `${url} has no branch; push one first: git push ${url} HEAD:main`);
   }
-  await git(gitDir, ["symbolic-ref", "HEAD", chosen], options, { gitDir });
+  await git(gitDir, ["symbolic-ref", "HEAD", chosen], options, mirrorPlace(gitDir));
 }
 
 /**

@@ -49,6 +49,11 @@ const NETWORK_SETTINGS: GitPolicy["settings"] = [
   ["push.followTags", "false"],
 ];
 
+/** A file `commondir` in the mirror does not count: an agent may have written it. */
+export function mirrorPlace(gitDir: string): Pick<GitPolicy, "gitDir" | "commonDir"> {
+  return { gitDir, commonDir: gitDir };
+}
+
 /** Creates an empty mirror. */
 export async function initMirror(gitDir: string, options: GitOptions): Promise<void> {
   await mkdir(gitDir, { recursive: true });
@@ -139,10 +144,11 @@ async function runOnNetwork(
   more: Pick<GitPolicy, "alternates" | "objects"> = {},
 ): Promise<GitResult> {
   await writeMirrorConfig(gitDir);
-  const { overrides } = parsePrograms(`${await git(gitDir, LIST_SETTINGS, options, { gitDir })}\n`);
+  const place = mirrorPlace(gitDir);
+  const { overrides } = parsePrograms(`${await git(gitDir, LIST_SETTINGS, options, place)}\n`);
   using limit = deadline(timeoutMs, ...(signal === undefined ? [] : [signal]));
   const policy: GitPolicy = {
-    gitDir,
+    ...place,
     ...more,
     protocols: REMOTE_PROTOCOLS,
     settings: [...overrides, ...(NETWORK_SETTINGS ?? [])],
