@@ -22,12 +22,15 @@ export function canPlace(candidate: Candidate, { abilities }: PlacementRules): b
   return findPlacementProblem(candidate, abilities) === undefined;
 }
 
-/** False while the last host of an interrupted task may continue it: that host has the files of its programs. */
+/**
+ * False while the last host of an interrupted task may continue it: that host has the files of its programs. If its clock
+ * is further ahead than it may take, nobody can say how long it has had, and others do not wait.
+ */
 export function isOurTurn(
   { host, interruptedAt }: Pick<TaskState, "host" | "interruptedAt">,
   { abilities, preferLastHostMs, expectsHost }: PlacementRules,
   now: number,
 ): boolean {
   if (host === undefined || interruptedAt === undefined || host === abilities.host) return true;
-  return now - Date.parse(interruptedAt) >= preferLastHostMs || !expectsHost(host);
+  return Math.abs(now - Date.parse(interruptedAt)) >= preferLastHostMs || !expectsHost(host);
 }
