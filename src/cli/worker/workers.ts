@@ -50,7 +50,8 @@ export function formatAskedWorker(
   return `${name} finishes ${count}, ${after}`;
 }
 
-function formatWorkerTable(workers: readonly WorkerView[], now: number, width: number | undefined): string {
+/** One line for each worker: what it runs, how many tasks it has and can have, when it was last seen, its agents. */
+export function formatWorkerTable(workers: readonly WorkerView[], now: number, width: number | undefined): string {
   const rows = workers.map((worker) => [
     worker.id,
     worker.host,
