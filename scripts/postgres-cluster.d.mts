@@ -8,6 +8,8 @@ export interface PostgresCluster {
   start(): Promise<void>;
   /** Ends the server as a crash would. */
   crash(): Promise<void>;
+  /** Kills the server and all of its processes with SIGKILL. Linux only. */
+  kill(): Promise<void>;
   /** Ends the server and removes its data. */
   stop(): Promise<void>;
 }

@@ -80,6 +80,11 @@ export async function startPostgresCluster({
     },
     /** Ends the server as a crash would, but not its data. */
     crash: () => endServer(server),
+    /** Kills the server and all of its processes with SIGKILL, but not its data. */
+    kill: async () => {
+      killProcesses(Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]));
+      await endServer(server);
+    },
     stop: async () => {
       await endServer(server);
       await rm(folder, { recursive: true, force: true });
@@ -135,6 +140,13 @@ async function startServer(account, postgres, data, socket) {
 async function endServer({ child, ended }) {
   child.stdin.end();
   await ended;
+}
+
+/** Kills the children first, because a server does not start while processes of the last one use its memory. */
+function killProcesses(pid) {
+  process.kill(pid, "SIGSTOP"); // it would start new ones
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
+  for (const each of [...children, pid]) process.kill(each, "SIGKILL");
 }
 
 /** Sends a startup packet. A server that is starting up answers with an error. */
