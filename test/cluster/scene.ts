@@ -35,8 +35,11 @@ export interface WorkerHost extends TestHost {
   readonly clone: string;
   /** Starts `rookery worker` and resolves when it has registered. `cli`: the program. Default: the built command. */
   start(options?: { readonly cli?: string }): Promise<void>;
-  /** Starts `rookery serve --no-tasks` and resolves with its URL, which only the hosts reach. */
-  startServer(token: string): Promise<string>;
+  /**
+   * Starts `rookery serve --no-tasks`, after it has ended the server that runs, and resolves with its URL, which only the
+   * hosts reach.
+   */
+  startServer(token: string, options?: { readonly cli?: string }): Promise<string>;
   /** The process of the worker. Throws if it does not run. */
   readonly worker: ChildProcess;
   kill(): Promise<void>;
@@ -58,6 +61,8 @@ export interface ClusterScene extends AsyncDisposable {
   readonly services: TestHost;
   /** In the environment of all processes of the scene. */
   readonly variables: Readonly<Record<string, string>>;
+  /** The URL of `store`. */
+  readonly databaseUrl: string;
   /** The primary, and its synchronous standby if it was asked for. */
   readonly databases: readonly PostgresCluster[];
   /** Where agents report, one line each: `HOST WHAT`. */
@@ -132,6 +137,7 @@ export async function openCluster(options: ClusterOptions = {}): Promise<Cluster
       hosts,
       services: db,
       variables: { CLUSTER_RUN: runId },
+      databaseUrl: directUrl,
       databases,
       ledger,
       go: join(folder, "go"),
@@ -227,10 +233,11 @@ async function setUpHost({ name, runId, network, ...setup }: HostSetup): Promise
     async start({ cli = CLI } = {}) {
       worker = await startCommand(cli, ["worker", "--json"]);
     },
-    async startServer(token) {
+    async startServer(token, { cli = CLI } = {}) {
+      if (server !== undefined) await end(server, "SIGTERM");
       const port = String(HTTP_PORT);
       const args = ["serve", "--no-tasks", "--json", "--host", host.address, "--port", port, "--token", token];
-      server = await startCommand(CLI, args);
+      server = await startCommand(cli, args);
       return `http://${host.address}:${port}`;
     },
     async kill() {

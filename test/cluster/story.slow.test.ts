@@ -1,12 +1,17 @@
+import { once } from "node:events";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import pg from "pg";
 import { describe, expect, it, vi } from "vitest";
-import type { LogEvent } from "../../src/domain/index.ts";
+import { MAX_PAGE, type LogEvent, type WorkerView } from "../../src/domain/index.ts";
+import { inspectPostgresStore } from "../../src/store/postgres/open.ts";
+import { POSTGRES_MIGRATIONS } from "../../src/store/postgres/schema.ts";
 import { builtEnvironment, temporaryFolder } from "../../src/testing/index.ts";
-import { expectStoryLog } from "../fleet/checks.ts";
+import { expectNothingLost, expectStoryLog } from "../fleet/checks.ts";
 import { play } from "../fleet/scene.ts";
 import { HTTP_STORY } from "../fleet/story-result.ts";
 import { noNamespaces } from "./network.ts";
+import { bundleNextVersion, NEXT_VERSION } from "./next-version/bundle.ts";
 import { openCluster, type ClusterScene, type WorkerHost } from "./scene.ts";
 
 const WAIT = { timeout: 60_000, interval: 50 };
@@ -22,12 +27,13 @@ interface Accident {
   happen(): Promise<void>;
 }
 
-async function openStoryCluster(): Promise<ClusterScene> {
+async function openStoryCluster({ withStandby = false } = {}): Promise<ClusterScene> {
   const sample = (await import(fileURLToPath(new URL("../../examples/fleet/sample.mjs", import.meta.url)))) as {
     SAMPLE_FILES: Record<string, string>;
     sampleConfig: (options: { notes: string; copy: string[]; setup: string }) => string;
   };
   return openCluster({
+    withStandby,
     agent: "coder",
     maxRunning: 4,
     files: sample.SAMPLE_FILES,
@@ -42,7 +48,7 @@ async function expectStory(cluster: ClusterScene, accidents: readonly Accident[]
   const left = [...accidents];
   let happening = Promise.resolve();
   await using home = await temporaryFolder();
-  const { seen } = await play({
+  const outcome = await play({
     given: { url, token: TOKEN, repository: hosts.b.clone },
     env: builtEnvironment({ home: home.path, extra: cluster.variables }),
     command: (program, args) => services.command(program, args),
@@ -58,9 +64,10 @@ async function expectStory(cluster: ClusterScene, accidents: readonly Accident[]
   });
   await happening;
   expect(left).toEqual([]);
-  expect(seen.refused).toMatchObject({ outcome: "conflicts" });
+  expect(outcome.seen.refused).toMatchObject({ outcome: "conflicts" });
   for (const host of Object.values(hosts)) await host.stop();
   await expectStoryLog(cluster.store, HTTP_STORY);
+  await expectNothingLost(cluster.store, outcome);
   const history = await cluster.remoteGit("log", "--first-parent", "--format=%s", "main");
   expect(history.split("\n").slice(0, -1)).toEqual(HTTP_STORY.history.slice(0, -1).map((line) => line.slice(2)));
   for (const [file, text] of Object.entries(HTTP_STORY.tree)) {
@@ -87,6 +94,26 @@ async function untilLost({ store }: ClusterScene, name: string): Promise<void> {
     });
     expect(living).toEqual([]);
   }, WAIT);
+}
+
+async function failOver({ databases }: ClusterScene): Promise<void> {
+  const [primary, standby] = databases;
+  await primary?.crash();
+  const client = new pg.Client({ connectionString: standby?.url });
+  await client.connect();
+  await client.query("select pg_promote(true)");
+  await client.end();
+}
+
+/** Drains the worker of a host from another one, and starts the next version when it has ended. Resolves with what it ran. */
+async function upgrade({ hosts }: ClusterScene, host: WorkerHost, cli: string): Promise<WorkerView["running"]> {
+  const other = host === hosts.a ? hosts.b : hosts.a;
+  const ended = once(host.worker, "exit");
+  const asked = (await other.rookery("workers", "drain", host.name, "--json")).trimEnd().split("\n");
+  const worker = asked.map((line) => JSON.parse(line) as WorkerView).find(({ kind }) => kind === "worker");
+  expect(await ended, host.printed()).toEqual([0, null]);
+  await host.start({ cli });
+  return worker?.running ?? [];
 }
 
 describe.skipIf(noNamespaces !== undefined)(
@@ -124,6 +151,46 @@ describe.skipIf(noNamespaces !== undefined)(
           },
         },
       ]);
+    });
+
+    it("ends as on one machine although the primary of the database dies and its standby takes over", async () => {
+      await using cluster = await openStoryCluster({ withStandby: true });
+      const { a, b, c } = cluster.hosts;
+      await Promise.all([a.start(), b.start(), c.start()]);
+      await expectStory(cluster, [
+        { ...{ type: "stage.started", taskId: "licence" }, happen: () => failOver(cluster) },
+      ]);
+    });
+
+    it("ends as on one machine while each host gets the next version, and no turn is interrupted", async () => {
+      using next = await bundleNextVersion();
+      await using cluster = await openStoryCluster();
+      const { store, hosts } = cluster;
+      const { a, b, c } = hosts;
+      await Promise.all([a.start(), b.start(), c.start()]);
+      const accident = {
+        ...({ type: "stage.started", taskId: "languages" } as const), // which waits until the story stops it
+        async happen() {
+          const first = await hostOf(cluster, "languages");
+          const running = await upgrade(cluster, first, next.file);
+          expect(running.map(({ id }) => id)).toContain("languages");
+          for (const host of [a, b, c]) if (host !== first) await upgrade(cluster, host, next.file);
+          await b.startServer(TOKEN, { cli: next.file });
+          await vi.waitFor(async () => {
+            const ready = (await store.workers()).filter(({ state, until }) => state === "ready" && until > Date.now());
+            expect(ready.map(({ host, kind, version }) => `${host} ${kind} ${version}`).sort()).toEqual(
+              ["a worker", "b serve", "b worker", "c worker"].map((name) => `${name} ${NEXT_VERSION}`),
+            );
+          }, WAIT);
+        },
+      };
+      await expectStory(cluster, [accident]);
+      expect(await inspectPostgresStore({ url: cluster.databaseUrl })).toMatchObject({
+        version: POSTGRES_MIGRATIONS.length + 1,
+      });
+      for (const { id, runs } of await store.tasks({ limit: MAX_PAGE })) {
+        expect(runs, id).toBe(HTTP_STORY.resumed.includes(id) ? 2 : 1);
+      }
     });
   },
 );

@@ -35,6 +35,13 @@ export async function expectFinalState(fleet: Fleet, told: StoryOutcome): Promis
   expect(told.events.map(({ position }) => position)).toEqual(positions.slice(0, told.events.length));
 }
 
+/** Every event that the client saw is in the log, at the same position. */
+export async function expectNothingLost(store: Store, { events }: StoryOutcome): Promise<void> {
+  const kept = new Map((await wholeFeed(store)).map(({ position, event }) => [position, event]));
+  expect(events.length).toBeGreaterThan(0);
+  for (const { position, event } of events) expect(kept.get(position), String(position)).toEqual(event);
+}
+
 /** Call this after the server has stopped. */
 export async function expectStoryResult(fleet: Fleet, result: StoryResult): Promise<void> {
   await expectRepository(fleet, result);
