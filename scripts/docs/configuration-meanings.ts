@@ -104,6 +104,10 @@ export const CONFIGURATION_KEYS: Readonly<Record<string, KeyMeaning>> = {
     meaning: "The folder for mirrors of remotes and the worktrees of their tasks. The same path on all hosts is best.",
     fallback: "the home",
   },
+  "host.max_running": {
+    meaning: "How many tasks all workers, servers and commands on this machine run at once.",
+    fallback: "`defaults.max_running`",
+  },
   "host.repositories": {
     meaning:
       '`"mirror"`: a task of a repository with a remote gets it from there, so that every host can run it. `"pinned"`: tasks that start here stay here, and tasks of other hosts do not run here.',

@@ -26,6 +26,7 @@ it("reads the host, its workers and the leases from the user's file, and the hos
   const text = `
     [host]
     id = "build-1.example"
+    max_running = 4
     repositories = "pinned"
     [worker]
     max_running = 8
@@ -36,7 +37,14 @@ it("reads the host, its workers and the leases from the user's file, and the hos
     ttl = 12`;
   const env = await userWith(folder.path, text);
   expect(await readMachineConfig(env)).toEqual({
-    host: { id: "build-1.example", isDeclared: true, root: undefined, repositories: "pinned", saveMs: 60_000 },
+    host: {
+      id: "build-1.example",
+      isDeclared: true,
+      root: undefined,
+      maxRunning: 4,
+      repositories: "pinned",
+      saveMs: 60_000,
+    },
     worker: { maxRunning: 8, agents: ["claude"], labels: ["gpu"], preferLastHostMs: 5_000 },
     lease: { ttlMs: 12_000, renewMs: 4_000 },
   });

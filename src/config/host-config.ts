@@ -15,6 +15,8 @@ export interface HostConfig {
   readonly isDeclared: boolean;
   /** The folder for mirrors of remotes and their worktrees. Default: in the home. */
   readonly root: string | undefined;
+  /** How many tasks all processes of the host run at once. Default: the limit of the whole cluster. */
+  readonly maxRunning: number | undefined;
   /** `mirror`: tasks of other hosts run here if their repository has a remote. `pinned`: only tasks of this host do. */
   readonly repositories: "mirror" | "pinned";
   /** How often the work of a running task is saved to the remote, in milliseconds. */
@@ -61,6 +63,7 @@ export async function readMachineConfig(env: EnvironmentVariables): Promise<Mach
       id: id === undefined ? deriveHostId() : checkHostId(id, fromEnvironment === undefined ? file : "ROOKERY_HOST_ID"),
       isDeclared: id !== undefined,
       root: host?.root === undefined ? undefined : resolve(dirname(file), host.root),
+      maxRunning: host?.max_running,
       repositories: host?.repositories ?? "mirror",
       saveMs: (host?.save_interval ?? SAVE_INTERVAL_S) * 1000,
     },

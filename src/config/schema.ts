@@ -175,6 +175,8 @@ export const ConfigTable = z.strictObject({
       id: name.optional(),
       /** The folder for mirrors of remotes and the worktrees of their tasks. Default: in the home. */
       root: name.optional(),
+      /** How many tasks all workers and servers of this machine run at once. Default: `defaults.max_running`. */
+      max_running: z.int().positive().optional(),
       /** Whether every host can run a task whose repository has a remote. Default: `mirror`. */
       repositories: z.enum(["mirror", "pinned"]).optional(),
       /** How often the work of a running task is saved to the remote, in seconds. Default: 60. */

@@ -12,6 +12,8 @@ export interface PoolParts {
   readonly leaseTiming?: LeaseTiming | undefined;
   /** The ID of this host, if several hosts share the store. */
   readonly host?: string | undefined;
+  /** How many tasks all processes of this host run at once. Default: no limit of the host. */
+  readonly maxRunningOnHost?: number | undefined;
   /** Mirrors of remotes on this host, if several hosts share the store. */
   readonly mirrors?: MirrorSettings | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;

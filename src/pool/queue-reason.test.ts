@@ -51,12 +51,19 @@ it.each<[string, TaskState, Partial<TaskQueue>, string | undefined]>([
 
 function worker(host: string, more: Partial<StoredWorker> = {}): StoredWorker {
   const abilities = { labels: [], agents: ["robin"], unreadyAgents: ["wren"], onlyAgents: false, mirrors: true };
-  return { host, ...abilities, ...more } as unknown as StoredWorker;
+  return { host, owner: host, maxRunning: 4, ...abilities, ...more } as unknown as StoredWorker;
 }
 
 it.each<[string, Partial<TaskState["spec"]>, readonly StoredWorker[], string | undefined]>([
   ["a worker can run it", { host: "a" }, [worker("b"), worker("a")], undefined],
   ["nothing is known about an agent of the repository", { agent: "own" }, [worker("a")], undefined],
+  [
+    "every worker that can run it is full",
+    {},
+    [worker("a", { maxRunning: 1, owner: "a.1" }), worker("b", { agents: [], onlyAgents: true })],
+    "every worker that can run it is full (worker.max_running, host.max_running): a 1/1",
+  ],
+  ["another worker has a place", {}, [worker("a", { maxRunning: 1, owner: "a.1" }), worker("b")], undefined],
   ["no worker runs", {}, [], "no worker is running: start one with rookery worker"],
   ["no worker has the agent", { agent: "wren" }, [worker("a"), worker("b")], "no worker has agent wren"],
   [
@@ -92,5 +99,6 @@ it.each<[string, Partial<TaskState["spec"]>, readonly StoredWorker[], string | u
     "no worker has agent wren",
   ],
 ])("says why no worker takes a task: %s", (_, spec, workers, reason) => {
-  expect(formatWaitReason(task("1", { stages: [], ...spec }), queue({ workers }))).toBe(reason);
+  const busy = [{ ...task("0"), owner: "a.1/task-1" }];
+  expect(formatWaitReason(task("1", { stages: [], ...spec }), queue({ workers, busy }))).toBe(reason);
 });

@@ -31,6 +31,8 @@ export interface QueueContext {
 
 /** Longer queues are not counted to their end. */
 const MAX_COUNTED = 1_000;
+/** Full workers that a message names. */
+const MAX_SHOWN = 5;
 
 export async function readTaskQueue(store: Store, { maxRunning, now, host }: QueueContext): Promise<TaskQueue> {
   const known = await store.workers();
@@ -51,7 +53,7 @@ export function formatWaitReason(state: TaskState, queue: TaskQueue): string | u
   const missing = formatMissingWorker(state, queue.workers);
   if (missing !== undefined) return missing;
   const limit = findReachedLimit(state, queue);
-  if (limit === undefined) return undefined;
+  if (limit === undefined) return formatFullWorkers(state, queue);
   const waits =
     queue.waiting === 0 ? "" : `; ${queue.waiting} of them ${queue.waiting === 1 ? "waits" : "wait"} for an answer`;
   const before = queue.queued.filter((other) => isBefore(other, state)).length;
@@ -68,8 +70,7 @@ export function formatWaitReason(state: TaskState, queue: TaskQueue): string | u
 function formatMissingWorker({ spec }: TaskState, workers: readonly StoredWorker[] | undefined): string | undefined {
   if (workers === undefined) return undefined;
   if (workers.length === 0) return "no worker is running: start one with rookery worker";
-  const task = { agent: spec.agent, placement: taskPlacement(spec) };
-  const problems = workers.map((worker) => findPlacementProblem(task, worker));
+  const problems = workers.map((worker) => findPlacementProblem(toPlaced(spec), worker));
   if (problems.includes(undefined)) return undefined;
   const near = problems.filter((problem) => problem?.lacks !== "host"); // workers that have the repository
   const [problem] = near.length > 0 ? near : problems;
@@ -78,6 +79,22 @@ function formatMissingWorker({ spec }: TaskState, workers: readonly StoredWorker
   return problem?.lacks === "label"
     ? `no worker has the label ${problem.label}`
     : `no worker has agent ${problem?.agent ?? ""}`;
+}
+
+function toPlaced(spec: TaskState["spec"]): Parameters<typeof findPlacementProblem>[0] {
+  return { agent: spec.agent, placement: taskPlacement(spec) };
+}
+
+/** Names the workers that could run the task but have no place for it. Undefined if one has, or nothing is known. */
+function formatFullWorkers({ spec }: TaskState, { workers = [], busy }: TaskQueue): string | undefined {
+  const able = workers.filter((worker) => findPlacementProblem(toPlaced(spec), worker) === undefined);
+  const counts = able.map(({ host, owner, maxRunning }) => {
+    return { host, maxRunning, running: busy.filter((task) => task.owner?.split("/")[0] === owner).length };
+  });
+  if (counts.length === 0 || counts.some(({ running, maxRunning }) => running < maxRunning)) return undefined;
+  const shown = counts.slice(0, MAX_SHOWN).map(({ host, running, maxRunning }) => `${host} ${running}/${maxRunning}`);
+  const more = counts.length > MAX_SHOWN ? `, and ${counts.length - MAX_SHOWN} more` : "";
+  return `every worker that can run it is full (worker.max_running, host.max_running): ${shown.join(", ")}${more}`;
 }
 
 interface ReachedLimit {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isEnded, isRookeryError, type ClaimedTask, type TaskEventBody } from "../domain/index.ts";
 import { DEFAULT_LEASE_TIMING, abandonLease, watchWithRetry } from "../session/index.ts";
 import { chooseNext } from "./choose.ts";
+import { readHostLimit } from "./host-limit.ts";
 import { canPlace, isOurTurn, plainPlacement, type PlacementRules } from "./placement.ts";
 import type { PoolParts, Repositories } from "./parts.ts";
 import { runInterrupted, runStopped } from "./run-end.ts";
@@ -162,8 +163,10 @@ export class Scheduler {
     maxRunning: number,
     { only, placement = () => plainPlacement(this.#parts.host) }: RunRequest,
   ): Promise<ClaimedTask | undefined> {
-    const { store, clock, host, leaseTiming = DEFAULT_LEASE_TIMING } = this.#parts;
+    const { store, clock, host, leaseTiming = DEFAULT_LEASE_TIMING, maxRunningOnHost } = this.#parts;
     const rules = placement();
+    const isHostFull =
+      maxRunningOnHost === undefined ? () => false : await readHostLimit(store, { host, maxRunning: maxRunningOnHost });
     this.#claims += 1;
     const owner = `${this.#parts.claim()}/task-${this.#claims}`;
     try {
@@ -176,7 +179,9 @@ export class Scheduler {
         skip: [...this.#unavailable.keys()].filter((id) => this.#isUnavailable(id)),
         accepts: (state) => isOurTurn(state, rules, clock.now()),
         choose: (candidates, busy) =>
-          chooseNext(candidates, busy, maxRunning, (candidate) => canPlace(candidate, rules)),
+          isHostFull(busy)
+            ? undefined
+            : chooseNext(candidates, busy, maxRunning, (candidate) => canPlace(candidate, rules)),
       });
     } catch (error) {
       abandonLease(owner); // the store may have granted the lease

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, it, vi } from "vitest";
 import { userConfigFile } from "../config/index.ts";
-import type { Store, StoredWorker, TaskStatus } from "../domain/index.ts";
+import { MAX_PAGE, type LogEvent, type Store, type StoredWorker, type TaskStatus } from "../domain/index.ts";
 import { Rookery, type RunWorkerOptions } from "../rookery.ts";
 import { deferred, DisposeStack, ownPidScope } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
@@ -108,6 +108,31 @@ it("finishes what runs and takes nothing new when an operator on another host dr
   expect(await beta.rookery.tasks.show("next")).toMatchObject({ status: "queued", runs: 0 });
   expect(await beta.rookery.workers()).toEqual([]);
   await expect(beta.rookery.askWorkers("alpha", "stop")).rejects.toMatchObject({ code: "worker_not_found" });
+});
+
+it("runs no more tasks on a host than the host may, whichever of its workers take them", async () => {
+  await using cluster = await openCluster();
+  const alpha = await cluster.host("alpha", { config: `${SHELL}[host]\nmax_running = 1\n` });
+  const beta = await cluster.host("beta");
+  await Promise.all([alpha.work(), alpha.work({}, await alpha.open()), beta.work()]);
+  await beta.rookery.startTask({ id: "other", prompt: "sleep 300", agent: "shell" });
+  await until(cluster.store, beta.rookery, "other", "running"); // does not count
+  const ids = ["a", "b", "c"];
+  for (const id of ids) await alpha.rookery.startTask({ id, prompt: "sleep 0.1", agent: "shell" });
+  await Promise.all(ids.map((id) => until(cluster.store, alpha.rookery, id, "done")));
+  const { events } = await cluster.store.readFeed({ after: 0, limit: MAX_PAGE });
+  const steps = events.flatMap(({ text }) => {
+    const event = JSON.parse(text) as LogEvent;
+    if (!("taskId" in event) || !ids.includes(event.taskId)) return [];
+    return event.type === "task.started" ? [1] : event.type === "task.ended" ? [-1] : [];
+  });
+  let running = 0;
+  expect(steps.map((step) => (running += step))).toEqual(ids.flatMap(() => [1, 0]));
+  expect((await alpha.rookery.workers()).map(({ host, maxRunning }) => [host, maxRunning])).toEqual([
+    ["alpha", 1],
+    ["alpha", 1],
+    ["beta", 4],
+  ]);
 });
 
 it("hands over what runs when an operator stops it", async () => {

@@ -58,7 +58,7 @@ export class PoolRunner {
 
 function openPool(context: ProcessContext, sessions: LiveSessions, maxRunning: () => Promise<number>): Pool {
   const { store, clock, leaseTiming, env, home, claim, resolveFolder, sweep, machine, sharedHost: host } = context;
-  const { root = home, repositories, saveMs } = machine.host;
+  const { root = home, repositories, saveMs, maxRunning: maxRunningOnHost } = machine.host;
   const mirrors = {
     root,
     forNewTasks: repositories === "mirror",
@@ -70,6 +70,7 @@ function openPool(context: ProcessContext, sessions: LiveSessions, maxRunning: (
     clock,
     leaseTiming,
     host,
+    maxRunningOnHost,
     mirrors: host === undefined ? undefined : mirrors,
     env,
     home,

@@ -74,10 +74,11 @@ export class WorkerRunner {
 
   async #run(options: RunWorkerOptions): Promise<WorkerEnd> {
     const { signal, onProblem, drainTimeoutMs = 0 } = options;
-    const { worker: config } = this.#context.machine;
-    const maxRunning = options.maxRunning ?? config.maxRunning ?? (await this.#runner.maxRunning());
+    const { host, worker: config } = this.#context.machine;
+    const wanted = options.maxRunning ?? config.maxRunning ?? (await this.#runner.maxRunning());
+    const maxRunning = Math.min(wanted, host.maxRunning ?? wanted);
     await using worker = await this.#register({ ...options, maxRunning });
-    options.onStarted?.({ id: worker.id, host: this.#context.machine.host.id });
+    options.onStarted?.({ id: worker.id, host: host.id });
     const stop = new AbortController();
     const end = (): void => stop.abort();
     for (const cause of [worker.stopping, this.#runner.stopping]) {
