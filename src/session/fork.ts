@@ -1,21 +1,14 @@
 /** Forks a session: creates a new session with the conversation of another one, which stays unchanged. */
-import {
-  SessionFold,
-  emptyState,
-  newId,
-  type EventDraft,
-  type Lease,
-  type SessionEvent,
-  type SessionState,
-} from "../domain/index.ts";
+import { SessionFold, emptyState, type EventDraft, type SessionEvent, type SessionState } from "../domain/index.ts";
 import { sessionNotFound } from "./answer.ts";
-import { deleteStoredSession } from "./delete.ts";
-import { keepLeaseRenewed } from "./lease-keeper.ts";
-import { isOtherProcessError, takeLease } from "./lease.ts";
-import type { OpenOptions } from "./open.ts";
 import { readSessionPages } from "./pages.ts";
-
-type ForkStoreOptions = Pick<OpenOptions, "store" | "clock" | "owner" | "leaseTiming">;
+import {
+  COPY_PAGE,
+  createSessionCopy,
+  deleteIncompleteCopies,
+  type AppendToCopy,
+  type CopyOptions,
+} from "./session-copy.ts";
 
 export interface ForkChanges {
   readonly cwd?: string | undefined;
@@ -30,44 +23,28 @@ export interface ForkChanges {
  * with `session_not_found`.
  */
 export async function forkStoredSession(
-  options: ForkStoreOptions,
+  options: CopyOptions,
   sessionId: string,
   changes: ForkChanges,
 ): Promise<string> {
-  const { store, clock, owner, leaseTiming: timing } = options;
-  await deleteIncompleteForks(options);
+  await deleteIncompleteCopies(options);
   const { state, through, isCut } = await readSource(options, sessionId, changes.through);
-  const leasing = { store, clock, owner, timing, sessionId: newId("ses", clock.now()) };
-  const lease = await takeLease(leasing);
-  const kept = keepLeaseRenewed(leasing, lease, () => undefined); // the store refuses appends under a lost lease
-  try {
-    await copyLog(options, { from: state, through, isCut, lease, changes });
-  } catch (error) {
-    await store.delete(lease).catch(() => undefined); // the next fork deletes what is left
-    throw error;
-  } finally {
-    await kept[Symbol.asyncDispose]();
-  }
-  return lease.sessionId;
+  return createSessionCopy(options, (append) => copyLog(options, { from: state, through, isCut, changes, append }));
 }
 
-/** The size of one commit. The database is locked for about 10 ms per commit. */
-const COPY_PAGE = { limit: 250, maxBytes: 512 * 1024 };
-
-interface CopyOptions {
+interface LogCopy {
   readonly from: SessionState;
   readonly through: number;
   /** Whether the source has later turns. */
   readonly isCut: boolean;
-  readonly lease: Lease;
   readonly changes: ForkChanges;
+  readonly append: AppendToCopy;
 }
 
 async function copyLog(
-  { store, clock }: ForkStoreOptions,
-  { from, through, isCut, lease, changes }: CopyOptions,
+  { store, clock }: CopyOptions,
+  { from, through, isCut, changes, append }: LogCopy,
 ): Promise<void> {
-  const { sessionId, generation: fence } = lease;
   const { agent, backend, model, permissions } = from;
   const { cwd = from.cwd, title = from.title } = changes;
   const chosen = Object.hasOwn(from.agents, agent) && from.agents[agent]?.modelChosen === true;
@@ -76,11 +53,6 @@ async function copyLog(
   const opened = (more: { copying: true } | { reopened: true }): EventDraft => {
     const body = { type: "session.opened" as const, backend, model, cwd, permissions, title, parent: from.id, forkOf };
     return { ...body, ...(chosen && { modelChosen: true }), ...more, agent, at: new Date(clock.now()).toISOString() };
-  };
-  let expectedHead = 0;
-  const append = async (events: readonly EventDraft[]): Promise<void> => {
-    const id = newId("app", clock.now());
-    expectedHead = (await store.append({ sessionId, id, expectedHead, fence, events })).head;
   };
   await append([opened({ copying: true })]);
   const leftOut: number[] = [];
@@ -145,7 +117,7 @@ function countUpTo(numbers: readonly number[], limit: number): number {
  * conversation, up to `limit`.
  */
 async function readSource(
-  { store }: ForkStoreOptions,
+  { store }: CopyOptions,
   sessionId: string,
   limit = Infinity,
 ): Promise<{ state: SessionState; through: number; isCut: boolean }> {
@@ -161,13 +133,4 @@ async function readSource(
     through = page.findLast((event) => event.seq <= limit && ends(event))?.seq ?? through;
   }
   return { state: fold.state, through, isCut: through < last };
-}
-
-/** Deletes copies that a dead process left incomplete. */
-async function deleteIncompleteForks(options: ForkStoreOptions): Promise<void> {
-  for (const { id } of await options.store.list({ status: "copying" })) {
-    await deleteStoredSession(options, id).catch((error: unknown) => {
-      if (!isOtherProcessError(error)) throw error;
-    });
-  }
 }
