@@ -2,6 +2,9 @@
 export * from "./domain/index.ts";
 export {
   Rookery,
+  type AdoptableSession,
+  type AdoptSessionOptions,
+  type NativeSessionsQuery,
   type OpenSessionOptions,
   type PluginSession,
   type RookeryOptions,

@@ -22,14 +22,17 @@ import { requireFolder } from "./opening/index.ts";
 import type { RunTasks } from "./pool/index.ts";
 import { LiveSessions } from "./rookery/live-sessions.ts";
 import { McpAccess } from "./rookery/mcp-access.ts";
+import type { AdoptableSession, AdoptSessionOptions, NativeSessionsQuery } from "./rookery/native-sessions.ts";
 import type { OpenSessionOptions, RookeryOptions, ServersFound, ServersQuery } from "./rookery/options.ts";
 import { openProcessContext, type ProcessContext } from "./rookery/process-context.ts";
 import { StoredSessions } from "./rookery/stored-sessions.ts";
 import { PoolRunner } from "./rookery/pool-runner.ts";
 import { WorkerRunner, type RunWorkerOptions, type WorkerEnd } from "./rookery/worker-runner.ts";
 import {
+  checkAdoptOptions,
   checkConnectOptions,
   checkFollowQuery,
+  checkNativeSessionsQuery,
   checkOpenOptions,
   checkRemoteServerSpec,
   checkRookeryOptions,
@@ -50,6 +53,7 @@ import {
 import type { Telemetry } from "./telemetry/index.ts";
 
 export type { PluginSession } from "./opening/index.ts";
+export type { AdoptableSession, AdoptSessionOptions, NativeSessionsQuery } from "./rookery/native-sessions.ts";
 export type {
   OpenSessionOptions,
   RookeryOptions,
@@ -91,13 +95,34 @@ export class Rookery implements AsyncDisposable {
   }
 
   /**
-   * Opens a session for driving: a new one, or one in the log, whose interrupted turn then continues.
+   * Opens a session for driving: a new one, one in the log, whose interrupted turn then continues, or with `adopt` one
+   * that a program keeps itself, like `adoptSession`.
    * Rejects with `session_not_found`, `session_in_use`, `session_closed`, `cwd_missing`, `not_trusted`, `agent_unknown`,
    * or with the error of the agent that cannot start.
    */
   async openSession(options: OpenSessionOptions = {}): Promise<Session> {
     checkOpenOptions(options);
     return this.#live.open(options);
+  }
+
+  /**
+   * Lists the sessions that programs keep themselves for a working directory, last written first. Those that Rookery has
+   * already name their `session`.
+   */
+  async nativeSessions(query: NativeSessionsQuery = {}): Promise<readonly AdoptableSession[]> {
+    checkNativeSessionsQuery(query);
+    return this.#live.native.list(query);
+  }
+
+  /**
+   * Adopts a session that a program keeps itself: imports its history into a new session, which resumes it with its next
+   * prompt. The import exists completely or not at all. Resolves with the id of the new session, which no process drives
+   * yet. Rejects with `native_session_not_found`, `native_session_in_use` if a session of Rookery has it already,
+   * `native_session_unreadable`, or like `openSession`.
+   */
+  async adoptSession(options: AdoptSessionOptions): Promise<string> {
+    checkAdoptOptions(options);
+    return this.#live.native.adopt(options);
   }
 
   /**

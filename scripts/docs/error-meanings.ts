@@ -5,6 +5,10 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   session_not_found: "No session has this id.",
   session_closed: "The session is closed and takes no more turns. Fork it to continue.",
   session_in_use: "Another process drives the session.",
+  native_session_not_found: "The program keeps no session with this id.",
+  native_session_in_use: "The program's session already belongs to a session of Rookery, which the message names.",
+  native_session_unreadable:
+    "The file in which the program keeps the session cannot be imported: it is not a regular file, too large, or has no conversation.",
   turn_in_progress: "The session already runs a turn. Wait for its end, cancel it, or queue the input.",
   request_not_found: "The session has no permission request or question with this id.",
   request_resolved: "The permission request or question has been answered or withdrawn.",

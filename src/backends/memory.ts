@@ -61,7 +61,7 @@ export class ConversationMemory {
   }
 
   /** `opened` is how the program obtained its session. */
-  async recall(turn: TurnContext, opened: Exclude<ConnectedHow, "handed_over">): Promise<Recall> {
+  async recall(turn: TurnContext, opened: Exclude<ConnectedHow, "handed_over" | "adopted">): Promise<Recall> {
     const knows = this.#hasPrompt || opened !== "new";
     const before = await this.#before(turn, knows);
     if (knows) return { how: this.#hasPrompt ? "resumed" : opened, before, knows };

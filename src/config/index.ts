@@ -1,5 +1,6 @@
 /** Configuration and trust of a working directory. */
 export type { AgentConfig } from "./agent.ts";
+export { findAgentOfBackend } from "./agent-of-backend.ts";
 export { codexKeyVariables } from "./codex-keys.ts";
 export { completeDefinition, configureDefinition } from "./defined-agent.ts";
 export { homeFolder, userConfigFile } from "./home.ts";

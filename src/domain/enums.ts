@@ -35,6 +35,10 @@ export const MERGE_METHODS = ["merge", "squash", "rebase"] as const;
 export const BACKEND_KINDS = ["api", "claude-code", "codex", "gemini-cli", "opencode", "acp", "command"] as const;
 export type BackendKind = (typeof BACKEND_KINDS)[number];
 
+/** The backends whose programs keep sessions that Rookery can adopt. */
+export const ADOPTABLE_BACKENDS = ["claude-code"] as const;
+export type AdoptableBackend = (typeof ADOPTABLE_BACKENDS)[number];
+
 export const MCP_STATUSES = ["connecting", "ready", "needs_login", "failed", "gone"] as const;
 /** `failed`: could not be connected. `gone`: was connected, and is being reconnected. */
 export type McpStatus = (typeof MCP_STATUSES)[number];

@@ -117,7 +117,8 @@ export const eventBodies = lazily(() => ({
      * another event follows.
      */
     nativeId: z.string().optional(),
-    how: z.enum(["new", "resumed", "loaded", "forked", "handed_over"]),
+    /** `adopted`: the session existed in the program before, and the log has its conversation from there. */
+    how: z.enum(["new", "resumed", "loaded", "forked", "handed_over", "adopted"]),
     /** The version of the program, if it reports one. */
     version: z.string().optional(),
   }),

@@ -13,6 +13,7 @@ export * from "./errors.ts";
 export * from "./events.ts";
 export * from "./ids.ts";
 export * from "./mcp.ts";
+export * from "./native-session.ts";
 export * from "./person-requests.ts";
 export * from "./session-tools.ts";
 export type { CommandRequest } from "./shell-command.ts";

@@ -18,6 +18,8 @@ export interface SessionSummary {
   readonly task?: string | undefined;
   /** The host that has the working directory, if several hosts share the store. */
   readonly host?: string | undefined;
+  /** The program's own ID of the session. Missing before its first turn, and in sessions from before this field. */
+  readonly nativeId?: string | undefined;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly status: SessionStatus;
@@ -77,13 +79,18 @@ function changeFor(summary: SessionSummary, event: SessionEvent): Partial<Sessio
         ...(event.depth !== undefined && { depth: event.depth }),
         ...(event.task !== undefined && { task: event.task }),
         ...(event.host !== undefined && { host: event.host }),
+        ...(event.backend !== summary.backend && withoutNativeId(summary)),
         createdAt: summary.createdAt || event.at,
         status: event.copying === true ? "copying" : summary.status === "copying" ? "idle" : summary.status,
       };
     case "session.closed":
       return { status: "closed", waitingFor: requestsOfTurn(summary), ...(summary.ofNoTurn && { ofNoTurn: [] }) };
     case "agent.switched":
-      return { agent: event.to };
+      return { agent: event.to, ...withoutNativeId(summary) };
+    case "agent.connected":
+      return event.nativeId === undefined ? undefined : { nativeId: event.nativeId };
+    case "conversation.replaced":
+      return withoutNativeId(summary);
     case "turn.started": {
       const text = event.input
         .find((part) => part.type === "text")
@@ -135,6 +142,11 @@ function changeFor(summary: SessionSummary, event: SessionEvent): Partial<Sessio
     default: // listings do not show other events
       return undefined;
   }
+}
+
+/** The program's session no longer belongs to this one. */
+function withoutNativeId({ nativeId }: SessionSummary): Partial<SessionSummary> | undefined {
+  return nativeId === undefined ? undefined : { nativeId: undefined };
 }
 
 /** Looks only at the end of a long text. */

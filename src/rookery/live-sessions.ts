@@ -1,16 +1,18 @@
 /** The sessions that this process drives. */
-import { RookeryError, type RemoteServerSpec } from "../domain/index.ts";
+import { RookeryError, type NativeSessionName, type RemoteServerSpec } from "../domain/index.ts";
 import type { Authorizer } from "../mcp/authorizer.ts";
 import { createAgentPreparer, type SharedServices } from "../opening/index.ts";
 import {
   answerRequest,
   createSession,
+  deleteStoredSession,
   reopenSession,
   settleStoredSession,
   toNamedChanges,
   type NewSessionOptions,
   type Session,
 } from "../session/index.ts";
+import { NativeSessions } from "./native-sessions.ts";
 import type { OpenSessionOptions } from "./options.ts";
 import { leaseOptionsOf, type ProcessContext } from "./process-context.ts";
 
@@ -18,11 +20,13 @@ export class LiveSessions {
   readonly #context: ProcessContext;
   readonly #authorizer: (spec: RemoteServerSpec) => Authorizer;
   readonly #sessions = new Set<Session>();
+  readonly native: NativeSessions;
   #closed = false;
 
   constructor(context: ProcessContext, authorizer: (spec: RemoteServerSpec) => Authorizer) {
     this.#context = context;
     this.#authorizer = authorizer;
+    this.native = new NativeSessions(context, () => this.#sharedServices);
   }
 
   /** How many sessions this process drives, not counting those of tasks. */
@@ -32,6 +36,7 @@ export class LiveSessions {
 
   /** Rejects like `Rookery.openSession`, and with `store_closed` after `refuseNew`. */
   async open(options: OpenSessionOptions & Pick<NewSessionOptions, "child">): Promise<Session> {
+    if (options.adopt !== undefined) return this.#openAdopted(options, options.adopt);
     const { id, agent, model, permissions, title, task, child, budget, taskBudget } = options;
     const { resolveFolder } = this.#context;
     const cwd = options.cwd === undefined ? undefined : resolveFolder(options.cwd);
@@ -54,6 +59,20 @@ export class LiveSessions {
       throw new RookeryError("store_closed", "Rookery was closed while the session was opening");
     }
     return session;
+  }
+
+  /** Deletes the adopted session again if its agent cannot be opened. */
+  async #openAdopted({ adopt: _, ...options }: OpenSessionOptions, name: NativeSessionName): Promise<Session> {
+    const { agent, model, permissions, title, task, cwd, env } = options;
+    const given = Object.entries({ agent, model, permissions, title, task, cwd, env });
+    const adopted = Object.fromEntries(given.filter(([, value]) => value !== undefined));
+    const id = await this.native.adopt({ ...adopted, ...name });
+    try {
+      return await this.open({ ...options, id });
+    } catch (error) {
+      await deleteStoredSession(leaseOptionsOf(this.#context), id).catch(() => undefined); // the first error is more useful
+      throw error;
+    }
   }
 
   /** Throws `other_host` if the working directory of the session is on another host. Worktrees of tasks may move. */

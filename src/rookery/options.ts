@@ -1,6 +1,13 @@
 /** Options and results of the methods of `Rookery`. */
 import type { Config } from "../config/index.ts";
-import type { AgentDefinition, Budget, McpServerSpec, PermissionPolicy, Store } from "../domain/index.ts";
+import type {
+  AgentDefinition,
+  Budget,
+  McpServerSpec,
+  NativeSessionName,
+  PermissionPolicy,
+  Store,
+} from "../domain/index.ts";
 import type { DeclaredServer } from "../domain/mcp-declared.ts";
 import type { AgentOverrides, SharedServices } from "../opening/index.ts";
 import type { BudgetOptions, LeaseTiming } from "../session/index.ts";
@@ -42,6 +49,11 @@ export interface TelemetrySettings {
 export interface OpenSessionOptions extends AgentOverrides {
   /** Id of an existing session. Default: a new session. */
   readonly id?: string;
+  /**
+   * Creates a session from one that a program keeps: imports its history; the next prompt resumes it. Not together with
+   * `id`. Default: a new session.
+   */
+  readonly adopt?: NativeSessionName;
   /**
    * The name of an agent of the configuration, or of the session; or the definition of one, which the log then keeps.
    * Default: the agent of the session, or for a new session the default agent.

@@ -7,6 +7,7 @@
  * The other files work on a session from any process, through its log.
  */
 export { formatPromptCommand } from "./expand-prompt.ts";
+export { adoptNativeSession, listNativeSessions, nativeKey } from "./adopt.ts";
 export * from "./answer.ts";
 export { deleteStoredSession } from "./delete.ts";
 export {
@@ -27,7 +28,10 @@ export { isOtherProcessError, isDriven, isHeldLease, releaseSessionLease, takeLe
 export * from "./open.ts";
 export { readSessionPages } from "./pages.ts";
 export {
+  checkAdoptOptions,
   checkForkOptions,
+  checkNativeSessionsQuery,
+  AdoptArgument,
   AgentDefinitionArgument,
   checkOpenOptions,
   checkRemoteServerSpec,

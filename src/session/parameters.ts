@@ -5,11 +5,13 @@
 import { z } from "zod";
 import { describeSecret, findDefinitionSecret } from "../domain/definition-secrets.ts";
 import {
+  ADOPTABLE_BACKENDS,
   AgentDefinition,
   BUDGET_UNITS,
   Budget,
   InputPart,
   PermissionPolicy,
+  RookeryError,
   eventBodies,
   parseInput,
 } from "../domain/index.ts";
@@ -162,9 +164,47 @@ const remoteSpecSchema = z.lazy(() =>
   z.looseObject({ ...serverFields, ...remoteServer, type: z.enum(["http", "sse"]) }),
 );
 
+/** A native ID is part of a file name and of a command line. */
+const nativeIdSchema = () =>
+  z
+    .string()
+    .max(200)
+    .regex(/^[a-zA-Z0-9][a-zA-Z0-9_-]*$/, "expected the id of a session: letters, digits, - and _");
+
+const nativeName = () => ({ backend: z.enum(ADOPTABLE_BACKENDS), nativeId: nativeIdSchema() });
+
+const adoptOptionsSchema = z.lazy(() =>
+  z.strictObject({
+    ...nativeName(),
+    agent: agentSchema.optional(),
+    model: optionalName(),
+    cwd: optionalName(),
+    title: optionalName(),
+    task: optionalName(),
+    permissions: PermissionPolicy.optional(),
+    env: textsByName().optional(),
+  }),
+);
+
+export function checkAdoptOptions(options: unknown): void {
+  parseInput(adoptOptionsSchema, options, "the options of adoptSession");
+}
+
+const nativeSessionsSchema = z.lazy(() =>
+  z.strictObject({ cwd: optionalName(), backend: z.enum(ADOPTABLE_BACKENDS).optional() }),
+);
+
+export function checkNativeSessionsQuery(query: unknown): void {
+  parseInput(nativeSessionsSchema, query, "the query of nativeSessions");
+}
+
+/** The schema of `adopt` when a session is opened. */
+export const AdoptArgument = z.lazy(() => z.strictObject(nativeName()));
+
 const openOptionsSchema = z.lazy(() =>
   z.strictObject({
     id: optionalName(),
+    adopt: AdoptArgument.optional(),
     agent: agentSchema.optional(),
     model: optionalName(),
     cwd: optionalName(),
@@ -189,7 +229,12 @@ const openOptionsSchema = z.lazy(() =>
 );
 
 export function checkOpenOptions(options: unknown): void {
-  parseInput(openOptionsSchema, options, "the options of openSession");
+  const { id, adopt } = parseInput(openOptionsSchema, options, "the options of openSession");
+  if (id === undefined || adopt === undefined) return;
+  throw new RookeryError(
+    "input_invalid",
+    "the options of openSession are invalid: `id` and `adopt` exclude each other",
+  );
 }
 
 const forkOptionsSchema = z.lazy(() =>

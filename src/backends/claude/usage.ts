@@ -44,6 +44,31 @@ export function readContextTokens(usage: JsonRecord | undefined): number | undef
   return inputTokens === 0 ? undefined : inputTokens + outputTokens;
 }
 
+/** Tokens of one API response. `inputTokens` includes those read from and written to a cache. */
+export interface MessageTokens {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens?: number;
+  readonly cacheWriteTokens?: number;
+}
+
+/** Returns undefined if the response has no usage, as one that Claude Code made up. */
+export function readMessageTokens(usage: JsonRecord | undefined): MessageTokens | undefined {
+  const tokens = sumTokens(usage, "input_tokens", "output_tokens", "cache_read_input_tokens", CACHE_WRITE);
+  return tokens.inputTokens + tokens.outputTokens === 0 ? undefined : tokens;
+}
+
+export function addMessageTokens(one: MessageTokens, other: MessageTokens): MessageTokens {
+  const cacheReadTokens = (one.cacheReadTokens ?? 0) + (other.cacheReadTokens ?? 0);
+  const cacheWriteTokens = (one.cacheWriteTokens ?? 0) + (other.cacheWriteTokens ?? 0);
+  return {
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    ...(cacheReadTokens > 0 && { cacheReadTokens }),
+    ...(cacheWriteTokens > 0 && { cacheWriteTokens }),
+  };
+}
+
 const CACHE_WRITE = "cache_creation_input_tokens";
 
 function toModelUsage(model: string, used: JsonRecord | undefined): Usage | undefined {
@@ -60,7 +85,13 @@ function toModelUsage(model: string, used: JsonRecord | undefined): Usage | unde
 }
 
 /** Counts tokens read from or written to a cache as input, as everywhere in the log. */
-function sumTokens(used: JsonRecord | undefined, input: string, output: string, read: string, write: string) {
+function sumTokens(
+  used: JsonRecord | undefined,
+  input: string,
+  output: string,
+  read: string,
+  write: string,
+): MessageTokens {
   const cacheReadTokens = readCount(used, read);
   const cacheWriteTokens = readCount(used, write);
   return {

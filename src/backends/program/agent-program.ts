@@ -56,7 +56,7 @@ export interface NativeSession {
 export type ReachableServer = StdioServerSpec | RemoteServerSpec;
 
 /** How the program got its session, as `how` of `agent.connected` records it. */
-export type NativeSessionOrigin = Exclude<EventOf<"agent.connected">["how"], "handed_over">;
+export type NativeSessionOrigin = Exclude<EventOf<"agent.connected">["how"], "handed_over" | "adopted">;
 
 export interface LiveProgram extends AsyncDisposable {
   /** The process that serves all turns. A backend with one process per turn calls `ProgramTurn.started` instead. */

@@ -37,17 +37,22 @@ interface Tool extends ReportedCall {
   output?: OutputSampler;
 }
 
+/** The part of a turn that the recorder uses. */
+export interface RecordedTurn {
+  readonly log: Pick<TurnContext["log"], "record">;
+}
+
 const MAX_TOOL_TEXT_LENGTH = 64 * 1024;
 
 export class TurnRecorder {
-  readonly #turn: TurnContext;
+  readonly #turn: RecordedTurn;
   readonly #isKnown: (call: ReportedCall) => boolean;
   readonly #tools = new Map<string, Tool>();
   #message: { readonly id: string; text: string } | undefined;
   #thought: string | undefined;
 
   /** `isKnown` reports whether the log already has the call because it is a call of a Rookery tool. */
-  constructor(turn: TurnContext, isKnown: (call: ReportedCall) => boolean = () => false) {
+  constructor(turn: RecordedTurn, isKnown: (call: ReportedCall) => boolean = () => false) {
     this.#turn = turn;
     this.#isKnown = isKnown;
   }

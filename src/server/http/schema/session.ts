@@ -24,6 +24,7 @@ export const SummarySchema: z.ZodType<SessionSummary> = z.object({
   depth: z.int().optional().describe("Nesting depth, for a session that another session's agent started."),
   task: z.string().optional().describe("The task that the session belongs to."),
   host: z.string().optional().describe("The host that has the folder, if several hosts share the store."),
+  nativeId: z.string().optional().describe("The program's own id of the session, if it has sessions."),
   createdAt: z.string(),
   updatedAt: z.string(),
   status: z.enum(SESSION_STATUSES),
