@@ -102,12 +102,37 @@ const definition = object(
 );
 const agent = orText(definition);
 
+const nativeId: Argument = {
+  valid: "one-1",
+  wrong: [null, 5, {}, "", "../one", "a/b", "-p", "a\u0000b", "x".repeat(300)],
+};
+const backend = word("claude-code");
+
 export const ROOKERY: Methods = {
+  adoptSession: [
+    ({ rookery }, options) => rookery.adoptSession(options),
+    object(
+      {
+        backend,
+        nativeId,
+        agent,
+        model: text(),
+        cwd: text(),
+        title: text(),
+        task: text(),
+        permissions: policy,
+        env: variables,
+      },
+      [{ backend: "claude-code" }, { nativeId: "a" }, { backend: "claude-code", nativeId: "a", id: "b" }],
+    ),
+  ],
+  nativeSessions: [({ rookery }, query) => rookery.nativeSessions(query), object({ cwd: text(), backend })],
   openSession: [
     ({ rookery }, options) => rookery.openSession(options),
     object(
       {
         id: text(),
+        adopt: object({ backend, nativeId }, [{ backend: "claude-code" }, { nativeId: "a" }]),
         agent,
         model: text(),
         cwd: text(),
