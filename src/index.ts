@@ -22,6 +22,7 @@ export {
   Session,
   type Answer,
   type Changes,
+  type CloseOptions,
   type RevokeOptions,
   type SearchCursor,
   type SearchMatch,

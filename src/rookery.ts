@@ -249,9 +249,9 @@ export class Rookery implements AsyncDisposable {
     return this.#stored.revoke(sessionId, tool, options);
   }
 
-  /** Closes a session for good. If another process drives it, that process stops. */
-  async closeSession(sessionId: string, reason?: string): Promise<void> {
-    return this.#stored.close(sessionId, reason);
+  /** Ends a session for good, like `Session.end`. If another process drives it, that process stops. */
+  async endSession(sessionId: string, reason?: string): Promise<void> {
+    return this.#stored.end(sessionId, reason);
   }
 
   /**

@@ -40,7 +40,7 @@ export async function runChild(
   try {
     await driveChild(parts, session, child, watcher, signal);
   } finally {
-    await session[Symbol.asyncDispose]();
+    await session.close({ cancelParked: true });
   }
   return (await readChildEnd(parts.store, child.id)) ?? { outcome: CANCELLED, text: "", usage: undefined };
 }

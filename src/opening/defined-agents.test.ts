@@ -89,7 +89,7 @@ describe("a session with a defined agent", () => {
     await s.session.change({ agent: { ...REVIEWER, prompts: [{ text: "Be strict." }] } });
     await s.session.prompt("second").outcome;
     const { id } = s.session;
-    await s.session.leave();
+    await s.session.close();
     const again = await s.rookery.openSession({ id, agent: { ...REVIEWER, model: "anthropic/claude-third" } });
     await again.prompt("third").outcome;
     expect(s.model.requests.map(({ model }) => model)).toEqual(["claude-reviewer", "claude-reviewer", "claude-third"]);
@@ -102,7 +102,7 @@ describe("a session with a defined agent", () => {
     await using s = await openScene([], { agent: REVIEWER });
     const { id } = s.session;
     await s.session.change({ agent: { ...REVIEWER } });
-    await s.session.leave();
+    await s.session.close();
     const { head } = (await s.store.summary(id))!;
     await s.rookery.openSession({ id, agent: { ...REVIEWER, mode: undefined } });
     expect((await s.store.summary(id))?.head).toBe(head);

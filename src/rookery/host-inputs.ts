@@ -72,6 +72,6 @@ async function deliverInputs(options: HostInputsOptions, sessionId: string): Pro
   try {
     await Promise.race([session.idle(), waitForAbort(signal)]);
   } finally {
-    await session.leave();
+    await session.close();
   }
 }

@@ -104,7 +104,7 @@ export class LiveSessions {
 
   /** Closes all of them concurrently, so that a slow agent does not delay the others. */
   async close(): Promise<void> {
-    const closings = await Promise.allSettled([...this.#sessions].map((session) => session[Symbol.asyncDispose]()));
+    const closings = await Promise.allSettled([...this.#sessions].map(closeWithParent));
     const failures = closings.flatMap((closing) => (closing.status === "rejected" ? [closing.reason as unknown] : []));
     if (failures.length === 1) throw failures[0];
     if (failures.length > 1) throw new AggregateError(failures, "several sessions failed to close");
@@ -126,4 +126,9 @@ export class LiveSessions {
       },
     };
   }
+}
+
+/** A parked sub-agent is cancelled, because the call of its parent that waits for it is cancelled too. */
+function closeWithParent(session: Session): Promise<void> {
+  return session.close({ cancelParked: session.state.depth > 0 });
 }

@@ -9,7 +9,7 @@ import {
   checkSearchOptions,
   checkTellOptions,
   checkText,
-  closeStoredSession,
+  endStoredSession,
   deleteStoredSession,
   forkStoredSession,
   isOtherProcessError,
@@ -75,10 +75,10 @@ export class StoredSessions {
     return revokeStoredGrant(store, { sessionId, tool, prefix, clock });
   }
 
-  async close(sessionId: string, reason: string | undefined): Promise<void> {
+  async end(sessionId: string, reason: string | undefined): Promise<void> {
     checkText(sessionId, "the session id");
     if (reason !== undefined) checkText(reason, "the reason");
-    return closeStoredSession({ ...leaseOptionsOf(this.#context), attended: false }, sessionId, reason);
+    return endStoredSession({ ...leaseOptionsOf(this.#context), attended: false }, sessionId, reason);
   }
 
   async fork(

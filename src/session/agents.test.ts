@@ -93,7 +93,7 @@ describe("an agent that does not drive the session", () => {
     const ended = deferred();
     t.closing.until = ended.promise;
     const first = t.session[Symbol.asyncDispose]();
-    const second = t.session.leave().then(() => t.seen.at(-1));
+    const second = t.session.close().then(() => t.seen.at(-1));
     await new Promise(setImmediate);
     expect(await t.store.currentLease(t.session.id)).toBeDefined();
     ended.resolve();
@@ -214,7 +214,7 @@ describe("a switch during a turn", () => {
     expect(await t.lines()).toEqual(["started first", "queued second", "ended done", "started second", "ended done"]);
   });
 
-  it.each(["close", "leave"] as const)("is settled when the session is released (%s)", async (how) => {
+  it.each(["end", "close"] as const)("is settled when the session is released (%s)", async (how) => {
     await using t = await openTroupe(lasting().play);
     t.session.prompt("first");
     const switching = t.session.change({ agent: "b" });

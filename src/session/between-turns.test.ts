@@ -114,7 +114,7 @@ describe("a question between turns", () => {
     await using s = await openWithContext();
     void s.context.ask(LOGIN).catch(() => undefined);
     await s.asked();
-    await s.session.close();
+    await s.session.end();
     expect(await s.lines()).toEqual(["asks r1 Log in", "answered r1 cancel", "closed"]);
     expect(await s.store.summary(s.session.id)).toMatchObject({ status: "closed", waitingFor: [] });
   });

@@ -13,7 +13,7 @@ describe("deleting a session", () => {
     expect(await s.rookery.sessions()).toEqual([]);
     const gone = { code: "session_not_found" };
     await expect(s.rookery.openSession({ id: s.session.id })).rejects.toMatchObject(gone);
-    await expect(s.rookery.closeSession(s.session.id)).rejects.toMatchObject(gone);
+    await expect(s.rookery.endSession(s.session.id)).rejects.toMatchObject(gone);
     await expect(s.rookery.deleteSession(s.session.id)).rejects.toMatchObject(gone);
     await expect(s.rookery.answer(s.session.id, "r1", { decision: "allow" })).rejects.toMatchObject(gone);
     expect(await s.store.currentLease(s.session.id)).toBeUndefined();

@@ -6,7 +6,7 @@ import { openSqliteStore } from "../store/index.ts";
 import { openStoreProcesses, type StoreProcesses } from "../store/sqlite/fixtures/processes.ts";
 import { temporaryFolder } from "../testing/index.ts";
 import { answerRequest } from "./answer.ts";
-import { closeStoredSession } from "./open.ts";
+import { endStoredSession } from "./open.ts";
 import { queueStoredInput } from "./queue-input.ts";
 import { DONE, openScriptedSession, type ScriptedTurn } from "./test-scripted-session.ts";
 
@@ -72,7 +72,7 @@ describe("a log that another process appends to all the time", () => {
     await using scene = await openScriptedSession(() => Promise.resolve(DONE));
     await queueStoredInput(flooded(scene.store, 50), { sessionId: scene.session.id, input: "hi", clock: systemClock });
     const { clock, session } = scene;
-    await closeStoredSession({ store: flooded(scene.store, 50), clock, owner: "other", attended: false }, session.id);
+    await endStoredSession({ store: flooded(scene.store, 50), clock, owner: "other", attended: false }, session.id);
     const types = (await scene.events()).map(({ type }) => type);
     expect(types.filter((type) => type === "input.queued" || type === "session.closed")).toHaveLength(2);
   });
@@ -124,7 +124,7 @@ describe("a log that two other processes write to as fast as they can", () => {
     const counted = countingAppends(store);
     for (const requestId of requestIds) await answerRequest(counted.store, { ...options, requestId });
     await queueStoredInput(counted.store, { sessionId, input: "hi", clock: systemClock });
-    await closeStoredSession(
+    await endStoredSession(
       { store: counted.store, clock: systemClock, owner: "other", attended: false },
       sessionId,
       "over",

@@ -132,7 +132,7 @@ describe("a fork", () => {
     await using s = await openScene([say("one")]);
     expect(await lines(s, await s.rookery.forkSession(s.session.id))).toEqual(["opened anthropic", "opened anthropic"]);
     await s.session.prompt("first").outcome;
-    await s.session.close();
+    await s.session.end();
     const fork = await s.rookery.openSession({ id: await s.rookery.forkSession(s.session.id) });
     expect(fork.state).toMatchObject({ closed: false, turns: 1 });
   });

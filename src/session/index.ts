@@ -1,5 +1,5 @@
 /**
- * Sessions: open, drive, answer, fork, close and delete them.
+ * Sessions: open, drive, answer, fork, end and delete them.
  *
  * `open.ts` creates or reopens a `Session`, the object that callers use. Its parts: the `SessionAgent` has the
  * connection to the agent and switches agents, the `Runner` runs turns one at a time and then the queued inputs, and the `Recorder` is the
@@ -41,7 +41,7 @@ export {
 } from "./parameters.ts";
 export * from "./rookery-parameters.ts";
 export { MAX_MESSAGES } from "./conversation.ts";
-export type { Answer, Deliver, ReplacedMessage, RevokeOptions } from "./method-types.ts";
+export type { Answer, CloseOptions, Deliver, ReplacedMessage, RevokeOptions } from "./method-types.ts";
 export type { Turn } from "./turn-handle.ts";
 export { Session } from "./session.ts";
 export { followWithRetry, isTransientFailure, retryPause, retryStore, watchWithRetry } from "./store-retry.ts";

@@ -44,7 +44,7 @@ describe("closing a session from another process", () => {
     const { outcome } = s.session.prompt("go");
     await untilToolRuns(s);
     const elsewhere = await s.open();
-    await elsewhere.closeSession(s.session.id);
+    await elsewhere.endSession(s.session.id);
     expect(await outcome).toEqual({ status: "cancelled" });
     expect((await s.lines()).slice(-3)).toEqual(["closed", "tool cancelled", "ended cancelled"]);
     expect((await s.store.list({ status: "closed" })).map(({ id }) => id)).toEqual([s.session.id]);
@@ -55,10 +55,10 @@ describe("closing a session from another process", () => {
     const { outcome } = s.session.prompt("go");
     await untilToolRuns(s);
     const elsewhere = await s.open();
-    await elsewhere.closeSession(s.session.id);
-    await elsewhere.closeSession(s.session.id);
+    await elsewhere.endSession(s.session.id);
+    await elsewhere.endSession(s.session.id);
     await outcome;
-    await elsewhere.closeSession(s.session.id);
+    await elsewhere.endSession(s.session.id);
     expect((await s.lines()).filter((line) => line === "closed")).toHaveLength(1);
   });
 
@@ -66,7 +66,7 @@ describe("closing a session from another process", () => {
     await using s = await opened([say("one"), say("two")]);
     await s.session.prompt("one").outcome;
     const elsewhere = await s.open();
-    await elsewhere.closeSession(s.session.id);
+    await elsewhere.endSession(s.session.id);
     const prompted = (async () => s.session.prompt("two").outcome)(); // throws if the session has read the event already
     await expect(prompted).rejects.toMatchObject({ code: "session_closed" });
     expect((await s.lines()).at(-1)).toBe("closed");
@@ -95,7 +95,7 @@ describe("a log that cannot be written", () => {
     const { outcome } = s.session.prompt("go");
     await untilToolRuns(s);
     s.log.broken = new RookeryError("store_full", "full");
-    await expect(s.session.close()).rejects.toMatchObject({ code: "store_full" });
+    await expect(s.session.end()).rejects.toMatchObject({ code: "store_full" });
     await expect(outcome).rejects.toMatchObject({ code: "store_full" });
     s.log.broken = undefined;
     const next = await s.open(LATER);

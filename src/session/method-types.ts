@@ -21,6 +21,11 @@ export type Deliver = QueuedInput["deliver"];
 /** A message of a conversation that replaces another. */
 export type ReplacedMessage = EventOf<"conversation.replaced">["messages"][number];
 
+export interface CloseOptions {
+  /** Cancels a parked turn too. Default: it stays parked. */
+  readonly cancelParked?: boolean;
+}
+
 export interface RevokeOptions {
   /** Revokes only the permission for commands that start with these words. Default: everything of the tool. */
   readonly prefix?: string;

@@ -151,22 +151,22 @@ async function withValidFork(store: SessionStore, state: SessionState): Promise<
   return parent?.turns === state.turns ? state : { ...state, forkOf: undefined };
 }
 
-/** Closes a session, even if another process drives it, and ends a turn that a dead process left. */
-export async function closeStoredSession(options: OpenOptions, sessionId: string, reason?: string): Promise<void> {
-  const closing = { type: "session.closed" as const, ...(reason !== undefined && { reason }) };
+/** Ends a session for good, even if another process drives it, and ends a turn that a dead process left. */
+export async function endStoredSession(options: OpenOptions, sessionId: string, reason?: string): Promise<void> {
+  const closed = { type: "session.closed" as const, ...(reason !== undefined && { reason }) };
   await using opening = new DisposeStack();
   const opened = await openRecorder(options, opening, sessionId).catch(async (error: unknown) => {
     if (!isRookeryError(error, "session_in_use")) throw error;
     await appendWithoutLease(options.store, sessionId, options.clock, ({ status }) =>
-      status === "closed" ? undefined : { body: closing, turnId: undefined },
+      status === "closed" ? undefined : { body: closed, turnId: undefined },
     ); // the driving process finds the event and stops
   });
   if (opened === undefined) return;
   const { recorder } = opened;
-  const { closed } = recorder.state;
+  const isClosed = recorder.state.closed;
   await endAbandonedTurn(options, recorder, { status: "cancelled" });
-  if (closed) return;
-  await recorder.write([...closingEvents(recorder.state, undefined, false), closing]);
+  if (isClosed) return;
+  await recorder.write([...closingEvents(recorder.state, undefined, false), closed]);
 }
 
 /**

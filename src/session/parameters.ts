@@ -16,7 +16,7 @@ import {
   parseInput,
 } from "../domain/index.ts";
 import type { Changes } from "./session-agent.ts";
-import type { Answer, ReplacedMessage, RevokeOptions } from "./method-types.ts";
+import type { Answer, CloseOptions, ReplacedMessage, RevokeOptions } from "./method-types.ts";
 
 /** The maximum length of a path, ID or title. */
 const MAX_NAME_LENGTH = 10_000;
@@ -111,6 +111,12 @@ const revokeSchema = z.lazy(() => z.strictObject({ prefix: optionalName() }));
 
 export function parseRevokeOptions(options: unknown): RevokeOptions {
   return parseInput(revokeSchema, options, "the options of revoke") as RevokeOptions;
+}
+
+const closeSchema = z.lazy(() => z.strictObject({ cancelParked: z.boolean().optional() }));
+
+export function parseCloseOptions(options: unknown): CloseOptions {
+  return parseInput(closeSchema, options, "the options of close") as CloseOptions;
 }
 
 const serverFields = {

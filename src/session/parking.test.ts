@@ -1,7 +1,8 @@
 import { describe, expect, it, vi } from "vitest";
 import type { LimitReached, TurnContext } from "../domain/index.ts";
 import { collect, transcript } from "../testing/index.ts";
-import { closeStoredSession } from "./open.ts";
+import { endStoredSession } from "./open.ts";
+import type { Session } from "./session.ts";
 import {
   DONE,
   openScriptedSession,
@@ -59,9 +60,12 @@ describe("a turn that reaches a usage limit", () => {
     expect([later?.status, later?.parkedUntil]).toEqual(["idle", undefined]);
   });
 
-  it("stays parked when the session is left, and continues when it is opened again", async () => {
+  it.each<[string, (session: Session) => Promise<void>]>([
+    ["closed", (session) => session.close()],
+    ["disposed of", (session) => session[Symbol.asyncDispose]()],
+  ])("stays parked when the session is %s, and continues when it is opened again", async (_, release) => {
     await using s = await parked([limited(3600)]);
-    await s.session.leave();
+    await release(s.session);
     await expect(s.turn.outcome).rejects.toMatchObject({ code: "interrupted" });
     expect(await s.store.summary(s.session.id)).toMatchObject({ status: "parked", parkedUntil: after(3605) });
     expect(await s.store.currentLease(s.session.id)).toBeUndefined();
@@ -201,10 +205,17 @@ describe("a parked turn", () => {
     expect((await s.lines()).at(-1)).toBe("ended done");
   });
 
+  it("is cancelled by a close that asks for it", async () => {
+    await using s = await parked([limited(3600)]);
+    await s.session.close({ cancelParked: true });
+    expect(await s.turn.outcome).toEqual({ status: "cancelled" });
+    expect((await s.reopen()).state.closed).toBe(false);
+  });
+
   it("ends when another process closes the session", async () => {
     await using s = await parked([limited(3600)]);
     const { store, clock } = s;
-    await closeStoredSession({ store, clock, owner: "2.2.other", attended: false }, s.session.id);
+    await endStoredSession({ store, clock, owner: "2.2.other", attended: false }, s.session.id);
     expect(await s.turn.outcome).toEqual({ status: "cancelled" });
     expect((await s.lines()).slice(-2)).toEqual(["closed", "ended cancelled"]);
   });

@@ -175,7 +175,7 @@ describe("a question whose turn is cancelled", () => {
       return { status: "cancelled" };
     });
     let closed: Promise<void> | undefined;
-    for await (const event of s.session.prompt("go")) if (event.type === "question.asked") closed = s.session.close();
+    for await (const event of s.session.prompt("go")) if (event.type === "question.asked") closed = s.session.end();
     await closed;
     const { events } = await s.store.read({ sessionId: s.session.id });
     expect(transcript(events).slice(-3)).toEqual(["answered r1 cancel", "ended cancelled", "closed"]);

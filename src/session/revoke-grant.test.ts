@@ -29,6 +29,6 @@ it("asks again for a tool that was always allowed, after a person revoked it her
   await revokeStoredGrant(s.store, options); // changes nothing
   expect(await runTurn(s.session)).toEqual(["asks r3 bash: true"]);
   expect((await s.lines()).filter((line) => line.startsWith("revoked"))).toEqual(["revoked bash", "revoked bash"]);
-  await s.session.close();
+  await s.session.end();
   await expect(revokeStoredGrant(s.store, options)).rejects.toMatchObject({ code: "session_closed" });
 });

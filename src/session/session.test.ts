@@ -194,7 +194,7 @@ describe("a busy session", () => {
     const lines: string[] = [];
     for await (const event of s.session.prompt("go")) {
       lines.push(...transcript([event]));
-      if (event.type === "permission.requested") await s.rookery.closeSession(s.session.id);
+      if (event.type === "permission.requested") await s.rookery.endSession(s.session.id);
     }
     expect(lines).toContain("closed");
     expect(lines.at(-1)).toBe("ended cancelled");
@@ -225,7 +225,7 @@ describe("reopening", () => {
     ["a closed session", "", "session_closed"],
   ])("rejects %s", async (_, id, code) => {
     await using s = await opened([]);
-    await s.session.close("done with it");
+    await s.session.end("done with it");
     await expect(s.rookery.openSession({ id: id || s.session.id })).rejects.toMatchObject({ code });
   });
 });

@@ -22,20 +22,21 @@ import { closingEvents } from "./end-turn.ts";
 import { expandPrompt } from "./expand-prompt.ts";
 import { toInputParts, requireAttachments } from "./input.ts";
 import { inputNotQueued } from "./log-head.ts";
-import type { Answer, Deliver, ReplacedMessage, RevokeOptions } from "./method-types.ts";
+import type { Answer, CloseOptions, Deliver, ReplacedMessage, RevokeOptions } from "./method-types.ts";
 import {
   checkPromptOptions,
   checkSignalOption,
   checkText,
   checkToolChoice,
   parseChanges,
+  parseCloseOptions,
   parseQueueOptions,
   parseRevokeOptions,
 } from "./parameters.ts";
 import { toRevocation } from "./revocation.ts";
 import type { Turn } from "./turn-handle.ts";
 import { Runner, type RunnerParts } from "./runner.ts";
-import { SessionLeft } from "./turn.ts";
+import { SessionReleased } from "./turn.ts";
 import { readWithdrawnInput } from "./withdraw-input.ts";
 
 export interface SessionParts extends RunnerParts {
@@ -201,10 +202,7 @@ export class Session implements AsyncDisposable {
 
   /** Cancels the running turn, and resolves when that is recorded. Queued inputs start the next turns. */
   async cancel(): Promise<void> {
-    const { turn } = this.#runner;
-    this.#runner.abort(new RookeryError("interrupted", "the turn was cancelled"));
-    await turn?.outcome;
-    await this.#runner.settle();
+    await this.#stopTurn(new RookeryError("interrupted", "the turn was cancelled"));
   }
 
   /**
@@ -263,8 +261,8 @@ export class Session implements AsyncDisposable {
     if (revocation !== undefined) await this.#record([revocation]);
   }
 
-  /** Closes the session in the log, and releases it. */
-  async close(reason?: string): Promise<void> {
+  /** Ends the conversation for good: records `session.closed` and releases the session. It cannot be opened again. */
+  async end(reason?: string): Promise<void> {
     if (reason !== undefined) checkText(reason, "the reason");
     this.#runner.end();
     this.#parts.recorder.stopRetrying();
@@ -276,35 +274,42 @@ export class Session implements AsyncDisposable {
         { type: "session.closed", ...(reason !== undefined && { reason }) },
       ]);
     } finally {
-      await this[Symbol.asyncDispose]();
+      await this.close();
     }
   }
 
-  /** Releases the session. A parked turn stays parked, and continues when the session is opened again. */
-  async leave(): Promise<void> {
-    this.#runner.end();
-    this.#parts.recorder.stopRetrying();
-    const { turn } = this.#runner;
-    this.#runner.abort(new SessionLeft());
-    await turn?.outcome.catch(() => undefined);
-    await this[Symbol.asyncDispose]();
+  /**
+   * Releases the session, so that any process can open it again and continue. Cancels the running turn, but a parked
+   * one stays parked and continues then. Closing twice is safe.
+   */
+  async close(options: CloseOptions = {}): Promise<void> {
+    const { cancelParked } = parseCloseOptions(options);
+    return (this.#release ??= this.#releaseResources(cancelParked)); // later calls wait for the same release
   }
 
-  /** Releases the session and cancels the running turn. The session can be opened again. */
+  /** Is `close()`. */
   [Symbol.asyncDispose](): Promise<void> {
-    return (this.#release ??= this.#releaseResources()); // later calls wait for the same release
+    return this.close();
+  }
+
+  async #stopTurn(reason: RookeryError): Promise<void> {
+    const { turn } = this.#runner;
+    this.#runner.abort(reason);
+    await turn?.outcome;
+    await this.#runner.settle();
   }
 
   /** Stops the agent at once, without a grace period, because another process may already drive the session. */
   #stopAtOnce(): void {
     this.#stopping = this.#parts.sessionAgent[Symbol.asyncDispose]().catch(() => undefined); // a process that survives is found by its marker
-    void this[Symbol.asyncDispose]().catch(() => undefined);
+    void this.close().catch(() => undefined);
   }
 
-  async #releaseResources(): Promise<void> {
+  async #releaseResources(cancelParked = false): Promise<void> {
     this.#runner.end();
     this.#parts.recorder.stopRetrying();
-    await this.cancel().catch(() => undefined); // callers that wait for the turn get the error
+    const stopped = cancelParked ? this.cancel() : this.#stopTurn(new SessionReleased());
+    await stopped.catch(() => undefined); // callers that wait for the turn get the error
     await this.#runner.deferredWork.finished();
     this.#runner[Symbol.dispose]();
     const { owned, sessionAgent, onReleased } = this.#parts;

@@ -165,7 +165,7 @@ describe("an input from another process", () => {
   it("is rejected if the session is closed or the input is empty", async () => {
     await using s = await openScene([]);
     await expect(tell(s, " ", "steer")).rejects.toMatchObject({ code: "input_invalid" });
-    await s.session.close();
+    await s.session.end();
     await expect(tell(s, "hello", "steer")).rejects.toMatchObject({ code: "session_closed" });
   });
 });

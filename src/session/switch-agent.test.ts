@@ -239,7 +239,7 @@ describe("changing a session that is open", () => {
   it("does not reopen a session that another process closed", async () => {
     await using s = await openScene([say("one")]);
     const elsewhere = await s.open();
-    await elsewhere.closeSession(s.session.id);
+    await elsewhere.endSession(s.session.id);
     const changed = await s.session.change({ permissions: "all" }).catch((error: unknown) => error);
     if (changed !== undefined) expect(changed).toMatchObject({ code: "session_closed" }); // it has read the event already
     expect(await s.store.summary(s.session.id)).toMatchObject({ status: "closed" });

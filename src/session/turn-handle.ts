@@ -5,7 +5,7 @@ import { followWithRetry } from "./store-retry.ts";
 /** A running or finished turn. Iterating yields its events as they are committed, from start to end. */
 export interface Turn extends AsyncIterable<SessionEvent> {
   readonly id: string;
-  /** Rejects only if the log cannot be written, or the session is left while the turn is parked. */
+  /** Rejects only if the log cannot be written, or the session is released while the turn is parked. */
   readonly outcome: Promise<TurnOutcome>;
 }
 

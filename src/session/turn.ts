@@ -48,12 +48,12 @@ const CANCEL_GRACE_MS = 10_000;
 
 const CANCELLED: TurnOutcome = { status: "cancelled" };
 
-/** The abort reason of a parked turn that is left without ending it. */
-export class SessionLeft extends RookeryError {
+/** The abort reason if the session is released. A parked turn does not end then. */
+export class SessionReleased extends RookeryError {
   constructor() {
     super(
       "interrupted",
-      "the session was left while its turn is parked; the turn continues when the session is opened again",
+      "the session was released while its turn is parked; the turn continues when the session is opened again",
     );
   }
 }
@@ -70,7 +70,7 @@ export class UnrecordedEnd extends Error {
 
 /**
  * Records the start, runs the agent and records the end. Rejects with `UnrecordedEnd` if the log cannot be written,
- * or with `SessionLeft`.
+ * or with `SessionReleased`.
  */
 export async function driveTurn(options: TurnOptions): Promise<TurnOutcome> {
   const { recorder, turnId, signal, fault, recordStart } = options;
@@ -80,7 +80,7 @@ export async function driveTurn(options: TurnOptions): Promise<TurnOutcome> {
     throw new UnrecordedEnd(toFailedOutcome(error), error);
   }
   let outcome = await runUntilOutcome(options).catch(toFailedOutcome);
-  if (signal.reason instanceof SessionLeft && recorder.state.turn?.parkedUntil !== undefined) throw signal.reason;
+  if (signal.reason instanceof SessionReleased && recorder.state.turn?.parkedUntil !== undefined) throw signal.reason;
   try {
     await commitRecorded(recorder); // only now is it known whether the log holds all events of the agent
     const isRefused = fault.aborted && !isTransientFailure(fault.reason) && !signal.aborted;

@@ -197,7 +197,7 @@ export const ROOKERY: Methods = {
     text(),
     object({ cursor: object({ sessionId: text(), before: integer }), limit: integer, maxMs: number, signal }),
   ],
-  closeSession: [({ rookery }, ...args) => rookery.closeSession(...(args as [never, never])), text(), text()],
+  endSession: [({ rookery }, ...args) => rookery.endSession(...(args as [never, never])), text(), text()],
   forkSession: [
     ({ rookery }, ...args) => rookery.forkSession(...(args as [never, never])),
     text(),
@@ -245,7 +245,8 @@ export const SESSION: Methods = {
     list(object({ role: word("user"), text: text() }, [{ role: "user" }])),
   ],
   answer: [({ session }, ...args) => session.answer(...(args as [never, never])), text(), answer],
-  close: [({ session }, reason) => session.close(reason), text()],
+  end: [({ session }, reason) => session.end(reason), text()],
+  close: [({ session }, options) => session.close(options), object({ cancelParked: flag }, [{ cancel: true }])],
 };
 
 export const TOOLS: Methods = {

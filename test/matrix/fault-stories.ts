@@ -45,8 +45,8 @@ export async function playSession(point?: FaultPoint): Promise<Story> {
     await again(() => turnOf(session, "please sleep", (turn) => untilProcess(store, session.id, turn)));
     await again(() => turnOf(session, "hello"));
     await again(async () => {
-      await session.close("over").catch(() => undefined);
-      await rookery.closeSession(session.id, "over");
+      await session.end("over").catch(() => undefined);
+      await rookery.endSession(session.id, "over");
     });
   };
   await within(story(), problems);

@@ -109,7 +109,7 @@ it.each(["closed", "cancelled when it is opened again"])(
   async (how) => {
     await using w = await openWithKilledParent();
     await using rookery = await w.open(LATER);
-    if (how === "closed") await rookery.closeSession(w.id);
+    if (how === "closed") await rookery.endSession(w.id);
     else {
       const session = await rookery.openSession({ id: w.id });
       await session.cancel();

@@ -177,7 +177,7 @@ export class ChatConnection implements AsyncDisposable {
   /** Releases the session. A running turn is cancelled. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#opening?.catch(() => undefined);
-    await this.#session?.[Symbol.asyncDispose]();
+    await this.#session?.close({ cancelParked: true });
     this.#session = undefined;
   }
 

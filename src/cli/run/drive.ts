@@ -89,7 +89,7 @@ async function expandPrompt(session: Session, prompt: string, signal: AbortSigna
 async function waitUntilIdle(session: Session, interrupted: AbortSignal): Promise<TurnOutcome | undefined> {
   const idle = session.idle();
   await Promise.race([idle, untilAborted(interrupted)]);
-  if (interrupted.aborted) await session[Symbol.asyncDispose]();
+  if (interrupted.aborted) await session.close({ cancelParked: true });
   await idle;
   return session.state.lastOutcome;
 }

@@ -10,7 +10,7 @@ import { findSession } from "./find.ts";
 export async function closeSessionCommand({ io, args: [named = ""], options }: CommandCall): Promise<ExitCode> {
   await using rookery = await openLog(io);
   const { id } = await findSession(rookery.store, named, io);
-  await rookery.closeSession(id);
+  await rookery.endSession(id);
   if (isSet(options, "json")) await printJson(io, { session: id, status: "closed" });
   else await printText(io, `closed ${shortId(id)}; its log is kept: rookery sessions show ${shortId(id)}\n`);
   return EXIT.done;

@@ -38,12 +38,12 @@ export async function runAgentStage(run: TaskRun, stage: AgentStage, place: Stag
   try {
     const outcome = await withPausedTimer(run, session, () => runStageTurn(run, session, { ...place, stage }));
     throwUnlessDone(outcome, session, run.signal);
-    await session[Symbol.asyncDispose](); // its processes must not work in the folder anymore
+    await session.close(); // its processes must not work in the folder anymore
     const said = await lastMessage(run.parts.store, session.id);
     await commitRemainingChanges(run);
     return toStageResult(stage, said);
   } finally {
-    await session[Symbol.asyncDispose]();
+    await session.close();
   }
 }
 
@@ -117,7 +117,7 @@ async function waitForOtherTurns({ signal }: TaskRun, session: Session): Promise
 
 /** Releases the session on abort. Cancelling the turn is not enough: the next queued input would start then. */
 function releaseOnAbort(signal: AbortSignal, session: Session): Disposable {
-  const letGo = () => void session[Symbol.asyncDispose]().catch(() => undefined); // the stage awaits the same disposal
+  const letGo = () => void session.close({ cancelParked: true }).catch(() => undefined); // the stage awaits the same disposal
   if (signal.aborted) letGo();
   signal.addEventListener("abort", letGo, { once: true });
   return { [Symbol.dispose]: () => signal.removeEventListener("abort", letGo) };
@@ -201,7 +201,7 @@ async function followTurn(run: TaskRun, session: Session, turn: Turn): Promise<T
   let left: RunEnd | undefined;
   const watch = async (): Promise<void> => {
     left = await findReasonToLeave(run, session, { elsewhere, signal: ended.signal });
-    if (left !== undefined) await session.leave();
+    if (left !== undefined) await session.close();
   };
   void watch().catch(() => undefined); // the turn fails too if the log cannot be read
   try {

@@ -227,7 +227,7 @@ export class ClientConversation implements AsyncDisposable {
   async #release(): Promise<void> {
     const session = this.#session;
     this.#session = undefined;
-    await session?.[Symbol.asyncDispose]();
+    await session?.close({ cancelParked: true }); // its prompt gets an answer
   }
 
   #forwardAll(): void {

@@ -109,7 +109,7 @@ it("revokes a permission that was given for the session, even if another process
   expect((await scene.get(`${driven}/state`)).json).toMatchObject({ grants: [] });
   await runTurn();
   expect(await countRequests()).toBe(2);
-  await session.close();
+  await session.end();
   expect((await scene.call("DELETE", `${driven}/grants/bash`)).json.code).toBe("session_closed");
   expect((await scene.call("DELETE", "/v1/sessions/ses_absent/grants/bash")).json.code).toBe("session_not_found");
 });
@@ -146,7 +146,7 @@ it("allows commands by a prefix, refuses one that does not fit, and revokes exac
   expect(json).toMatchObject({ grants: [], commandGrants: [{ tool: "bash", prefix: "echo one" }] });
   expect(await runTurn("echo one")).toEqual([]);
   expect(await runTurn("echo two")).toEqual([200]);
-  await session.close();
+  await session.end();
 });
 
 it("changes the agent or the policy after the running turn, and rejects invalid changes", async () => {

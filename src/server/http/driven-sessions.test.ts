@@ -59,17 +59,17 @@ it("rejects a prompt with store_unavailable when too many sessions are busy", as
 
 it("rejects a prompt during close with session_closed", async () => {
   const id = await openSession();
-  let close = (): void => undefined;
-  const closing = vi.spyOn(Session.prototype, "close");
+  let finish = (): void => undefined;
+  const ending = vi.spyOn(Session.prototype, "end");
   vi.spyOn(Session.prototype, "cancel").mockImplementationOnce(async function (this: Session) {
-    await new Promise<void>((resolve) => (close = resolve));
+    await new Promise<void>((resolve) => (finish = resolve));
     await this.cancel();
   });
   const closed = scene.post(`/v1/sessions/${id}/close`);
-  await vi.waitFor(() => expect(closing).toHaveBeenCalled());
+  await vi.waitFor(() => expect(ending).toHaveBeenCalled());
   const prompted = scene.post(`/v1/sessions/${id}/turns`, { input: "hi" });
   await scene.get("/v1/health");
-  close();
+  finish();
   expect((await closed).json).toMatchObject({ status: "closed" });
   expect(await prompted).toMatchObject({ status: 409, json: { code: "session_closed" } });
 });

@@ -143,10 +143,10 @@ export class DrivenSessions implements AsyncDisposable {
     await waitForTurnEnd(this.#rookery.store, id, turnId);
   }
 
-  async close(id: string, reason: string | undefined): Promise<void> {
-    let closing: Promise<void> | undefined;
-    await this.#remove(id, (session) => (closing = session.close(reason)));
-    await (closing ?? this.#rookery.closeSession(id, reason)); // the session is not open in this server
+  async end(id: string, reason: string | undefined): Promise<void> {
+    let ending: Promise<void> | undefined;
+    await this.#remove(id, (session) => (ending = session.end(reason)));
+    await (ending ?? this.#rookery.endSession(id, reason)); // the session is not open in this server
   }
 
   /** Releases an idle session so that another process can drive it. Rejects with `session_in_use` if it is busy. */
@@ -243,12 +243,12 @@ export class DrivenSessions implements AsyncDisposable {
   }
 
   /** Removes the session from this server. `#reopen` waits until this is complete. */
-  #remove(id: string, leave: (session: Session) => Promise<unknown> = (session) => session.leave()): Promise<void> {
+  #remove(id: string, release: (session: Session) => Promise<unknown> = (session) => session.close()): Promise<void> {
     const held = this.#held.get(id);
     if (held === undefined) return this.#leaving.get(id) ?? Promise.resolve();
     this.#held.delete(id);
     const leaving: Promise<void> = held.session
-      .then(leave)
+      .then(release)
       .then(() => undefined)
       .catch(() => undefined)
       .finally(() => this.#leaving.get(id) === leaving && this.#leaving.delete(id));

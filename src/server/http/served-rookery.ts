@@ -7,7 +7,7 @@ export interface ServedRookery extends Pick<
   | "home"
   | "telemetry"
   | "openSession"
-  | "closeSession"
+  | "endSession"
   | "forkSession"
   | "deleteSession"
   | "answer"

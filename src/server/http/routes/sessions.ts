@@ -196,7 +196,7 @@ export const sessionRoutes: readonly HttpRoute[] = [
       recall: async ({ id }, { context }) => jsonResponse(await requireSummary(context, id)),
     },
     async handle({ context, params: { id }, body: { reason } }) {
-      await context.sessions.close(id, reason);
+      await context.sessions.end(id, reason);
       return jsonResponse(await requireSummary(context, id));
     },
   }),
