@@ -5,7 +5,7 @@ const [, , session, after = "0"] = process.argv;
 if (session === undefined) throw new Error("say which session to follow");
 
 const rookery = await Rookery.open();
-for await (const event of rookery.follow({ session, after: Number(after) })) {
+for await (const { event } of rookery.follow({ session, after: Number(after) })) {
   console.log(`${event.seq} ${event.type}`);
   if (event.type === "turn.ended") break;
 }

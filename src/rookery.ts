@@ -20,6 +20,7 @@ import type { Authorizer } from "./mcp/authorizer.ts";
 import type { Bounds, McpServers } from "./mcp/index.ts";
 import { requireFolder } from "./opening/index.ts";
 import type { RunTasks } from "./pool/index.ts";
+import { withPositions } from "./rookery/follow-session.ts";
 import { LiveSessions } from "./rookery/live-sessions.ts";
 import { McpAccess } from "./rookery/mcp-access.ts";
 import type { AdoptableSession, AdoptSessionOptions, NativeSessionsQuery } from "./rookery/native-sessions.ts";
@@ -127,20 +128,20 @@ export class Rookery implements AsyncDisposable {
 
   /**
    * Yields the events of a session after the cursor and then waits for new ones, until the signal aborts. For a task,
-   * yields the events of the task and all its sessions; the cursor is then the position of an event in the feed.
+   * yields the events of the task and all its sessions. `position` of what it yields is the cursor to continue from.
    */
-  follow(query: { session: string; after?: number; signal?: AbortSignal }): AsyncIterable<SessionEvent>;
+  follow(query: { session: string; after?: number; signal?: AbortSignal }): AsyncIterable<FeedEvent<SessionEvent>>;
   follow(query: { task: string; after?: number; signal?: AbortSignal }): AsyncIterable<FeedEvent>;
   follow(query: {
     session?: string;
     task?: string;
     after?: number;
     signal?: AbortSignal;
-  }): AsyncIterable<SessionEvent> | AsyncIterable<FeedEvent> {
+  }): AsyncIterable<FeedEvent> {
     checkFollowQuery(query);
     const { session = "", task, after = 0, signal } = query;
     if (task !== undefined) return this.#runner.pool.follow({ task, after, signal });
-    return this.store.follow({ sessionId: session, after, signal });
+    return withPositions(this.store.follow({ sessionId: session, after, signal }));
   }
 
   /** Task operations. Starting a task only queues it: `runTasks` runs it, in this process or another. */

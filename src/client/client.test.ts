@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Tasks } from "../domain/index.ts";
 import { appendNotices, openHttp, type HttpScene } from "../server/http/test-scene.ts";
 import { builtEnvironment, temporaryRepository } from "../testing/index.ts";
-import { createClient, remoteTasks, type Followed, type RookeryClient } from "./index.ts";
+import { createClient, remoteTasks, type FeedEvent, type RookeryClient } from "./index.ts";
 
 let scene: HttpScene;
 let client: RookeryClient;
@@ -50,8 +50,8 @@ it("has typed methods for every route", async () => {
 });
 
 describe("follow", () => {
-  const take = async (events: AsyncIterable<Followed>, count: number): Promise<Followed[]> => {
-    const taken: Followed[] = [];
+  const take = async (events: AsyncIterable<FeedEvent>, count: number): Promise<FeedEvent[]> => {
+    const taken: FeedEvent[] = [];
     for await (const event of events) if (taken.push(event) === count) break;
     return taken;
   };
@@ -59,7 +59,7 @@ describe("follow", () => {
   it("yields a session from its cursor and closes its connection", async () => {
     const session = await scene.written(20);
     const taken = await take(client.follow({ session, after: 5 }), 16);
-    expect(taken.map(({ id }) => id)).toEqual(Array.from({ length: 16 }, (_, at) => at + 6));
+    expect(taken.map(({ position }) => position)).toEqual(Array.from({ length: 16 }, (_, at) => at + 6));
     expect(taken[0]?.event).toMatchObject({ type: "message.delta", seq: 6 });
     await vi.waitFor(async () => expect((await client.GET("/v1/health")).data?.streams).toBe(0));
   });
@@ -70,7 +70,7 @@ describe("follow", () => {
     const over = new AbortController();
     const { port } = scene.server;
     const done = (async () => {
-      for await (const { id } of client.follow({ session, signal: over.signal })) seen.push(id);
+      for await (const { position } of client.follow({ session, signal: over.signal })) seen.push(position);
     })();
     await vi.waitFor(() => expect(seen).toHaveLength(11));
     for (let restarts = 1; restarts <= 3; restarts += 1) {
@@ -120,7 +120,7 @@ describe("follow", () => {
     const session = await scene.written(2);
     const { port } = scene.server;
     const events = client.follow({ session })[Symbol.asyncIterator]();
-    for (let seq = 1; seq <= 3; seq += 1) expect(await events.next()).toMatchObject({ value: { id: seq } });
+    for (let seq = 1; seq <= 3; seq += 1) expect(await events.next()).toMatchObject({ value: { position: seq } });
     await scene.server.close();
     await using _ = await scene.serve({ port, token: "another-token-than-before" });
     await expect(events.next()).rejects.toMatchObject({ code: "unauthorized" });

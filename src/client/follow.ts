@@ -13,7 +13,7 @@ import {
 } from "../domain/arguments.ts";
 import { isRookeryError, isStoreErrorCode, type RookeryError } from "../domain/errors.ts";
 import { sleepOrAbort } from "../stdx/wait.ts";
-import type { LogEvent, SessionEvent } from "../domain/index.ts";
+import type { FeedEvent, LogEvent, SessionEvent } from "../domain/index.ts";
 import { errorOf, toUnreachableError } from "./problem.ts";
 
 export interface ServerConnection {
@@ -24,7 +24,7 @@ export interface ServerConnection {
 }
 
 export interface FollowOptions {
-  /** The id of the last event that you have. Default: 0, which yields all events. */
+  /** The position of the last event that you have. Default: 0, which yields all events. */
   readonly after?: number | undefined;
   /** Ends the iteration without an error. */
   readonly signal?: AbortSignal | undefined;
@@ -48,12 +48,6 @@ export type FollowConnection =
 /** One session, one task with its sessions, or all events. */
 export type Followable = { readonly session: string } | { readonly task: string } | { readonly everything: true };
 
-export interface Followed<Event extends LogEvent = LogEvent> {
-  /** The cursor to pass as `after`: the `seq` for a session, otherwise the position in the feed. */
-  readonly id: number;
-  readonly event: Event;
-}
-
 export const FOLLOW_QUERY = objectArgument({
   session: optionalArgument(textArgument),
   task: optionalArgument(textArgument),
@@ -71,8 +65,8 @@ const FIRST_RECONNECT_MS = 100;
 const MAX_RECONNECT_MS = 5_000;
 
 export type Follow = {
-  (query: { readonly session: string } & FollowOptions): AsyncIterable<Followed<SessionEvent>>;
-  (query: Followable & FollowOptions): AsyncIterable<Followed>;
+  (query: { readonly session: string } & FollowOptions): AsyncIterable<FeedEvent<SessionEvent>>;
+  (query: Followable & FollowOptions): AsyncIterable<FeedEvent>;
 };
 
 /**
@@ -80,7 +74,7 @@ export type Follow = {
  * log does not exist, `unauthorized`, `input_invalid` if `after` is beyond the end, or `server_unreachable` after `tries`.
  */
 export function createFollow(connection: ServerConnection): Follow {
-  const follow = (query: Followable & FollowOptions): AsyncIterable<Followed> => {
+  const follow = (query: Followable & FollowOptions): AsyncIterable<FeedEvent> => {
     checkArgument(query, FOLLOW_QUERY, "the query");
     return {
       [Symbol.asyncIterator]() {
@@ -103,7 +97,7 @@ async function* followEvents(
   connection: ServerConnection,
   query: Followable & FollowOptions,
   controller: AbortController,
-): AsyncGenerator<Followed, undefined> {
+): AsyncGenerator<FeedEvent, undefined> {
   const { after = 0, signal, tries = DEFAULT_TRIES, silenceMs = DEFAULT_SILENCE_MS, onConnection, onDeleted } = query;
   const end = (): void => controller.abort();
   if (signal?.aborted === true) return undefined;
@@ -131,7 +125,7 @@ async function* followEvents(
           failures = 0;
           if (!(Number(id) > last)) continue; // already received
           last = Number(id);
-          yield { id: last, event: JSON.parse(data) as LogEvent };
+          yield { position: last, event: JSON.parse(data) as LogEvent };
         }
         failure = toUnreachableError(connection.url, new Error("it closes every connection immediately"));
       } catch (error) {

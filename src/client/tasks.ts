@@ -7,9 +7,9 @@ import {
   textArgument,
 } from "../domain/arguments.ts";
 import { RookeryError } from "../domain/errors.ts";
-import type { FeedEvent, Tasks, TaskView } from "../domain/index.ts";
+import type { Tasks, TaskView } from "../domain/index.ts";
 import type { RookeryClient } from "./client.ts";
-import { FOLLOW_QUERY, type Followed } from "./follow.ts";
+import { FOLLOW_QUERY } from "./follow.ts";
 import { errorOf, toUnreachableError } from "./problem.ts";
 import type { components } from "./schema.ts";
 
@@ -114,13 +114,9 @@ function createRemoteTasks(client: RookeryClient): Tasks {
       checkArgument(query, FOLLOW_QUERY, "the query");
       const { task, after, signal } = query;
       const target = task === undefined ? { everything: true as const } : { task };
-      return toFeedEvents(client.follow({ ...target, after, signal }));
+      return client.follow({ ...target, after, signal });
     },
   };
-}
-
-async function* toFeedEvents(events: AsyncIterable<Followed>): AsyncGenerator<FeedEvent> {
-  for await (const { id, event } of events) yield { position: id, event };
 }
 
 async function callServer<T>(url: string, send: () => Promise<FetchResult<T>>): Promise<T> {

@@ -23,7 +23,7 @@ describe("deleting a session", () => {
     await using s = await openScene([SLEEPING], { permissions: "all" });
     const turn = s.session.prompt("go");
     const followed = collect(s.rookery.follow({ session: s.session.id })).catch((error: unknown) => error);
-    for await (const event of s.rookery.follow({ session: s.session.id })) if (event.type === "tool.updated") break;
+    for await (const { event } of s.rookery.follow({ session: s.session.id })) if (event.type === "tool.updated") break;
     await s.rookery.deleteSession(s.session.id);
     expect(await turn.outcome).toEqual({ status: "cancelled" });
     expect(await followed).toMatchObject({ code: "session_not_found" });

@@ -35,7 +35,7 @@ function breakable(real: Store): { readonly store: Store; broken: RookeryError |
 const SLEEPING = call("bash", { command: "echo up; sleep 300" });
 
 async function untilToolRuns(s: Awaited<ReturnType<typeof opened>>): Promise<void> {
-  for await (const event of s.rookery.follow({ session: s.session.id })) if (event.type === "tool.updated") return;
+  for await (const { event } of s.rookery.follow({ session: s.session.id })) if (event.type === "tool.updated") return;
 }
 
 describe("closing a session from another process", () => {
@@ -191,7 +191,7 @@ describe("an open request", () => {
     const gate = { recorder, store: s.store, turnId: "trn_1", attended: true, signal: stop.signal };
     const request = { tool: "bash", title: "bash", kind: "execute" as const, readOnly: false, input: {} };
     const both = ["a", "b"].map((toolId) => decidePermission(gate, { ...request, toolId }).catch(() => "stopped"));
-    for await (const event of s.rookery.follow({ session: s.session.id })) {
+    for await (const { event } of s.rookery.follow({ session: s.session.id })) {
       if (event.type === "permission.requested" && event.toolId === "b") break;
     }
     expect(recorder.state.requests.map(({ requestId, toolId }) => [requestId, toolId])).toEqual([

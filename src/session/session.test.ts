@@ -177,7 +177,7 @@ describe("a busy session", () => {
       await s.session.answer(event.requestId, { decision: "allow" });
     }
     const lines: string[] = [];
-    for await (const event of s.rookery.follow({ session: s.session.id })) {
+    for await (const { event } of s.rookery.follow({ session: s.session.id })) {
       lines.push(...transcript([event]));
       if (event.type === "turn.ended" && lines.includes("says two")) break;
     }

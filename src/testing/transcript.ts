@@ -7,8 +7,8 @@ export function transcript(events: readonly SessionEvent[]): string[] {
 }
 
 /** Collects all events of a stream. */
-export async function collectEvents(events: AsyncIterable<SessionEvent>): Promise<SessionEvent[]> {
-  const collected: SessionEvent[] = [];
+export async function collectEvents<Event = SessionEvent>(events: AsyncIterable<Event>): Promise<Event[]> {
+  const collected: Event[] = [];
   for await (const event of events) collected.push(event);
   return collected;
 }

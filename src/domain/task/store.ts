@@ -181,7 +181,9 @@ export interface FeedPage {
 
 export type LogEvent = SessionEvent | TaskEvent;
 
-export interface FeedEvent {
+/** What `follow` yields, for a session, a task or everything. */
+export interface FeedEvent<Event extends LogEvent = LogEvent> {
+  /** The cursor to pass as `after`: the `seq` of the event if one session is followed, otherwise its place in the feed. */
   readonly position: number;
-  readonly event: LogEvent;
+  readonly event: Event;
 }

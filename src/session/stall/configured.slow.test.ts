@@ -20,7 +20,7 @@ async function prompted(script: Script, toml: string | ((home: string) => Promis
     session,
     turn,
     has: async (wanted: (event: SessionEvent) => boolean) => {
-      for await (const event of rookery.follow({ session: session.id })) if (wanted(event)) return;
+      for await (const { event } of rookery.follow({ session: session.id })) if (wanted(event)) return;
     },
     [Symbol.asyncDispose]: () => w.owned[Symbol.asyncDispose](),
   };

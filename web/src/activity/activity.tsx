@@ -39,7 +39,7 @@ export function Activity(): JSX.Element {
     }
   }
 
-  onCleanup(feed.listen((events) => add(events.flatMap(({ id, event }) => describeEvent(id, event) ?? []))));
+  onCleanup(feed.listen((events) => add(events.flatMap(({ position, event }) => describeEvent(position, event) ?? []))));
   readWhenConnected(feed, { read: () => void loadNewest(), hasFailed: () => problem() !== undefined });
 
   async function loadNewest(): Promise<void> {

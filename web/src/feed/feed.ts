@@ -1,6 +1,6 @@
 /** The feed as the screens use it: events in order, and whether the page is connected. */
 import { createSignal, type Accessor } from "solid-js";
-import type { Followed } from "../../../src/client/index.ts";
+import type { FeedEvent } from "../../../src/client/index.ts";
 import { connectClient } from "../client.ts";
 import { LogFeed } from "./log-feed.ts";
 import type { FeedMessage, FeedStatus, PageMessage } from "./messages.ts";
@@ -8,14 +8,14 @@ import type { FeedMessage, FeedStatus, PageMessage } from "./messages.ts";
 export interface Feed {
   readonly status: Accessor<FeedStatus>;
   /** Calls the listener with every group of events from now on. Returns a function that ends it. */
-  listen(listener: (events: readonly Followed[]) => void): () => void;
+  listen(listener: (events: readonly FeedEvent[]) => void): () => void;
   /** Calls the listener with the id of every session that is deleted while the page is connected. */
   listenToDeletions(listener: (sessionId: string) => void): () => void;
 }
 
 export function openFeed(key: string): Feed {
   const [status, setStatus] = createSignal<FeedStatus>({ state: "connecting", log: 0 });
-  const listeners = new Set<(events: readonly Followed[]) => void>();
+  const listeners = new Set<(events: readonly FeedEvent[]) => void>();
   const deletionListeners = new Set<(sessionId: string) => void>();
   const receive = (message: FeedMessage): void => {
     if (message.type === "status") setStatus(message.status);

@@ -2,7 +2,7 @@
  * Follows the log of the server for any number of pages. A browser opens at most six connections to one host, so the
  * pages share one stream.
  */
-import { errorOf, isRookeryError, type Followed, type RookeryClient } from "../../../src/client/index.ts";
+import { errorOf, isRookeryError, type FeedEvent, type RookeryClient } from "../../../src/client/index.ts";
 import type { FeedMessage, FeedStatus } from "./messages.ts";
 
 /** Events are sent in groups, because each message between threads has a cost of its own. */
@@ -19,7 +19,7 @@ export class LogFeed {
   readonly #pages = new Set<Send>();
   readonly #closing = new AbortController();
   #status: FeedStatus = { state: "connecting", log: 0 };
-  #group: Followed[] = [];
+  #group: FeedEvent[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(client: RookeryClient) {
@@ -85,7 +85,7 @@ export class LogFeed {
     for await (const followed of feed) this.#add(followed);
   }
 
-  #add(followed: Followed): void {
+  #add(followed: FeedEvent): void {
     this.#group.push(followed);
     if (this.#group.length >= MAX_GROUP) this.#flush();
     else this.#timer ??= setTimeout(() => this.#flush(), SEND_EVERY_MS);

@@ -1,12 +1,12 @@
 /** The messages between the pages and the worker that follows the log for all of them. */
-import type { Followed } from "../../../src/client/index.ts";
+import type { FeedEvent } from "../../../src/client/index.ts";
 
 /** A page joins with its key. It leaves when it is hidden for good. */
 export type PageMessage = { readonly type: "join"; readonly key: string } | { readonly type: "leave" };
 
 export type FeedMessage =
   | { readonly type: "status"; readonly status: FeedStatus }
-  | { readonly type: "events"; readonly events: readonly Followed[] }
+  | { readonly type: "events"; readonly events: readonly FeedEvent[] }
   | { readonly type: "deleted"; readonly sessionId: string };
 
 /**

@@ -4,7 +4,7 @@
  */
 import { createEffect, createMemo, createSignal, onCleanup, type Accessor } from "solid-js";
 import type { EventOf, SessionEvent } from "../../../src/domain/events.ts";
-import type { Followed } from "../../../src/client/index.ts";
+import type { FeedEvent } from "../../../src/client/index.ts";
 import type { Feed } from "../feed/feed.ts";
 import { visible } from "../format.ts";
 import { navigate } from "../routes.ts";
@@ -88,7 +88,7 @@ export function notifyOfRequests(feed: Feed, roster: RosterModel): void {
     }
   };
   const timers = new Set<ReturnType<typeof setTimeout>>();
-  const listen = (events: readonly Followed[]): void => {
+  const listen = (events: readonly FeedEvent[]): void => {
     for (const { event } of events) {
       if (!isRequest(event as SessionEvent)) continue;
       const timer = setTimeout(() => {
