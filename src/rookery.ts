@@ -132,12 +132,7 @@ export class Rookery implements AsyncDisposable {
    */
   follow(query: { session: string; after?: number; signal?: AbortSignal }): AsyncIterable<FeedEvent<SessionEvent>>;
   follow(query: { task: string; after?: number; signal?: AbortSignal }): AsyncIterable<FeedEvent>;
-  follow(query: {
-    session?: string;
-    task?: string;
-    after?: number;
-    signal?: AbortSignal;
-  }): AsyncIterable<FeedEvent> {
+  follow(query: { session?: string; task?: string; after?: number; signal?: AbortSignal }): AsyncIterable<FeedEvent> {
     checkFollowQuery(query);
     const { session = "", task, after = 0, signal } = query;
     if (task !== undefined) return this.#runner.pool.follow({ task, after, signal });

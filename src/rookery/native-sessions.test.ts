@@ -113,7 +113,7 @@ describe("a session of Claude Code", () => {
       code: "native_session_in_use",
       message: expect.stringContaining(id) as string,
     });
-    await scene.rookery.closeSession(id);
+    await scene.rookery.endSession(id);
     await using started = await scene.rookery.openSession({ agent: "claude" });
     await started.prompt("Hello").outcome;
     const { nativeId = "" } = started.state;

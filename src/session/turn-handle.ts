@@ -1,12 +1,21 @@
 /** The handle of a turn that a caller gets: its events, read from the log, and its outcome. */
 import type { SessionEvent, SessionStore, TurnOutcome } from "../domain/index.ts";
-import { followWithRetry } from "./store-retry.ts";
+import { readSessionPages } from "./pages.ts";
+import { followWithRetry, retryStore } from "./store-retry.ts";
+import { TurnText, requireDone } from "./turn-text.ts";
 
 /** A running or finished turn. Iterating yields its events as they are committed, from start to end. */
 export interface Turn extends AsyncIterable<SessionEvent> {
   readonly id: string;
   /** Rejects only if the log cannot be written, or the session is released while the turn is parked. */
   readonly outcome: Promise<TurnOutcome>;
+  /**
+   * Waits for the end of the turn, and resolves with the agent's final text: its messages after the last tool call,
+   * separated by an empty line; or what its program printed, if it sends no messages. Empty if there is none. Rejects
+   * with the code and message of the outcome if the turn failed, with `agent_failed` if it stalled, with `interrupted`
+   * if it was cancelled, or like `outcome`.
+   */
+  text(): Promise<string>;
 }
 
 export interface TurnHandleOptions {
@@ -23,6 +32,10 @@ export function createTurnHandle({ turnId, outcome, store, sessionId, after }: T
   const turn: Turn = {
     id: turnId,
     outcome,
+    text: async () => {
+      requireDone(await outcome);
+      return readTurnText(turn, store, sessionId, after);
+    },
     [Symbol.asyncIterator]: () => followTurn(turn, store, sessionId, after),
   };
   return turn;
@@ -36,4 +49,17 @@ async function* followTurn(turn: Turn, store: SessionStore, sessionId: string, a
     if (event.type === "turn.ended" && event.turnId === turn.id) return;
   }
   await turn.outcome; // throws the reason why the log ended
+}
+
+async function readTurnText(turn: Turn, store: SessionStore, sessionId: string, after: number): Promise<string> {
+  const read: SessionStore["read"] = (query) => retryStore(() => store.read(query));
+  const final = new TurnText();
+  for await (const page of readSessionPages({ read }, sessionId, { after })) {
+    for (const event of page) {
+      if (event.turnId !== turn.id) continue;
+      if (event.type === "turn.ended") return final.text;
+      final.add(event);
+    }
+  }
+  return final.text;
 }

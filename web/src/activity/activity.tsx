@@ -39,7 +39,9 @@ export function Activity(): JSX.Element {
     }
   }
 
-  onCleanup(feed.listen((events) => add(events.flatMap(({ position, event }) => describeEvent(position, event) ?? []))));
+  onCleanup(
+    feed.listen((events) => add(events.flatMap(({ position, event }) => describeEvent(position, event) ?? []))),
+  );
   readWhenConnected(feed, { read: () => void loadNewest(), hasFailed: () => problem() !== undefined });
 
   async function loadNewest(): Promise<void> {
