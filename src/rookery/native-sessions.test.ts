@@ -5,7 +5,7 @@ import { mkdir } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { SessionEvent, type EventOf, type EventType } from "../domain/index.ts";
 import { collect, transcript } from "../testing/index.ts";
-import { CLAUDE_ID, openNativeScene, writeDeep, type NativeScene } from "./test-native-scene.ts";
+import { CLAUDE_ID, CODEX_ID, openNativeScene, writeDeep, type NativeScene } from "./test-native-scene.ts";
 
 const CLAUDE = { backend: "claude-code", nativeId: CLAUDE_ID } as const;
 
@@ -317,3 +317,124 @@ async function makeIn(path: string, make: () => unknown): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   await make();
 }
+
+const CODEX = { backend: "codex", nativeId: CODEX_ID } as const;
+
+describe("a session of Codex", () => {
+  it("is adopted with its history", async () => {
+    await using scene = await openNativeScene();
+    await scene.keepCodexSession();
+    expect(await scene.rookery.nativeSessions()).toMatchObject([
+      { ...CODEX, cwd: scene.cwd, title: "Please say hello.", session: undefined },
+    ]);
+    const id = await scene.rookery.adoptSession(CODEX);
+    const imported = await scene.events(id);
+    expect(transcript(imported)).toEqual([
+      "opened codex",
+      "started Please say hello.",
+      "says Hello.",
+      "ended done",
+      "started Please make the file.",
+      `tool touch '${scene.cwd}/made.txt'`,
+      "tool ok",
+      expect.stringMatching(/^says Done: Chunk ID/),
+      "ended done",
+      "started Please write the file.",
+      `tool Write ${scene.cwd}/written.txt`,
+      "tool ok",
+      expect.stringMatching(/^says Done: Wall time/),
+      "ended done",
+      "opened codex",
+    ]);
+    for (const event of imported) SessionEvent.parse(event);
+    expect(eventsOf(imported, "tool.started")[0]).toMatchObject({ kind: "execute", input: { cwd: scene.cwd } });
+    expect(eventsOf(imported, "tool.ended")[1]?.diffs).toEqual([
+      { path: `${scene.cwd}/written.txt`, before: null, after: "first line\nsecond line\n" },
+    ]);
+    expect(eventsOf(imported, "usage.reported").map(({ inputTokens }) => inputTokens)).toEqual([100, 200, 200]);
+    expect(eventsOf(imported, "notice")).toEqual([]);
+    expect(await scene.store.summary(id)).toMatchObject({ nativeId: CODEX_ID, turns: 3, backend: "codex" });
+  });
+
+  it("is imported without turns that were taken back, and says which were aborted, failed or cut off", async () => {
+    await using scene = await openNativeScene();
+    const event = (type: string, more: object = {}) => ({ type: "event_msg", payload: { type, ...more } });
+    const item = (fields: object) => event("item_completed", { item: fields });
+    const said = (text: string) => item({ type: "UserMessage", id: text, content: [{ type: "text", text }] });
+    const answer = (text: string) => item({ type: "AgentMessage", id: text, content: [{ type: "Text", text }] });
+    const text = lines(
+      { type: "session_meta", payload: { id: CODEX_ID, cwd: scene.cwd } },
+      ...[event("task_started"), said("one"), answer("1"), event("task_complete")],
+      ...[event("task_started"), said("undone"), said("steered"), answer("2"), event("task_complete")],
+      event("thread_rolled_back", { num_turns: 1 }),
+      ...[event("task_started"), said("three"), said("more"), event("turn_aborted", { reason: "interrupted" })],
+      ...[event("task_started"), said("four"), event("error", { message: "no credit" }), event("task_complete")],
+      ...[event("task_started"), said("five"), item({ type: "FromTheFuture", id: "x" }), item({ type: "FileChange" })],
+      { type: "tomorrow", payload: 7 },
+    );
+    await scene.keepCodexSession(() => text);
+    const events = await scene.events(await scene.rookery.adoptSession(CODEX));
+    expect(transcript(events)).toEqual([
+      "opened codex",
+      "started one",
+      "says 1",
+      "ended done",
+      "started three",
+      expect.stringContaining("more"),
+      "ended cancelled",
+      "started four",
+      "ended failed agent_failed",
+      "started five",
+      "ended failed interrupted",
+      "notice history_incomplete",
+      "opened codex",
+    ]);
+    expect(eventsOf(events, "notice")[0]?.message).toContain("tomorrow, item FromTheFuture, item FileChange");
+  });
+
+  it("is imported from a file of a version without items", async () => {
+    await using scene = await openNativeScene();
+    const event = (type: string, more: object) => ({ type: "event_msg", payload: { type, ...more } });
+    const call = (type: string, more: object) => ({ type: "response_item", payload: { type, call_id: "c", ...more } });
+    const text = lines(
+      { type: "session_meta", payload: { id: CODEX_ID, cwd: scene.cwd, cli_version: "0.50.0" } },
+      event("user_message", { message: "list", images: [] }),
+      event("agent_reasoning", { text: "I list." }),
+      call("function_call", { name: "shell", arguments: '{"command":["bash","-lc","ls"]}' }),
+      call("function_call_output", { output: '{"output":"a.txt","metadata":{"exit_code":2}}' }),
+      event("agent_message", { message: "a.txt" }),
+      event("user_message", { message: "again" }),
+    );
+    await scene.keepCodexSession(() => text);
+    const events = await scene.events(await scene.rookery.adoptSession(CODEX));
+    expect(transcript(events)).toEqual([
+      "opened codex",
+      "started list",
+      "tool ls",
+      "tool failed",
+      "says a.txt",
+      "ended done",
+      "started again",
+      "ended failed interrupted",
+      "opened codex",
+    ]);
+    expect(eventsOf(events, "thought.delta")).toMatchObject([{ text: "I list." }]);
+  });
+
+  it("is refused without a conversation, and not listed if it is a sub-agent's or another directory's", async () => {
+    await using scene = await openNativeScene();
+    const meta = (cwd: string, source: unknown) =>
+      lines({ type: "session_meta", payload: { id: CODEX_ID, cwd, source } });
+    const prompt = lines({ type: "event_msg", payload: { type: "user_message", message: "hi" } });
+    await scene.keepCodexSession(() => meta(scene.cwd, "cli"));
+    await expect(scene.rookery.adoptSession(CODEX)).rejects.toMatchObject({ code: "native_session_unreadable" });
+    await scene.keepCodexSession(() => meta("/elsewhere", "cli") + prompt);
+    expect(await scene.rookery.nativeSessions()).toEqual([]);
+    await expect(scene.rookery.adoptSession(CODEX)).rejects.toMatchObject({ code: "cwd_missing" });
+    await scene.keepCodexSession(() => meta(scene.cwd, { subagent: "review" }) + prompt);
+    expect(await scene.rookery.nativeSessions()).toEqual([]);
+    await expect(
+      scene.rookery.adoptSession({ ...CODEX, nativeId: "01a1f040-0000-7d80-8c3d-688b2fb1eaba" }),
+    ).rejects.toMatchObject({ code: "native_session_not_found" });
+  });
+});

@@ -14,6 +14,9 @@ const CLAUDE = fileURLToPath(new URL("../backends/claude/test-claude.mjs", impor
 /** The ID of the recorded Claude Code session. */
 export const CLAUDE_ID = "3548c3f5-00de-4863-9891-c43eea7bf751";
 
+/** The ID of the recorded Codex session. */
+export const CODEX_ID = "01a1f040-b9f2-7d80-8c3d-688b2fb1eaba";
+
 /** Steps of a stand-in for Claude Code that answers one prompt. */
 export const CLAUDE_ANSWERS = [
   { wait: "user" },
@@ -50,6 +53,19 @@ export async function openNativeScene() {
     /** Writes the recorded session of Claude Code. `change` may damage it. */
     async keepClaudeSession(change: (text: string) => string | Buffer = (text) => text, id = CLAUDE_ID) {
       await writeDeep(claudeFile(id), change(await readRecordedSession("claude", cwd)));
+    },
+    /** Writes the recorded session of Codex. */
+    async keepCodexSession(change: (text: string) => string = (text) => text) {
+      const path = join(
+        home,
+        ".codex",
+        "sessions",
+        "2026",
+        "11",
+        "18",
+        `rollout-2026-11-18T20-02-16-${CODEX_ID}.jsonl`,
+      );
+      await writeDeep(path, change(await readRecordedSession("codex", cwd)));
     },
     events: async (sessionId: string): Promise<readonly SessionEvent[]> =>
       (await store.read({ sessionId, limit: 10_000 })).events,

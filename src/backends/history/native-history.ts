@@ -19,5 +19,7 @@ export async function loadNativeHistory(backend: AdoptableBackend): Promise<Nati
   switch (backend) {
     case "claude-code":
       return (await import("../claude/history.ts")).claudeHistory;
+    case "codex":
+      return (await import("../codex/history.ts")).codexHistory;
   }
 }
