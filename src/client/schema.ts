@@ -155,6 +155,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/native-sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the sessions that programs keep for a folder, and that can be adopted. */
+        get: operations["listNativeSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sessions/{id}": {
         parameters: {
             query?: never;
@@ -2087,11 +2104,17 @@ export interface components {
                 name: string;
             };
             model?: string;
-            /** @description A folder on the server's machine. */
+            /** @description A folder on the server's machine. With `adopt`, default: that of the program's session. */
             cwd?: string;
             /** @enum {string} */
             permissions?: "ask" | "read" | "all" | "none";
             title?: string;
+            /** @description Continue a session that a program keeps on the server's machine: imports its history, and the next prompt resumes it. */
+            adopt?: {
+                /** @enum {string} */
+                backend: "claude-code" | "codex";
+                nativeId: string;
+            };
         };
         Prompt: {
             input: string | ({
@@ -3676,7 +3699,16 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code provider_mismatch, provider_unknown, tool_conflict. */
+            /** @description Code native_session_not_found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code native_session_in_use, provider_mismatch, provider_unknown, tool_conflict. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3703,7 +3735,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code agent_not_ready, agent_unknown, backend_unsupported, config_invalid, cwd_missing, model_invalid, provider_unconfigured. */
+            /** @description Code agent_not_ready, agent_unknown, backend_unsupported, config_invalid, cwd_missing, model_invalid, native_session_unreadable, provider_unconfigured. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3741,6 +3773,98 @@ export interface operations {
             };
             /** @description Code store_full. */
             507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listNativeSessions: {
+        parameters: {
+            query?: {
+                /** @description A folder on the server's machine. Default: its working directory. */
+                cwd?: string;
+                /** @description Only sessions of this program. */
+                backend?: "claude-code" | "codex";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sessions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Last written first. */
+                        sessions: {
+                            /** @enum {string} */
+                            backend: "claude-code" | "codex";
+                            /** @description The program's own id of the session. */
+                            nativeId: string;
+                            cwd: string;
+                            updatedAt: string;
+                            title?: string;
+                            /** @description The session of Rookery that has it already. */
+                            session?: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description Code input_invalid. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code agent_unknown, config_invalid, cwd_missing. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code internal. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code interrupted, store_closed, store_locked, store_unavailable. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

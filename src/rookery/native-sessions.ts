@@ -1,8 +1,9 @@
 /** The sessions that programs keep themselves: lists those of a directory, and adopts them. */
+import { listKeptSessions } from "../backends/history/list.ts";
 import { loadNativeHistory } from "../backends/history/native-history.ts";
+import { realFolder } from "../config/root.ts";
 import { findAgentOfBackend, loadConfig, type Config } from "../config/index.ts";
 import {
-  ADOPTABLE_BACKENDS,
   RookeryError,
   emptyState,
   type AdoptableBackend,
@@ -42,19 +43,13 @@ export class NativeSessions {
   /** Last written first. */
   async list({ cwd = ".", backend }: NativeSessionsQuery): Promise<readonly AdoptableSession[]> {
     const { env, resolveFolder, store } = this.#context;
-    const folder = resolveFolder(cwd);
+    const given = resolveFolder(cwd);
+    const folder = await realFolder(given).catch(() => given); // programs write the real path
     const config = await loadConfig({ cwd: folder, env });
-    const lists = await Promise.all(
-      (backend === undefined ? ADOPTABLE_BACKENDS : [backend]).map(async (each) => {
-        const history = await loadNativeHistory(each);
-        return history.list(agentEnvironment(config, findAgentOfBackend(config, each), env), folder);
-      }),
-    );
+    const environmentFor = (each: AdoptableBackend) => agentEnvironment(config, findAgentOfBackend(config, each), env);
+    const kept = await listKeptSessions({ cwd: folder, backend, environmentFor });
     const known = await listNativeSessions(store);
-    return lists
-      .flat()
-      .map((native) => ({ ...native, session: known.get(nativeKey(native)) }))
-      .sort((one, other) => other.updatedAt.localeCompare(one.updatedAt));
+    return kept.map((native) => ({ ...native, session: known.get(nativeKey(native)) }));
   }
 
   /** Resolves with the ID of the new session. No process drives it yet. */

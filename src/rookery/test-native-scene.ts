@@ -32,7 +32,7 @@ export async function openNativeScene() {
   await mkdir(cwd);
   const [steps, notes] = [join(root, "steps.json"), join(root, "heard.ndjson")];
   await writeFile(steps, JSON.stringify(CLAUDE_ANSWERS));
-  const env = builtEnvironment({ home });
+  const env = builtEnvironment({ home, extra: { ANTHROPIC_API_KEY: "fake" } });
   const config = join(env["XDG_CONFIG_HOME"] ?? "", "rookery", "rookery.toml");
   await writeDeep(
     config,

@@ -47,6 +47,8 @@ async function findCandidates(
     case "waiting":
     case "requests":
       return (await import("./logged-words.ts")).loggedCandidates(io, kind, args.at(-1));
+    case "native":
+      return (await import("./native-words.ts")).nativeCandidates(io);
     case "branches":
       return (await import("./branches.ts")).branchCandidates(io);
     case "registry": {

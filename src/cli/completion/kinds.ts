@@ -11,6 +11,8 @@ export type CompletionKind =
   /** Conversations with a request that waits for an answer. */
   | "waiting"
   | "requests"
+  /** Sessions that programs keep for the current directory. */
+  | "native"
   | "servers"
   | "pipelines"
   /** Keys of `rookery.toml`. */
@@ -58,5 +60,6 @@ export function argumentKind(path: string, name: string): CompletionKind | undef
   if (name === "session" && path === "answer") return "waiting";
   if (name === "name" && path.startsWith("mcp ")) return path === "mcp add" ? undefined : "servers";
   if (name === "id" && path === "acp registry") return "registry";
+  if (name === "id" && path === "sessions adopt") return "native";
   return Object.hasOwn(ARGUMENT_KINDS, name) ? ARGUMENT_KINDS[name] : undefined;
 }

@@ -1,4 +1,5 @@
 /** The subcommands of `rookery sessions`. */
+import { ADOPTABLE_BACKENDS } from "../../domain/enums.ts";
 import { JSON_OPTION } from "../command-options.ts";
 import type { CommandSpec } from "../command.ts";
 import { SHOWN_SESSION_STATUSES } from "./shown-status.ts";
@@ -70,6 +71,20 @@ export const sessionCommands: readonly CommandSpec[] = [
     ],
     examples: ["rookery sessions fork last", "rookery sessions fork last --through 120"],
     load: async () => (await import("./fork.ts")).forkSessionCommand,
+  },
+  {
+    name: "adopt",
+    summary: "continue a session that Claude Code or Codex keeps; without an id, list those of this directory",
+    arguments: [{ name: "id", summary: "the program's own session id, or its start", optional: true }],
+    options: [
+      { flags: "--backend <backend>", summary: "only sessions of this program", choices: ADOPTABLE_BACKENDS },
+      { flags: "--agent <name>", summary: "the agent that continues it (default: the one of its program)" },
+      { flags: "--cwd <dir>", summary: "the directory to list, or to continue in (default: the session's own)" },
+      { flags: "--title <title>", summary: "the title of the session (default: the program's)" },
+      JSON_OPTION,
+    ],
+    examples: ["rookery sessions adopt", "rookery sessions adopt 3548c3f5"],
+    load: async () => (await import("./adopt.ts")).adoptSessionCommand,
   },
   {
     name: "delete",

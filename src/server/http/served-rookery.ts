@@ -9,6 +9,7 @@ export interface ServedRookery extends Pick<
   | "openSession"
   | "endSession"
   | "forkSession"
+  | "nativeSessions"
   | "deleteSession"
   | "answer"
   | "tell"

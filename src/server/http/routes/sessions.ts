@@ -1,6 +1,7 @@
 /** Session routes: list, open, prompt, cancel, close and delete. */
 import { z } from "zod";
-import { SESSION_STATUSES, type ErrorCode, type SessionSummary } from "../../../domain/index.ts";
+import { findAgentOfBackend, type Config } from "../../../config/index.ts";
+import { ADOPTABLE_BACKENDS, SESSION_STATUSES, type ErrorCode, type SessionSummary } from "../../../domain/index.ts";
 import { requireNoRunningTask, sessionNotFound } from "../../../session/index.ts";
 import type { HandlerContext } from "../handler-context.ts";
 import { MAX_PROMPT_BODY } from "../input.ts";
@@ -10,6 +11,7 @@ import { Folder, SessionId } from "../schema/common.ts";
 import {
   CloseBody,
   DeletedSchema,
+  NativeSessionsSchema,
   OpenSessionBody,
   PromptBody,
   PromptedSchema,
@@ -69,16 +71,42 @@ export const sessionRoutes: readonly HttpRoute[] = [
     tag: "sessions",
     body: OpenSessionBody,
     responses: { 201: { description: "The new session.", schema: SummarySchema } },
-    errors: [...OPEN_AGENT_ERRORS, "agent_not_ready"],
+    errors: [
+      ...OPEN_AGENT_ERRORS,
+      "agent_not_ready",
+      "native_session_not_found",
+      "native_session_in_use",
+      "native_session_unreadable",
+    ],
     completion: {
-      isEvent: ({ type }) => type === "session.opened",
+      // The last event of an adopted session. One without it is garbage that is collected later.
+      isEvent: (event) => event.type === "session.opened" && !("copying" in event && event.copying === true),
       recall: async ({ id }, { context }) => jsonResponse(await requireSummary(context, id), 201),
     },
     async handle({ context, body }) {
-      const { agent, model, cwd } = body;
-      await context.requireReady({ cwd, worktree: false, agents: () => [{ agent, model }] });
+      const { agent, model, cwd, adopt } = body;
+      const chosen = (config: Config) =>
+        agent ?? (adopt === undefined ? undefined : findAgentOfBackend(config, adopt.backend));
+      await context.requireReady({ cwd, worktree: false, agents: (config) => [{ agent: chosen(config), model }] });
       const options = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
       return jsonResponse(await requireSummary(context, await context.sessions.open(options)), 201);
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/v1/native-sessions",
+    id: "listNativeSessions",
+    summary: "List the sessions that programs keep for a folder, and that can be adopted.",
+    tag: "sessions",
+    query: {
+      cwd: Folder.meta({ description: "A folder on the server's machine. Default: its working directory." }),
+      backend: z.enum(ADOPTABLE_BACKENDS).meta({ description: "Only sessions of this program." }),
+    },
+    responses: { 200: { description: "The sessions.", schema: NativeSessionsSchema } },
+    errors: ["cwd_missing", "config_invalid", "agent_unknown"],
+    async handle({ context, query: { cwd, backend } }) {
+      const query = { ...(cwd !== undefined && { cwd }), ...(backend !== undefined && { backend }) };
+      return jsonResponse({ sessions: await context.rookery.nativeSessions(query) });
     },
   }),
   route({

@@ -1,6 +1,7 @@
 /** Schemas of the session routes. */
 import { z } from "zod";
 import {
+  ADOPTABLE_BACKENDS,
   FileDiff,
   InputPart,
   PermissionPolicy,
@@ -9,7 +10,7 @@ import {
   ToolKind,
   type SessionSummary,
 } from "../../../domain/index.ts";
-import { AgentDefinitionArgument, MAX_MESSAGES } from "../../../session/index.ts";
+import { AdoptArgument, AgentDefinitionArgument, MAX_MESSAGES } from "../../../session/index.ts";
 import { Folder, Name, UsageSchema } from "./common.ts";
 
 export const SummarySchema: z.ZodType<SessionSummary> = z.object({
@@ -52,9 +53,29 @@ export const OpenSessionBody = z.strictObject({
     "The name of an agent, or the definition of one with its `name` and the keys of a section `[agents.NAME]` of `rookery.toml`. Default: the configured default agent.",
   ),
   model: Name.optional(),
-  cwd: Folder.optional().describe("A folder on the server's machine."),
+  cwd: Folder.optional().describe(
+    "A folder on the server's machine. With `adopt`, default: that of the program's session.",
+  ),
   permissions: PermissionPolicy.optional(),
   title: z.string().max(1_000).optional(),
+  adopt: AdoptArgument.optional().describe(
+    "Continue a session that a program keeps on the server's machine: imports its history, and the next prompt resumes it.",
+  ),
+});
+
+export const NativeSessionsSchema = z.object({
+  sessions: z
+    .array(
+      z.object({
+        backend: z.enum(ADOPTABLE_BACKENDS),
+        nativeId: z.string().describe("The program's own id of the session."),
+        cwd: z.string(),
+        updatedAt: z.string(),
+        title: z.string().optional(),
+        session: z.string().optional().describe("The session of Rookery that has it already."),
+      }),
+    )
+    .describe("Last written first."),
 });
 
 export const PromptBody = z.strictObject({
