@@ -42,7 +42,7 @@ export class LiveSessions {
     const cwd = options.cwd === undefined ? undefined : resolveFolder(options.cwd);
     if (id !== undefined && cwd === undefined) await this.#refuseOtherHost(id);
     const prepare = createAgentPreparer(this.#sharedServices, options);
-    const opening = {
+    const openOptions = {
       ...leaseOptionsOf(this.#context),
       host: this.#context.sharedHost,
       attended: options.attended ?? true,
@@ -51,8 +51,8 @@ export class LiveSessions {
     const changes = toNamedChanges({ agent, model, permissions, budget, taskBudget });
     const session =
       id === undefined
-        ? await createSession(opening, { ...changes, title, task, child, cwd: cwd ?? resolveFolder(".") }, prepare)
-        : await reopenSession(opening, id, { ...changes, cwd }, prepare);
+        ? await createSession(openOptions, { ...changes, title, task, child, cwd: cwd ?? resolveFolder(".") }, prepare)
+        : await reopenSession(openOptions, id, { ...changes, cwd }, prepare);
     this.#sessions.add(session);
     if (this.#closed) {
       await session[Symbol.asyncDispose]();

@@ -144,7 +144,8 @@ export class ClaudeRecordHandler {
       this.#launched.add(id);
       return this.#recorder.updateTool(id, { text: "Running in the background." });
     }
-    if (result["is_error"] === true) return this.#recorder.endTool(id, { outcome: toFailedOutcome(id, record), text });
+    if (result["is_error"] === true)
+      return this.#recorder.endTool(id, { outcome: toFailedToolOutcome(id, record), text });
     this.#recorder.endTool(id, {
       outcome: "ok",
       text,
@@ -164,7 +165,7 @@ function isFromSubagent(record: JsonRecord): boolean {
   return typeof record["parent_tool_use_id"] === "string";
 }
 
-function toFailedOutcome(id: string, record: JsonRecord): ToolOutcome {
+function toFailedToolOutcome(id: string, record: JsonRecord): ToolOutcome {
   const meta = recordsAt(record, "tool_result_meta").find((entry) => textAt(entry, "id") === id);
   switch (textAt(meta, "non_execution_kind")) {
     case "user-rejected": // by an interrupt; Rookery's own refusals are recorded earlier

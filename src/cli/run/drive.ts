@@ -36,7 +36,7 @@ export interface DriveOptions {
 export async function driveSession(options: DriveOptions): Promise<ExitCode> {
   const { io, session, store, prompt, after } = options;
   using interrupts = watchInterrupts(io, () => screen.makeRoom());
-  const repeatsDecisions = options.atTerminal && canAskWithKeys(io); // the question goes away with its answer
+  const repeatsDecisions = options.atTerminal && canAskWithKeys(io); // a question with keys is erased when it is answered
   using screen = openScreen(io, { json: options.json, folder: session.state.cwd, repeatsDecisions });
   const openRequests = await pendingSessionRequests(store, session.state);
   if (session.resumed !== undefined) await replayEarlierEvents(screen, options);
