@@ -10,13 +10,13 @@ import { systemClock } from "../stdx/clock.ts";
 import type { CommandCall } from "./command.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import { print, printJson, printNotice } from "./io.ts";
-import { openLog } from "./log.ts";
+import { openRookeryAnywhere } from "./open-anywhere.ts";
 import { isSet } from "./options.ts";
 import { resumeSessionCommand } from "./sessions/resume-command.ts";
 import { findSessionOrTask } from "./sessions/find-session-or-task.ts";
 
 export async function tellCommand({ io, args: [named = "", input = ""], options }: CommandCall): Promise<ExitCode> {
-  await using rookery = await openLog(io);
+  await using rookery = await openRookeryAnywhere(io);
   const found = await findSessionOrTask(rookery, named, io);
   const id = "session" in found ? found.session.id : await currentSession(rookery, found.task);
   const deliver = isSet(options, "followUp") ? "follow_up" : "steer";

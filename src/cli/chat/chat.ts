@@ -49,8 +49,11 @@ function readChatArguments([first, second]: CommandCall["args"]): { named?: stri
 
 /** Rejects before anything is drawn, so that a wrong name does not start another conversation. */
 async function requireSession(io: Io, named: string): Promise<void> {
-  const [{ findSession }, { openLog }] = await Promise.all([import("../sessions/find.ts"), import("../log.ts")]);
-  await using rookery = await openLog(io);
+  const [{ findSession }, { openRookeryAnywhere }] = await Promise.all([
+    import("../sessions/find.ts"),
+    import("../open-anywhere.ts"),
+  ]);
+  await using rookery = await openRookeryAnywhere(io);
   await findSession(rookery.store, named, io);
 }
 

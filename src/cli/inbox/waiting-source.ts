@@ -1,4 +1,4 @@
-/** Where requests that wait for an answer are read and answered: the log of this machine, or a named server. */
+/** Reads and answers the requests that wait for a person, in the log of this machine or through a named server. */
 import { createClient } from "../../client/index.ts";
 import { RookeryError } from "../../domain/errors.ts";
 import { shortId } from "../../domain/ids.ts";
@@ -9,7 +9,7 @@ import { listWaitingRequests, type WaitingRequest } from "../../session/waiting-
 import { systemClock } from "../../stdx/clock.ts";
 import type { OptionValues } from "../command.ts";
 import type { Io } from "../io.ts";
-import { openLog } from "../log.ts";
+import { openRookeryAnywhere } from "../open-anywhere.ts";
 import { textOption } from "../options.ts";
 import { shortenPaths } from "../relative-paths.ts";
 import { toSingleLine } from "../sanitize.ts";
@@ -44,7 +44,7 @@ export async function openWaitingSource(io: Io, options: OptionValues): Promise<
 }
 
 async function openLocalSource(io: Io): Promise<WaitingSource> {
-  const rookery = await openLog(io);
+  const rookery = await openRookeryAnywhere(io);
   const { store } = rookery;
   return {
     list: () => listWaitingRequests(store),

@@ -12,7 +12,7 @@ import { parseAddedFolders } from "../add-dir.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode, usageError } from "../exit.ts";
 import { hasColor, type Io, isPersonPresent, printText } from "../io.ts";
-import { openLog } from "../log.ts";
+import { openRookeryAnywhere } from "../open-anywhere.ts";
 import { ansiPaint, plainPaint } from "../paint.ts";
 import { choiceOption, isSet, textOption } from "../options.ts";
 import { findSession } from "../sessions/find.ts";
@@ -35,7 +35,7 @@ export async function runPromptCommand({ io, args, options }: CommandCall): Prom
   const atTerminal = isPersonPresent(io);
 
   await using rookery =
-    sessionName === undefined ? await Rookery.open({ env: io.env, cwd: io.cwd() }) : await openLog(io);
+    sessionName === undefined ? await Rookery.open({ env: io.env, cwd: io.cwd() }) : await openRookeryAnywhere(io);
   const stored = sessionName === undefined ? undefined : await findSession(rookery.store, sessionName, io);
   const attended =
     atTerminal || permissions === "ask" || (stored !== undefined && (await hasOpenRequests(rookery.store, stored.id)));

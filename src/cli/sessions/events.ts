@@ -5,7 +5,7 @@ import { loadState } from "../../session/open.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { print, printJson } from "../io.ts";
-import { openLog } from "../log.ts";
+import { openRookeryAnywhere } from "../open-anywhere.ts";
 import { countOption, isSet } from "../options.ts";
 import { findSession } from "./find.ts";
 import { formatEventLine } from "./event-line.ts";
@@ -17,7 +17,7 @@ export async function sessionEventsCommand({ io, args: [named = ""], options }: 
   const show = isSet(options, "json")
     ? (event: SessionEvent) => printJson(io, event)
     : (event: SessionEvent) => print(io, `${formatEventLine(event)}\n`);
-  await using rookery = await openLog(io);
+  await using rookery = await openRookeryAnywhere(io);
   const { id: sessionId } = await findSession(rookery.store, named, io);
   const events = isSet(options, "follow")
     ? rookery.store.follow({ sessionId, after })

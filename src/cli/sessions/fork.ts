@@ -3,12 +3,12 @@ import { shortId } from "../../domain/ids.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { printJson, printText } from "../io.ts";
-import { openLog } from "../log.ts";
+import { openRookeryAnywhere } from "../open-anywhere.ts";
 import { countOption, isSet } from "../options.ts";
 import { findSession } from "./find.ts";
 
 export async function forkSessionCommand({ io, args: [named = ""], options }: CommandCall): Promise<ExitCode> {
-  await using rookery = await openLog(io);
+  await using rookery = await openRookeryAnywhere(io);
   const { id } = await findSession(rookery.store, named, io);
   const through = countOption(options, "through", 0);
   const forked = await rookery.forkSession(id, through === undefined ? {} : { through });

@@ -11,7 +11,7 @@ import { displayWidth, simplifyEmoji, truncateAtWord, truncateToWidth } from "..
 import { EXIT, type ExitCode } from "../exit.ts";
 import { formatAge, formatColumns, formatLocalTime } from "../format.ts";
 import { hasColor, print, printJson, printText, terminalWidth } from "../io.ts";
-import { openLog } from "../log.ts";
+import { openRookeryAnywhere } from "../open-anywhere.ts";
 import { ansiPaint, type Color, type Paint, plainPaint } from "../paint.ts";
 import { choiceOption, countOption, isSet, textOption } from "../options.ts";
 import { toSingleLine } from "../sanitize.ts";
@@ -33,7 +33,7 @@ export async function listSessionsCommand({ io, options }: CommandCall): Promise
     cwd: folder === undefined ? undefined : await resolveIfExists(resolve(io.cwd(), folder)),
   };
   const status = choiceOption(options, "status", SHOWN_SESSION_STATUSES);
-  await using rookery = await openLog(io);
+  await using rookery = await openRookeryAnywhere(io);
   const sessions = await findSessions(rookery.store, query, { status, limit });
   if (isSet(options, "json")) {
     for (const { interrupted: _, ...session } of sessions) await printJson(io, session);

@@ -3,7 +3,7 @@ import type { SearchCursor } from "../../session/search.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { hasColor, print, printJson, printText, terminalWidth } from "../io.ts";
-import { openLog } from "../log.ts";
+import { openRookeryAnywhere } from "../open-anywhere.ts";
 import { countOption, isSet } from "../options.ts";
 import { watchInterrupts } from "../run/interrupts.ts";
 import { ansiPaint, plainPaint } from "../paint.ts";
@@ -14,7 +14,7 @@ const DEFAULT_LIMIT = 20;
 export async function searchCommand({ io, args, options }: CommandCall): Promise<ExitCode> {
   const limit = countOption(options, "limit", 1) ?? DEFAULT_LIMIT;
   const json = isSet(options, "json");
-  await using rookery = await openLog(io);
+  await using rookery = await openRookeryAnywhere(io);
   using interrupts = watchInterrupts(io);
   const text = args.join(" ");
   const style = { width: terminalWidth(io.stdout), paint: hasColor(io) ? ansiPaint : plainPaint };

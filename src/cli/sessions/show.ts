@@ -11,7 +11,7 @@ import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { formatColumns, formatLocalTime } from "../format.ts";
 import { withCommandPrefix, print, printJson, terminalWidth } from "../io.ts";
-import { openLog } from "../log.ts";
+import { openRookeryAnywhere } from "../open-anywhere.ts";
 import { countOption, isSet } from "../options.ts";
 import { toSingleLine } from "../sanitize.ts";
 import { pendingSessionRequests } from "../run/pending-request.ts";
@@ -27,7 +27,7 @@ export async function showSessionCommand(call: CommandCall): Promise<ExitCode> {
   const { io, args: [named = ""], options } = call; // prettier-ignore
   if (isSet(options, "events")) return (await import("./events.ts")).sessionEventsCommand(call);
   const turns = countOption(options, "last", 1) ?? DEFAULT_TURNS;
-  await using rookery = await openLog(io);
+  await using rookery = await openRookeryAnywhere(io);
   const { store } = rookery;
   const summary = await findSession(store, named, io);
   const { id } = summary;

@@ -4,7 +4,7 @@ import { isDriven } from "../../session/lease.ts";
 import { systemClock } from "../../stdx/clock.ts";
 import type { Io } from "../io.ts";
 import { printNotice } from "../io.ts";
-import { openLog } from "../log.ts";
+import { openRookeryAnywhere } from "../open-anywhere.ts";
 import { readLastMessage } from "../transcript/last-turns.ts";
 import { formatError } from "../exit.ts";
 import type { TaskService } from "./service.ts";
@@ -12,7 +12,7 @@ import type { TaskService } from "./service.ts";
 const PAGE = 1_000;
 
 export async function openLocalTasks(io: Io): Promise<TaskService> {
-  const rookery = await openLog(io);
+  const rookery = await openRookeryAnywhere(io);
   const { store, tasks } = rookery;
   return {
     tasks,

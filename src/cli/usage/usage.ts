@@ -5,7 +5,7 @@ import { systemClock } from "../../stdx/clock.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { hasColor, print, printJson, printText, terminalWidth } from "../io.ts";
-import { openLog } from "../log.ts";
+import { openRookeryAnywhere } from "../open-anywhere.ts";
 import { isSet, textOption } from "../options.ts";
 import { ansiPaint, plainPaint } from "../paint.ts";
 import { groupByAgent } from "./by-agent.ts";
@@ -15,7 +15,7 @@ import { formatUsageNotes, formatUsageTable } from "./table.ts";
 export async function usageCommand({ io, options }: CommandCall): Promise<ExitCode> {
   const said = textOption(options, "since");
   const since = said === undefined ? undefined : parseSince(said, systemClock.now());
-  await using rookery = await openLog(io);
+  await using rookery = await openRookeryAnywhere(io);
   const agent = textOption(options, "agent");
   const sums = groupByAgent(await sumUsage(rookery.store, { by: ["agent", "model"], agent, since }));
   if (isSet(options, "json")) {

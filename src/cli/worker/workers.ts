@@ -5,12 +5,12 @@ import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { formatAge, formatColumns } from "../format.ts";
 import { print, printJson, printText, terminalWidth } from "../io.ts";
-import { openLog } from "../log.ts";
+import { openRookeryAnywhere } from "../open-anywhere.ts";
 import { isSet } from "../options.ts";
 import { toSingleLine } from "../sanitize.ts";
 
 export async function listWorkersCommand({ io, options }: CommandCall): Promise<ExitCode> {
-  await using rookery = await openLog(io);
+  await using rookery = await openRookeryAnywhere(io);
   const workers = await rookery.workers();
   if (isSet(options, "json")) {
     for (const worker of workers) await printJson(io, worker);
@@ -27,7 +27,7 @@ export async function listWorkersCommand({ io, options }: CommandCall): Promise<
 /** The command that asks workers to drain or to stop. */
 export function askWorkersCommand(request: WorkerRequest) {
   return async ({ io, args: [target = ""], options }: CommandCall): Promise<ExitCode> => {
-    await using rookery = await openLog(io);
+    await using rookery = await openRookeryAnywhere(io);
     const workers = await rookery.askWorkers(target, request);
     if (isSet(options, "json")) {
       for (const worker of workers) await printJson(io, worker);

@@ -4,6 +4,6 @@ import { Rookery } from "../rookery.ts";
 import type { Io } from "./io.ts";
 
 /** The current directory does not matter, and may have been deleted. */
-export function openLog({ env }: Io): Promise<Rookery> {
+export function openRookeryAnywhere({ env }: Io): Promise<Rookery> {
   return Rookery.open({ env, cwd: parse(process.execPath).root });
 }
