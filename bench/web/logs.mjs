@@ -8,7 +8,7 @@ export const LONG_MESSAGE = 1_600_000;
 
 const EVENTS_PER_TURN = 100;
 const DELTAS = 80;
-/** Of the conversation that opencode's page can show too. */
+/** Turns of the conversation that opencode's page can show too. */
 export const PEER_TURNS = 1_000;
 export const PEER_SESSION = "ses_web_bench_peer";
 const PARAGRAPH = `The queue loses its last item, because \`drain()\` reads it **before** it takes the lock. I changed that:

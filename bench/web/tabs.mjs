@@ -1,4 +1,4 @@
-// What open tabs cost the server: its memory, and its database reads while events arrive.
+// Measures what open tabs cost the server: its memory, and its database reads while events arrive.
 import { setTimeout as sleep } from "node:timers/promises";
 import { LIVE_SESSION, startStream } from "./logs.mjs";
 import { atMost } from "./rows.mjs";

@@ -1,6 +1,6 @@
 /**
- * What is known about backends before one is used. The backends themselves, adapters that drive each kind of agent,
- * are imported when an agent is opened: see `opening/backend.ts`.
+ * Facts about backends that are needed before one is used. The backends themselves, adapters that drive each kind of
+ * agent, are imported when an agent is opened: see `opening/backend.ts`.
  */
 export type { AgentResources } from "./equipment.ts";
 export { keyVariables } from "./model-keys.ts";

@@ -21,7 +21,7 @@ const TITLES = [
   "日本 cjk",
 ];
 
-/** As terminals that measure each code point by itself, such as those of GNOME and VS Code. */
+/** The width in terminals that measure each code point separately, such as those of GNOME and VS Code. */
 function codePointWidth(code: number): 0 | 1 | 2 {
   const character = String.fromCodePoint(code);
   if (/[\p{M}\p{Cf}]/u.test(character)) return 0;

@@ -18,7 +18,7 @@ import { errorOf, toUnreachableError } from "./problem.ts";
 
 export interface ServerConnection {
   readonly url: string;
-  /** Of every request: the credentials. */
+  /** Headers of every request, with the credentials. */
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch: typeof globalThis.fetch;
 }
@@ -70,8 +70,9 @@ export type Follow = {
 };
 
 /**
- * Creates the `follow` function of a client. It throws `input_invalid` for a bad query. The iteration rejects with `session_not_found` or `task_not_found` if the
- * log does not exist, `unauthorized`, `input_invalid` if `after` is beyond the end, or `server_unreachable` after `tries`.
+ * Creates the `follow` function of a client. It throws `input_invalid` for a bad query. The iteration rejects with
+ * `session_not_found` or `task_not_found` if the log does not exist, `unauthorized`, `input_invalid` if `after` is
+ * beyond the end, or `server_unreachable` after `tries`.
  */
 export function createFollow(connection: ServerConnection): Follow {
   const follow = (query: Followable & FollowOptions): AsyncIterable<FeedEvent> => {

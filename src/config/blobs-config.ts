@@ -15,7 +15,10 @@ export interface BlobsConfig {
   readonly region?: string | undefined;
   /** Blobs with more bytes are stored at the URL. */
   readonly over: number;
-  /** Reads a file each time, so that its keys can be rotated. Undefined if there are none. Rejects with `config_invalid`. */
+  /**
+   * Reads a file each time, so that its keys can be rotated. Undefined if there are none. Rejects with
+   * `config_invalid`.
+   */
   readonly readCredentials: () => Promise<BlobCredentials | undefined>;
   /** Names of the variables that hold the credentials. No child may get them. */
   readonly credentialVariables: readonly string[];
@@ -42,7 +45,7 @@ const AWS_VARIABLES = {
 type CredentialVariables = Readonly<Record<keyof BlobCredentials, string>>;
 
 /**
- * `ROOKERY_BLOBS_URL` and `ROOKERY_BLOBS_OVER` win over `[blobs]` of the user's file. A repository cannot choose the
+ * `ROOKERY_BLOBS_URL` and `ROOKERY_BLOBS_OVER` override `[blobs]` of the user's file. A repository cannot choose the
  * storage. The keys come from the first of these that is set: variables that start with ROOKERY_BLOBS, the file,
  * variables that start with AWS. Undefined if blobs stay in the store. Rejects with `config_invalid`.
  */

@@ -38,7 +38,8 @@ export async function completeDefinition(definition: AgentDefinition, cwd: strin
 
 /**
  * Returns the configuration of an agent from its complete definition. Nothing is merged into it: neither a section of
- * the same name nor a built-in agent. Throws `config_invalid`, also if it names an MCP server that is not declared.
+ * the same name nor a built-in agent. Throws `config_invalid`, for example if it names an MCP server that is not
+ * declared.
  */
 export function configureDefinition(definition: AgentDefinition, { mcp: declared }: Pick<Config, "mcp">): AgentConfig {
   const { name, prompts = [], mcp, folders = [], ...table } = definition;

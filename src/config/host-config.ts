@@ -52,7 +52,7 @@ const DEFAULT_TTL_S = 30;
 /** A lease is renewed this many times before it expires, unless `renew` is set. */
 const RENEWALS = 3;
 
-/** `ROOKERY_HOST_ID` wins over `[host] id`. Rejects with `config_invalid`. */
+/** `ROOKERY_HOST_ID` overrides `[host] id`. Rejects with `config_invalid`. */
 export async function readMachineConfig(env: EnvironmentVariables): Promise<MachineConfig> {
   const file = userConfigFile(env);
   const { host, worker, lease } = await readTables(file);
@@ -77,7 +77,7 @@ export async function readMachineConfig(env: EnvironmentVariables): Promise<Mach
   };
 }
 
-/** Parses the file only if it may have one of the tables, because parsing takes a part of the startup time. */
+/** Parses the file only if it may have one of the tables, because parsing slows the start of every command. */
 async function readTables(file: string): Promise<Pick<ConfigTable, "host" | "worker" | "lease">> {
   const read = await readTextFile(file);
   return /\b(?:host|worker|lease)\b/.test(read?.text ?? "") ? parseConfigFile(read?.text ?? "", file) : {};

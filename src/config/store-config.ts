@@ -1,4 +1,7 @@
-/** Where the log is: in PostgreSQL if the user's file or the environment names a database, otherwise in the home. */
+/**
+ * Decides where the log is: in PostgreSQL if the user's file or the environment names a database, otherwise in the
+ * home.
+ */
 import { dirname, resolve } from "node:path";
 import { RookeryError } from "../domain/errors.ts";
 import type { EnvironmentVariables } from "../stdx/environment.ts";
@@ -18,7 +21,7 @@ export interface StoreConfig {
 }
 
 /**
- * `ROOKERY_STORE_URL` wins over `[store]` of the user's file. A repository cannot choose the store. Undefined for the
+ * `ROOKERY_STORE_URL` overrides `[store]` of the user's file. A repository cannot choose the store. Undefined for the
  * file in the home. Rejects with `config_invalid`.
  */
 export async function readStoreConfig(env: EnvironmentVariables): Promise<StoreConfig | undefined> {

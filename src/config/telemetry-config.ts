@@ -1,4 +1,7 @@
-/** Whether and where a process exports traces and metrics: the environment variables of OpenTelemetry, or `[telemetry]`. */
+/**
+ * Decides whether and where a process exports traces and metrics: the environment variables of OpenTelemetry, or
+ * `[telemetry]`.
+ */
 import type { EnvironmentVariables } from "../stdx/environment.ts";
 import { readTextFile } from "./files.ts";
 import { userConfigFile } from "./home.ts";
@@ -29,7 +32,7 @@ export interface TelemetryConfig {
 }
 
 /**
- * The environment wins over `[telemetry]` of the user's file. A repository cannot choose where traces go. Undefined if
+ * The environment overrides `[telemetry]` of the user's file. A repository cannot choose where traces go. Undefined if
  * nothing is exported; in that case it parses no file. Rejects with `config_invalid`.
  */
 export async function readTelemetryConfig(env: EnvironmentVariables): Promise<TelemetryConfig | undefined> {
@@ -168,7 +171,9 @@ class VariableReader {
     return fallback;
   }
 
-  /** `name=value,name=value`, with percent-encoded values. The message does not repeat them, because headers are secret. */
+  /**
+   * `name=value,name=value`, with percent-encoded values. The message does not repeat them, because headers are secret.
+   */
   pairs(name: string): Record<string, string> {
     const pairs = (this.text(name) ?? "").split(",").filter((pair) => pair.trim() !== "");
     return Object.fromEntries(

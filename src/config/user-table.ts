@@ -6,8 +6,8 @@ import { parseConfigFile } from "./repository-files.ts";
 import type { ConfigTable } from "./schema.ts";
 
 /**
- * Reads one table of the user's file. Parses the file only if it may have the table, because parsing takes a part of the
- * startup time. Rejects with `config_invalid`.
+ * Reads one table of the user's file. Parses the file only if it may have the table, because parsing slows the start of
+ * every command. Rejects with `config_invalid`.
  */
 export async function readUserTable<Name extends keyof ConfigTable>(
   env: EnvironmentVariables,

@@ -1,4 +1,4 @@
-/** Creates IDs that sort by creation time, also within one millisecond. */
+/** Creates IDs that sort by creation time, even within one millisecond. */
 import { randomBytes } from "node:crypto";
 
 export type IdPrefix = "ses" | "trn" | "msg" | "tool" | "inp" | "app" | "mrg" | "wrk";

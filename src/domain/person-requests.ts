@@ -1,4 +1,4 @@
-/** What an agent asks a person: permissions and questions, and the answers to them. */
+/** Requests of an agent to a person (permissions and questions), and the answers. */
 import type { FileDiff, ToolKind } from "./events.ts";
 
 export interface AskOptions {

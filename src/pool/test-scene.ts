@@ -8,7 +8,7 @@ import { Rookery } from "../rookery.ts";
 import { DisposeStack } from "../stdx/index.ts";
 import { builtEnvironment, temporaryFolder, temporaryRepository } from "../testing/index.ts";
 
-/** Runs the lines of the prompt that start with `run:` and ignores the rest, also in a resume prompt. */
+/** Runs the lines of the prompt that start with `run:` and ignores the rest. This includes resume prompts. */
 const AGENT = `printf '%s\\n' "$1" | sed -n 's/^run: //p' > "$TMPDIR/script.$$"; sh "$TMPDIR/script.$$"`;
 
 export interface SceneOptions {

@@ -3,7 +3,7 @@ import { RookeryError, type BlobPart } from "../domain/index.ts";
 import type { ProviderKind } from "../domain/provider.ts";
 import type { Message, CompletionRequest } from "./model.ts";
 
-/** What a provider accepts. */
+/** The images that a provider accepts. */
 export interface ImageLimits {
   readonly mediaTypes: readonly string[];
   /** Maximum size of one image. */

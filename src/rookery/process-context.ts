@@ -1,4 +1,7 @@
-/** What one process needs to work with a home: the store, the owner of its leases and children, and its environment. */
+/**
+ * The context of one process that works with a home: the store, the owner of its leases and children, and its
+ * environment.
+ */
 import { join, resolve } from "node:path";
 import { homeFolder, readMachineConfig, withoutOwnCredentials, type MachineConfig } from "../config/index.ts";
 import { withoutRookerySecrets } from "../domain/child-environment.ts";

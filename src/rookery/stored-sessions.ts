@@ -1,4 +1,7 @@
-/** What any process can do with a session in the log without driving it. Every method checks its arguments first. */
+/**
+ * Operations on sessions in the log that any process can do without driving them. Every method checks its arguments
+ * first.
+ */
 import type { InputPart } from "../domain/index.ts";
 import { requireFolder } from "../opening/index.ts";
 import {

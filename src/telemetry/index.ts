@@ -1,4 +1,4 @@
-/** What a process measures: metrics for Prometheus, and traces and metrics for OpenTelemetry. */
+/** Measures a process: metrics for Prometheus, and traces and metrics for OpenTelemetry. */
 export { ClusterMetrics } from "./cluster-metrics.ts";
 export { serveMetrics, type MetricsListener, type MetricsListenerOptions } from "./listener.ts";
 export { DURATION_BOUNDS, Meter, type Counter, type Histogram, type MetricFamily } from "./meter.ts";

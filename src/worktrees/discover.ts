@@ -36,7 +36,10 @@ export async function discoverRepository(cwd: string): Promise<FoundRepository> 
   return { checkout, gitDir, ...(outer !== undefined && !isMadeByOuter && { enclosing: within }) };
 }
 
-/** Rejects with `repository_bare` if the git folder consists of files of a checkout, whose author wrote its settings. */
+/**
+ * Rejects with `repository_bare` if the git folder is made of files of a checkout, because their author chose its
+ * settings.
+ */
 export async function rejectEmbedded(gitDir: string, cwd: string): Promise<void> {
   if (gitDir.split(sep).includes(".git")) return; // git never checks out a file with this name
   const around = await findCheckoutAbove(dirname(gitDir), cwd, "any").catch(() => undefined);

@@ -58,7 +58,7 @@ async function expectNoWork({ repository }: Scene, worktree: Worktree): Promise<
   });
 }
 
-/** What a setup may leave, by what it is. */
+/** Commands of a setup, by the kind of file that they leave. */
 const LEFTOVERS: Readonly<Record<string, string>> = {
   "an untracked file": "echo made > made.txt",
   "a file in an untracked folder": "mkdir -p gen/deep && echo made > gen/deep/made.txt",

@@ -54,7 +54,7 @@ async function untilAnotherWorks({ readLedger }: ClusterScene, first: WorkerHost
   }, WAIT);
 }
 
-/** One writer per log, also after a takeover, each event once, a dense feed, every turn ended once, and one merge. */
+/** One writer per log, even after a takeover, each event once, a dense feed, every turn ended once, and one merge. */
 async function expectOneStory(cluster: ClusterScene): Promise<void> {
   const { store } = cluster;
   const events = await readTask(cluster);

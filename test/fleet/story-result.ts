@@ -1,4 +1,4 @@
-/** What the story of `examples/fleet` leaves behind, however often the server was killed. */
+/** The result of the story of `examples/fleet`, which is the same however often the server is killed. */
 export interface StoryResult {
   /** The first-parent history of `main`, newest first: number of parents and subject. */
   readonly history: readonly string[];
@@ -8,7 +8,10 @@ export interface StoryResult {
   readonly tree: Readonly<Record<string, string>>;
   /** Each piece of work, as often as it was done. */
   readonly ledger: readonly string[];
-  /** By task: the agents of the turns that ended with `done`. Interrupted turns end with another status and are continued. */
+  /**
+   * By task: the agents of the turns that ended with `done`. Interrupted turns end with another status and are
+   * continued.
+   */
   readonly done: Readonly<Record<string, readonly string[]>>;
   /** Tasks that were resumed once. */
   readonly resumed: readonly string[];

@@ -1,5 +1,5 @@
 // own process: starts a browser
-/** What fits where: the board at every width, and headers that leave the room of a phone to the content. */
+/** Tests the layout: the board at every width, and headers that leave the room of a phone to the content. */
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId, type EventDraft } from "../../src/domain/index.ts";

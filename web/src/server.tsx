@@ -1,4 +1,4 @@
-/** What every screen needs of the server, as a context. */
+/** The context through which every screen reaches the server. */
 import { createContext, useContext } from "solid-js";
 import type { RookeryClient } from "../../src/client/index.ts";
 import type { Feed } from "./feed/feed.ts";

@@ -29,7 +29,7 @@ export interface ClientSessionParts {
   readonly options: SessionOptions;
   /** Shared by all sessions of the connection. Default: a new one. */
   readonly backpressure?: Backpressure | undefined;
-  /** Of the connection. Separates messages that arrived before a prompt from those of its turn. */
+  /** The arrivals of the connection. Separates messages that arrived before a prompt from those of its turn. */
   readonly arrivals?: ArrivalLog | undefined;
   /** Whether the agent supports `session/close`. Default: true. */
   readonly closes?: boolean | undefined;

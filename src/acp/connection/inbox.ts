@@ -26,7 +26,7 @@ export class Inbox<Entry extends { readonly size: number }> {
     this.#changed = changed;
   }
 
-  /** What waits, in characters. */
+  /** The size of the waiting messages, in characters. */
   get size(): number {
     return this.#size;
   }

@@ -20,7 +20,7 @@ export class Outbox {
     this.#transport = transport;
   }
 
-  /** What is queued here, in characters, without what the transport has accepted. */
+  /** The size of the queued messages, in characters, without what the transport has accepted. */
   get size(): number {
     return this.#size;
   }

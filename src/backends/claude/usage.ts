@@ -5,7 +5,7 @@ import { asRecord, numberAt, recordAt } from "./record-fields.ts";
 
 type Usage = Parameters<TurnRecorder["usage"]>[0];
 
-/** Cost of the whole session, also after `--resume` and `--fork-session` (2.1.325). */
+/** Cost of the whole session, even after `--resume` and `--fork-session` (2.1.325). */
 export interface SessionCost {
   readonly costUsd: number;
 }

@@ -1,4 +1,4 @@
-/** What the commands of a chat can use. */
+/** The parts of a chat that its commands can use. */
 import type { SessionSummary } from "../../domain/summary.ts";
 import type { Deliver } from "../../session/method-types.ts";
 import type { ExitCode } from "../exit.ts";

@@ -47,7 +47,7 @@ it("waits for the SIGINT that ended the pager, even if it arrives late", async (
   }
 });
 
-/** In the same turn of the event loop, as Node reports two signals that arrive together. */
+/** Emits the signal in the same turn of the event loop, as Node does if two signals arrive together. */
 async function interruptAfterMicrotasks(): Promise<void> {
   for (let microtasks = 0; microtasks < 100; microtasks += 1) await Promise.resolve();
   process.emit("SIGINT");

@@ -1,4 +1,4 @@
-/** What a person types to answer a request, and what it means. */
+/** Parses what a person types to answer a request, and suggests answers. */
 import type { WaitingRequest } from "../../session/waiting-requests.ts";
 import type { Answer } from "../../session/method-types.ts";
 import type { OptionValues } from "../command.ts";

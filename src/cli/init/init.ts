@@ -40,7 +40,7 @@ export interface InitialConfig {
   readonly copies: readonly string[];
 }
 
-/** What is only a suggestion is a comment, so that the file changes nothing that was not found. */
+/** Suggestions are comments, so that the file sets only what was found. */
 export function formatInitialConfig({ ready, project, copies }: InitialConfig): string {
   const [first, ...others] = ready;
   const setting = (key: string, value: string | undefined, example: string): string =>

@@ -57,7 +57,7 @@ export function takeDecisionKey(choice: ChoiceTimer, data: string, handlers: Dec
   return true;
 }
 
-/** True for characters, also several that arrive together. */
+/** True for characters, even if several arrive together. */
 export function isTyped(data: string): boolean {
   return /^[^\p{Cc}]+$/u.test(data);
 }

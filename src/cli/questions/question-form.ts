@@ -26,7 +26,7 @@ export type FormPage =
   | { readonly type: "json" }
   /** Nothing to fill in: a confirmation, or a page to open. */
   | { readonly type: "confirm" }
-  /** All values once more, before they are sent. */
+  /** Shows all values again before they are sent. */
   | { readonly type: "review" };
 
 export interface QuestionForm {

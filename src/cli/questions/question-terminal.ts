@@ -8,7 +8,7 @@ export interface QuestionTerminal {
   readonly onOpen?: ((printAbove: PrintAbove | undefined) => void) | undefined;
 }
 
-/** Takes text as it would be written to stdout, also parts of lines. */
+/** Takes text as it would be written to stdout, including parts of lines. */
 export type PrintAbove = (text: string) => void;
 
 /** True if single keys can be read and lines can be redrawn. The chat has the same condition. */

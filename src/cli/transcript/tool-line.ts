@@ -26,7 +26,7 @@ export interface EndedTool {
   /** Undefined if its start is not known. */
   readonly tool: StartedTool | undefined;
   readonly event: SessionEvent & EventOf<"tool.ended">;
-  /** What the person said who denied it. */
+  /** The reason that a person gave for denying it. */
   readonly reason: string | undefined;
   /** How a person allowed it. Undefined if nobody was asked, or if the person who reads this just did. */
   readonly allowed?: "once" | "session" | undefined;

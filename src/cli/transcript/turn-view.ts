@@ -1,4 +1,4 @@
-/** What is known about a running turn while its events are printed: the state of the fold in `render-event.ts`. */
+/** The state of the fold in `render-event.ts`: what is known about a running turn while its events are printed. */
 import type { ToolKind } from "../../domain/events.ts";
 import type { Usage } from "../../domain/usage.ts";
 import { formatLocalTime } from "../format.ts";

@@ -18,7 +18,7 @@ export interface PromptSurfaceOptions {
   readonly owner?: SurfaceOwner;
 }
 
-/** What the owner of the surface does with it. */
+/** The callbacks of the owner of the surface. */
 export interface SurfaceOwner {
   handleInput(input: TerminalInput): void;
   handleSubmit(text: string): void;

@@ -15,7 +15,7 @@ export interface SelectItem {
   readonly detail?: string | undefined;
   /** Dims the label too, for example of what cannot be used. */
   readonly isDim?: boolean | undefined;
-  /** What is used now. It has a mark and is selected first. */
+  /** True for the current choice, which has a mark and is selected first. */
   readonly isCurrent?: boolean | undefined;
 }
 

@@ -14,7 +14,7 @@ export interface UsageTableFormat {
 }
 
 const HEAD = ["agent and model", "tokens in", "cached", "tokens out", "cost"];
-/** What a narrow terminal does not show. */
+/** The column that a narrow terminal does not show. */
 const CACHED = 2;
 const MIN_NAME_WIDTH = 16;
 const GAP = "  ";

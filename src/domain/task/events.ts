@@ -108,7 +108,7 @@ export const taskEventBodies = lazily(() => ({
     message: z.string().optional(),
   }),
   "worktree.removed": z.strictObject({ path: z.string(), branch: z.string(), forced: z.boolean() }),
-  /** The task is not listed anymore. */
+  /** The task is no longer listed. */
   "task.removed": z.strictObject({ message: z.string().optional() }),
   notice: z.strictObject({ level: z.enum(["info", "warning", "error"]), code: z.string(), message: z.string() }),
 }));

@@ -1,4 +1,6 @@
-/** Where a task may run: which host, labels and agents it needs, and which workers have them. Pure functions. */
+/**
+ * Decides where a task may run: which host, labels and agents it needs, and which workers have them. Pure functions.
+ */
 import type { WorkerRecord } from "../worker.ts";
 import type { TaskSpec } from "./spec.ts";
 

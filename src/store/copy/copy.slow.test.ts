@@ -138,9 +138,12 @@ it.skipIf(!hasTestPostgres)("knows every table of a database", async () => {
   expect((rows as { tablename: string }[]).map(({ tablename }) => tablename).toSorted()).toEqual(known.toSorted());
 });
 
-/** Computed from the states of tasks; what living workers write; and what wakes the watchers of deleted sessions. */
+/**
+ * Tables that are computed from the states of tasks, written by live workers, or used to wake the watchers of deleted
+ * sessions.
+ */
 const FILE_TABLES_NOT_COPIED = ["need", "worker", "setting", "deletion"];
-/** Also: sessions whose rows are being removed, and the version of the schema. */
+/** PostgreSQL also has tables for sessions whose rows are being removed, and for the version of the schema. */
 const DATABASE_TABLES_NOT_COPIED = [...FILE_TABLES_NOT_COPIED, "deleted_log", "schema_version"];
 
 describe("the target of a copy", () => {

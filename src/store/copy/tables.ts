@@ -1,4 +1,4 @@
-/** What a copy transfers: the rows of each table, in a form that does not depend on the database. */
+/** The rows that a copy transfers for each table, in a form that does not depend on the database. */
 import { createHash } from "node:crypto";
 
 /** In the order in which they are written. The tables of dependencies and deleted logs are computed from these. */

@@ -1,6 +1,6 @@
 /**
- * A collector over a real socket, for tests: checks each request against the messages of opentelemetry-proto 1.7 in their
- * JSON mapping, keeps what it got, and answers as scripted.
+ * A collector over a real socket, for tests: checks each request against the messages of opentelemetry-proto 1.7 in
+ * their JSON mapping, keeps what it got, and answers as scripted.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -129,7 +129,7 @@ export interface TestCollector extends AsyncDisposable {
     readonly headers: IncomingMessage["headers"];
     readonly body: string;
   }[];
-  /** What was wrong with requests. */
+  /** Problems of the requests that arrived. */
   readonly faults: readonly string[];
   /** Resolves when this number of requests has arrived. */
   arrived(count: number): Promise<void>;

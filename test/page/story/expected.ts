@@ -1,4 +1,4 @@
-/** What the story leaves behind if a person plays it on the page: the comments and the conflict have an effect. */
+/** The result of the story if a person plays it on the page: the comments and the conflict have an effect. */
 import { HTTP_STORY, type StoryResult } from "../../fleet/story-result.ts";
 
 export const PAGE_STORY: StoryResult = {

@@ -1,4 +1,4 @@
-/** What a person does on the page: everything by roles, labels and keys. */
+/** Plays a person on the page, who finds everything by roles, labels and keys. */
 import type { Locator, Page } from "playwright-core";
 
 /** Tasks that wait for another process take longer than a click. */

@@ -1,4 +1,4 @@
-/** What a person fills in to start a task, and the request that it becomes. */
+/** The fields of the form that starts a task, and the request that they become. */
 import type { components } from "../../../src/client/index.ts";
 
 export const PERMISSIONS = {

@@ -1,4 +1,4 @@
-/** What a folder offers to a task: its agents and pipelines, and the repository that it belongs to. */
+/** Reads what a folder offers to a task: its agents and pipelines, and the repository that it belongs to. */
 import type { components, RookeryClient } from "../../../src/client/index.ts";
 import { PERMISSION_POLICIES } from "../../../src/domain/enums.ts";
 import { dataOf } from "../request.ts";

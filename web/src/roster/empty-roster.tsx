@@ -1,4 +1,4 @@
-/** What the roster shows before the first task or session: how to start one, and a demo that needs no key. */
+/** The roster before the first task or session: how to start one, and a demo that needs no key. */
 import { Show, type JSX } from "solid-js";
 import { createAction } from "../action.ts";
 import { navigate } from "../routes.ts";

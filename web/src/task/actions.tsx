@@ -1,4 +1,4 @@
-/** What a person can do with a task: stop, resume, merge and remove it. */
+/** The actions on a task: stop, resume, merge and remove. */
 import { createMemo, createSignal, For, Show, type JSX } from "solid-js";
 import { isEndedStatus } from "../../../src/domain/enums.ts";
 import { createAction } from "../action.ts";

@@ -1,4 +1,4 @@
-/** What the agent does in a turn, selected by the first word of the prompt. */
+/** Plays a turn of the agent, selected by the first word of the prompt. */
 
 import { once } from "node:events";
 import path from "node:path";

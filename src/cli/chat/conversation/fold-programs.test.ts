@@ -1,4 +1,4 @@
-/** What the chat shows of programs, which send absolute paths and choose their model themselves. */
+/** Tests how the chat shows programs, which send absolute paths and choose their model themselves. */
 import { expect, it } from "vitest";
 import type { EventBody } from "../../../domain/events.ts";
 import { plainPaint } from "../../paint.ts";

@@ -16,7 +16,10 @@ export interface CompletableCommand {
 export interface CompletionSources {
   readonly commands: () => readonly CompletableCommand[];
   readonly files: () => Promise<readonly string[]>;
-  /** What a folder contains that `files` has nothing of, for example because git ignores it. `folder` ends with a slash. */
+  /**
+   * The entries of a folder of which `files` lists nothing, for example because git ignores it. `folder` ends with a
+   * slash.
+   */
   readonly filesIn: (folder: string) => Promise<readonly string[]>;
   /** The columns of the terminal, in which a description is truncated. */
   readonly columns: () => number;

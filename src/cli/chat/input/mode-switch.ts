@@ -1,4 +1,4 @@
-/** Which mode has the keyboard focus, and the text of the prompt while another mode has it. */
+/** Switches the keyboard focus between modes, and keeps the text of the prompt while another mode has it. */
 import { ChoiceTimer } from "../../questions/choice-timer.ts";
 import { TYPING_PAUSE_MS } from "../../questions/decision-keys.ts";
 import type { PromptSurface } from "../../tui/prompt-surface.ts";

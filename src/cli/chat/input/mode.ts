@@ -1,4 +1,4 @@
-/** What the keys do at the moment. */
+/** The modes of the keyboard in a chat: what keys do while a prompt, a question or a list has the focus. */
 import type { Paint } from "../../paint.ts";
 import type { PendingRequest } from "../../run/pending-request.ts";
 import type { LiveRegion } from "../../tui/inline-screen.ts";

@@ -1,4 +1,4 @@
-/** What a chat does with a request of the agent: prints it, opens its diff or its form, and sends the answer. */
+/** Handles a request of the agent in a chat: prints it, opens its diff or its form, and sends the answer. */
 import { FormInput } from "../../questions/form-input.ts";
 import { fitsLiveRegion } from "../../questions/live-request.ts";
 import { openRequestDiff } from "../../questions/request-diff.ts";

@@ -31,7 +31,7 @@ export class FollowUps {
     return all;
   }
 
-  /** As if they were in the queue of the session, to be shown behind it. */
+  /** The waiting prompts in the form of queued inputs, to be shown after the queue of the session. */
   get queued(): readonly QueuedInput[] {
     return this.#waiting.map(({ prompt }) => ({
       inputId: "",

@@ -11,7 +11,7 @@ export interface ShellOutput {
   readonly end: string;
 }
 
-/** Of more outputs, the newest are kept. */
+/** Beyond this number, the oldest outputs are dropped. */
 const MAX_OUTPUTS = 5;
 /** Maximum length of an output for the agent, in characters. Keeps the end. */
 const MAX_CONTEXT_LENGTH = 30_000;

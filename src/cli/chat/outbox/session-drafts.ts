@@ -1,4 +1,4 @@
-/** What a chat had not sent when it ended: it is kept for the input of the next chat of the session. */
+/** Keeps what a chat had not sent when it ended, for the input of the next chat of the session. */
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
@@ -18,8 +18,8 @@ export class SessionDrafts {
   }
 
   /**
-   * Adds the text to the draft of the session, which another chat may have left. Resolves with false, and keeps that draft,
-   * if both are together too long or the disk refuses it.
+   * Adds the text to the draft of the session, which another chat may have left. Resolves with false, and keeps that
+   * draft, if both are together too long or the disk refuses it.
    */
   async keep(sessionId: string, text: string): Promise<boolean> {
     const file = this.#fileOf(sessionId);

@@ -1,4 +1,4 @@
-/** What a chat shows besides its log: what it is doing, the branch, and a spinner that moves meanwhile. */
+/** The status of a chat, which is not in its log: what it is doing, the branch, and a spinner. */
 import type { PromptSurface } from "../../tui/prompt-surface.ts";
 import { readBranch } from "./branch.ts";
 

@@ -21,7 +21,7 @@ export function renderGreeting(version: string, { width, paint }: { width: numbe
   ];
 }
 
-/** What the chosen agent needs. */
+/** Says what the chosen agent lacks. */
 export function formatNotReady(agent: string, missing: string): string {
   return `the agent ${agent} is not ready: ${missing}\n/agent lists the others`;
 }

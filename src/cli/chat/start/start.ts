@@ -1,4 +1,4 @@
-/** Which conversation a chat starts with. */
+/** Chooses the conversation that a chat starts with. */
 import type { SessionSummary } from "../../../domain/summary.ts";
 import type { Rookery } from "../../../rookery.ts";
 import { listConversations } from "./find-conversation.ts";

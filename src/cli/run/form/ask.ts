@@ -83,7 +83,7 @@ async function askField(asker: Asker, field: FormField, before: readonly string[
   }
 }
 
-/** Shows all values once more before they are sent. */
+/** Shows all values again before they are sent. */
 async function confirmContent(asker: Asker, { from }: Question, content: Record<string, unknown>): Promise<boolean> {
   const to = from === undefined ? "" : ` to ${toLabel(from)}`;
   const lines = Object.entries(content).map(([name, value]) => `  ${toLabel(name)}: ${formatFieldValue(value)}`);

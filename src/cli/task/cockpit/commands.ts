@@ -1,4 +1,4 @@
-/** What the cockpit does outside of its state. */
+/** What a key can cause besides a change of the state. `cockpit.ts` executes these commands. */
 import type { Answer } from "../../../session/method-types.ts";
 import type { FormInput } from "../../questions/form-input.ts";
 import type { TaskRequest } from "../requests.ts";

@@ -1,4 +1,4 @@
-/** What the keys do while a permission request of a task is open. */
+/** Handles keys while a permission request of a task is open. */
 import type { TaskRequest } from "../requests.ts";
 
 export interface TaskDecideMode {

@@ -22,7 +22,7 @@ function render(state: CockpitState, columns = 80, rows = 24, paint = plainPaint
   }).lines.map((line) => (paint === plainPaint ? withoutStyles(line) : line));
 }
 
-/** Truncated text resets styles, also without colors. */
+/** Truncated text resets styles, even without colors. */
 function withoutStyles(text: string): string {
   return text.replaceAll(/\u001b\[[0-9;]*m/g, "").trimEnd();
 }

@@ -1,4 +1,4 @@
-/** What a person typed and did not send, kept for this tab. */
+/** Keeps what a person typed and did not send, for this tab. */
 import { draftName, removeDraft } from "../../kept-input.ts";
 
 const MAX_LENGTH = 100_000;

@@ -1,4 +1,4 @@
-/** What a person wrote to the agent. */
+/** The row of a prompt that a person sent to the agent. */
 import { createMemo, createSignal, For, Show, type JSX } from "solid-js";
 import type { BlobPart } from "../../../../src/domain/events.ts";
 import { visible } from "../../format.ts";

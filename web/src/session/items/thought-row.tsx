@@ -1,4 +1,4 @@
-/** What the agent thought, folded. */
+/** The row of a thought of the agent, folded. */
 import { createMemo, Show, type JSX } from "solid-js";
 import { formatDuration } from "../../format.ts";
 import type { ThoughtItem } from "../transcript/items.ts";

@@ -1,4 +1,4 @@
-/** Which addresses may become links. */
+/** Decides which addresses may become links. */
 const SAFE_PROTOCOLS: ReadonlySet<string> = new Set(["http:", "https:", "mailto:"]);
 const MAX_URL_LENGTH = 2_000;
 

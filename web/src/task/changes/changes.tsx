@@ -40,7 +40,7 @@ export function Changes(): JSX.Element {
   let view: DiffHandle | undefined;
 
   const hasWorktree = (): boolean => task().worktree !== undefined && task().worktree?.removed !== true;
-  /** The changes of a session are in the log, also without the worktree. */
+  /** The changes of a session are in the log, even if the worktree is gone. */
   const canRead = (): boolean => hasWorktree() || scope().session !== undefined;
   createEffect(on([canRead, scopeKey], ([can]) => can && void diff.read()));
   readWhenConnected(feed, {

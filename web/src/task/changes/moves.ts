@@ -1,4 +1,4 @@
-/** Which row of a diff a key goes to. */
+/** Finds the row of a diff that a key moves to. */
 interface MovableRow {
   readonly kind: string;
 }

@@ -1,4 +1,4 @@
-/** Which changes of a task are shown: of its branch against the base, of one session, or of one turn. */
+/** The scopes of the changes of a task: its branch against the base, one session, or one turn. */
 import type { TaskEvent } from "../../../../src/domain/task/events.ts";
 import type { TaskView } from "../../../../src/domain/task/view.ts";
 
