@@ -45,7 +45,7 @@ async function connecting({ rounds }) {
 async function ready(specs) {
   const since = performance.now();
   const servers = open(specs);
-  await servers.settled(AbortSignal.timeout(60_000));
+  await servers.settled({ signal: AbortSignal.timeout(60_000) });
   const took = performance.now() - since;
   const bad = servers.snapshot().servers.find(({ status }) => status !== "ready");
   await servers[Symbol.asyncDispose]();
@@ -55,7 +55,7 @@ async function ready(specs) {
 
 async function calling({ calls, rounds }) {
   const servers = open([spec("s", 0)]);
-  await servers.settled(AbortSignal.timeout(60_000));
+  await servers.settled({ signal: AbortSignal.timeout(60_000) });
   const source = servers.sources[0];
   const context = {
     ...{ cwd: tmpdir(), marker: "bench", signal: new AbortController().signal, progress: () => undefined },

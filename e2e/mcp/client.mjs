@@ -84,7 +84,7 @@ async function call(name) {
     const result = await servers.sources[0].call({ toolId: "1", name, input }, toolContext);
     record({ name, result });
     if (!result.text.includes("requires a login")) return;
-    const outcome = await servers.login("conformance", signal);
+    const outcome = await servers.login("conformance", { signal });
     if (outcome.status !== "done") throw new Error(JSON.stringify(outcome));
     await ready();
   }

@@ -14,6 +14,7 @@ import type {
   ToolSource,
   TurnContext,
   TurnOutcome,
+  WaitOptions,
 } from "../domain/index.ts";
 import {
   OVERLAY_ARGUMENT,
@@ -21,12 +22,11 @@ import {
   checkArgument,
   flagArgument,
   functionArgument,
-  listArgument,
   objectArgument,
   optionalArgument,
+  recordArgument,
   signalArgument,
   textArgument,
-  type ArgumentCheck,
 } from "../domain/index.ts";
 import type { Authorizer, McpServers, ServersOptions } from "../mcp/index.ts";
 import { deadline, DisposeStack } from "../stdx/index.ts";
@@ -199,7 +199,7 @@ async function openMcpServers({
 
 async function waitForServers(servers: McpServers, { signal, log }: TurnContext): Promise<void> {
   using enough = deadline(SERVERS_MS, signal);
-  await servers.settled(enough.signal).catch(() => undefined);
+  await servers.settled({ signal: enough.signal }).catch(() => undefined);
   if (signal.aborted) return;
   const late = servers.snapshot().servers.filter(({ status }) => status === "connecting");
   if (late.length === 0) return;
@@ -240,13 +240,15 @@ function findChangedStates(
   });
 }
 
-const promptArguments: ArgumentCheck = (value) =>
-  objectArgument({})(value) ?? listArgument(textArgument)(Object.values(value as object));
+const WAIT_OPTIONS = optionalArgument(objectArgument({ signal: optionalArgument(signalArgument) }));
+const PROMPT_OPTIONS = optionalArgument(
+  objectArgument({ args: optionalArgument(recordArgument(textArgument)), signal: optionalArgument(signalArgument) }),
+);
 
 function toSessionTools(tools: AgentTools, servers: McpServers | undefined): Omit<SessionTools, "offer"> {
-  const some = (server: string, signal?: AbortSignal): McpServers => {
+  const some = (server: string, options?: WaitOptions): McpServers => {
     checkArgument(server, textArgument, "the server's name");
-    checkArgument(signal, optionalArgument(signalArgument), "the signal");
+    checkArgument(options, WAIT_OPTIONS, "the options");
     if (servers !== undefined) return servers;
     throw new RookeryError("mcp_unknown", `this session has no MCP server ${server}; it has no MCP servers`);
   };
@@ -267,20 +269,20 @@ function toSessionTools(tools: AgentTools, servers: McpServers | undefined): Omi
       const stops = [tools.onChange(listener), servers?.onChange(listener)];
       return () => stops.forEach((stop) => stop?.());
     },
-    settled: async (signal) => {
-      checkArgument(signal, signalArgument, "the signal");
-      await servers?.settled(signal);
+    settled: async (options) => {
+      checkArgument(options, WAIT_OPTIONS, "the options");
+      await servers?.settled(options);
     },
-    getPrompt: async (server, name, args, signal) => {
+    getPrompt: async (server, name, options) => {
       checkArgument(name, textArgument, "the prompt's name");
-      checkArgument(args, promptArguments, "the arguments of the prompt");
-      return some(server, signal).getPrompt(server, name, args, signal);
+      checkArgument(options, PROMPT_OPTIONS, "the options");
+      return some(server).getPrompt(server, name, options);
     },
-    readResource: async (server, uri, signal) => {
+    readResource: async (server, uri, options) => {
       checkArgument(uri, textArgument, "the resource");
-      return some(server, signal).readResource(server, uri, signal);
+      return some(server, options).readResource(server, uri, options);
     },
-    login: async (server, signal) => some(server, signal).login(server, signal),
+    login: async (server, options) => some(server, options).login(server, options),
     reconnect: (server) => some(server).reconnect(server),
   };
 }

@@ -61,7 +61,7 @@ export async function createOfferedServer(options: OfferedOptions): Promise<InPr
   });
   const open = async () => {
     using enough = deadline(SETTLE_MS);
-    await servers?.settled(enough.signal).catch(() => undefined);
+    await servers?.settled({ signal: enough.signal }).catch(() => undefined);
     return await server.open();
   };
   return { ...server, open };

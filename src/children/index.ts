@@ -10,7 +10,7 @@ export function openChildren(parts: ChildrenParts, parent: ParentSession): Child
   return {
     depth: parent.depth,
     agents: parent.agents.map(({ name, backend, model }) => ({ name, backend, model })),
-    run: (child, watcher, signal) => runChild({ ...parts, parent }, child, watcher, signal),
+    run: (child, { watcher, signal }) => runChild({ ...parts, parent }, child, watcher, signal),
     settle: (childId) => settleChild(parts, childId),
   };
 }

@@ -15,7 +15,7 @@ export interface Children {
    * an outcome, and so is `cancelled` when the signal fires; it resolves when the child has stopped. Rejects only if
    * the watcher does.
    */
-  run(child: Child, watcher: ChildWatcher, signal: AbortSignal): Promise<ChildEnd>;
+  run(child: Child, options: { readonly watcher: ChildWatcher; readonly signal: AbortSignal }): Promise<ChildEnd>;
   /** Ends a child that a dead process left, without resuming it. */
   settle(childId: Child["id"]): Promise<ChildEnd>;
 }

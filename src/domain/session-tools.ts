@@ -24,16 +24,11 @@ export interface SessionTools {
   /** Calls the listener when tools or servers change. Returns a function that removes it. */
   onChange(listener: () => void): () => void;
   /** Resolves when no server is connecting for the first time anymore. Rejects when the signal fires. */
-  settled(signal: AbortSignal): Promise<void>;
+  settled(options?: WaitOptions): Promise<void>;
   /** Rejects with `mcp_unknown`, `mcp_unavailable` or `mcp_failed`, like the next methods. */
-  getPrompt(
-    server: string,
-    name: string,
-    args: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-  ): Promise<readonly McpPart[]>;
-  readResource(server: string, uri: string, signal: AbortSignal): Promise<readonly McpPart[]>;
-  login(server: string, signal: AbortSignal): Promise<LoginOutcome>;
+  getPrompt(server: string, name: string, options?: GetPromptOptions): Promise<readonly McpPart[]>;
+  readResource(server: string, uri: string, options?: WaitOptions): Promise<readonly McpPart[]>;
+  login(server: string, options?: WaitOptions): Promise<LoginOutcome>;
   /** Starts a new connection, with all attempts. */
   reconnect(server: string): void;
   /**
@@ -41,6 +36,17 @@ export interface SessionTools {
    * gate.
    */
   offer(): Promise<InProcessServerSpec>;
+}
+
+/** Options of a method that waits. */
+export interface WaitOptions {
+  /** The method rejects when it fires. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface GetPromptOptions extends WaitOptions {
+  /** The values of the prompt's arguments by their names. Default: none. */
+  readonly args?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A part of a prompt or resource. */

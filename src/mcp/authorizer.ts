@@ -1,5 +1,5 @@
 /** The interface between connections and OAuth: how a connection authenticates to a server that requires a login. */
-import type { AskOptions, LoginOutcome, Question, QuestionAnswer } from "../domain/index.ts";
+import type { AskOptions, LoginOutcome, Question, QuestionAnswer, WaitOptions } from "../domain/index.ts";
 
 export interface Authorizer {
   /**
@@ -12,8 +12,8 @@ export interface Authorizer {
    * that one.
    */
   login(options: LoginOptions): Promise<LoginOutcome>;
-  /** Revokes the tokens if possible and removes them. Returns false if there was no login. */
-  logout(signal: AbortSignal): Promise<boolean>;
+  /** Revokes the tokens if possible and removes them. Resolves with false if there was no login. */
+  logout(options?: WaitOptions): Promise<boolean>;
 }
 
 export interface LoginOptions {
@@ -38,6 +38,6 @@ export function lazyAuthorizer(load: () => Promise<Authorizer>): Authorizer {
   return {
     fetch: async (url, init) => (await load()).fetch(url, init),
     login: async (options) => (await load()).login(options),
-    logout: async (signal) => (await load()).logout(signal),
+    logout: async (options) => (await load()).logout(options),
   };
 }

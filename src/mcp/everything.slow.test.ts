@@ -57,10 +57,10 @@ describe.each(ways)("server-everything over %s", (_, spec) => {
     expect(await s.call("every__echo", { message: "hi" })).toMatchObject({ outcome: "ok", text: "Echo: hi" });
     const signal = AbortSignal.timeout(10_000);
     const plain = s.state().resources.find(({ isTemplate }) => !isTemplate)!;
-    expect((await s.servers.readResource("every", plain.uri, signal)).length).toBeGreaterThan(0);
-    const parts = await s.servers.getPrompt("every", "args-prompt", { city: "Oslo", state: "none" }, signal);
+    expect((await s.servers.readResource("every", plain.uri, { signal })).length).toBeGreaterThan(0);
+    const parts = await s.servers.getPrompt("every", "args-prompt", { args: { city: "Oslo", state: "none" }, signal });
     expect(JSON.stringify(parts)).toContain("Oslo");
-    await expect(s.servers.getPrompt("every", "nothing", {}, signal)).rejects.toMatchObject({ code: "mcp_failed" });
+    await expect(s.servers.getPrompt("every", "nothing", { signal })).rejects.toMatchObject({ code: "mcp_failed" });
   });
 
   it("reports progress and keeps structured content and images", async () => {

@@ -101,7 +101,7 @@ async function playOne(seed: number): Promise<string | undefined> {
     { attended: false, bounds: { retries: 1, retryFirstMs: 1, retryLastMs: 1 } },
   );
   await s.ready("good");
-  await s.servers.settled(AbortSignal.timeout(5_000));
+  await s.servers.settled({ signal: AbortSignal.timeout(5_000) });
   s.state("bad");
   const names = s.state("bad").tools.map(({ name }) => name);
   for (const name of names) await s.call(name, { text: "x" });

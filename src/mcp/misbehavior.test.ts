@@ -130,13 +130,13 @@ it.each([
   ["refuses to list", /the database is locked/],
 ])("reports why a server failed that %s", async (how, reason) => {
   await using s = openTestServers([rude(how)]);
-  await s.servers.settled(AbortSignal.timeout(10_000));
+  await s.servers.settled({ signal: AbortSignal.timeout(10_000) });
   expect(s.state()).toMatchObject({ status: "failed", reason: expect.stringMatching(reason) });
 });
 
 it("times out on an incomplete line", async () => {
   await using s = openTestServers([{ ...rude("half a line"), connectTimeoutMs: 300 }]);
-  await s.servers.settled(AbortSignal.timeout(10_000));
+  await s.servers.settled({ signal: AbortSignal.timeout(10_000) });
   expect(s.state()).toMatchObject({ status: "failed", reason: "it did not answer within 0.3 s" });
 });
 
@@ -172,7 +172,7 @@ it("does not record a server's arguments, which may contain a key", async () => 
 it("times out on an in-process server that never opens, and can be closed", async () => {
   const open = (): Promise<never> => new Promise(() => undefined);
   await using s = openTestServers([{ type: "memory", name: "s", connectTimeoutMs: 100, open }]);
-  await s.servers.settled(AbortSignal.timeout(10_000));
+  await s.servers.settled({ signal: AbortSignal.timeout(10_000) });
   expect(s.state()).toMatchObject({ status: "failed", reason: "it did not answer within 0.1 s" });
   const other = openTestServers([{ type: "memory", name: "s", open }]);
   await other[Symbol.asyncDispose]();

@@ -85,7 +85,7 @@ it.each([500, 502])(
 it("shortens the reason if the server answers with a page of HTTP 500", async () => {
   await using web = await serveHttp((_, response) => response.writeHead(500).end("x".repeat(1_000_000)));
   await using s = openTestServers([web.spec], { bounds: QUICK });
-  await s.servers.settled(AbortSignal.timeout(10_000));
+  await s.servers.settled({ signal: AbortSignal.timeout(10_000) });
   expect(s.state().status).toBe("failed");
   expect(s.state().reason?.length).toBeLessThan(3_000);
 });
@@ -93,7 +93,7 @@ it("shortens the reason if the server answers with a page of HTTP 500", async ()
 it("times out on an SSE server that never sends its endpoint", async () => {
   await using web = await serveHttp((_, response) => response.writeHead(200, STREAM).write(": hello\n\n"));
   await using s = openTestServers([{ ...web.spec, type: "sse", connectTimeoutMs: 300 }]);
-  await s.servers.settled(AbortSignal.timeout(10_000));
+  await s.servers.settled({ signal: AbortSignal.timeout(10_000) });
   expect(s.state()).toMatchObject({ status: "failed", reason: "it did not answer within 0.3 s" });
 });
 
@@ -104,7 +104,7 @@ it("does not follow an SSE endpoint on another origin", async () => {
     response.writeHead(200, STREAM).write(`event: endpoint\ndata: ${elsewhere.spec.url}\n\n`),
   );
   await using s = openTestServers([{ ...web.spec, type: "sse", headers: { "X-Key": "secret" } }], { bounds: QUICK });
-  await s.servers.settled(AbortSignal.timeout(10_000));
+  await s.servers.settled({ signal: AbortSignal.timeout(10_000) });
   expect(s.state().status).toBe("failed");
   expect(reached).not.toHaveBeenCalled();
 });
@@ -120,7 +120,7 @@ it("sends declared headers to redirects within the server only", async () => {
   const spec = { ...web.spec, headers: { "X-Key": "secret" } };
   await using s = openTestServers([spec, { ...spec, name: "moved", url: new URL("/moved", spec.url).href }]);
   await s.ready("web");
-  await s.servers.settled(AbortSignal.timeout(10_000));
+  await s.servers.settled({ signal: AbortSignal.timeout(10_000) });
   expect(s.state("moved")).toMatchObject({ status: "failed", reason: expect.stringContaining(elsewhere.spec.url) });
   expect(reached).not.toHaveBeenCalled();
 });

@@ -80,7 +80,7 @@ it.each<[string, Handler, RegExp]>([
   await using s = openTestServers([{ ...web.spec, connectTimeoutMs: 500 }], {
     bounds: { ...QUICK, messageBytes: 200_000 },
   });
-  await s.servers.settled(AbortSignal.timeout(10_000));
+  await s.servers.settled({ signal: AbortSignal.timeout(10_000) });
   expect(s.state()).toMatchObject({ status: "failed", reason: expect.stringMatching(reason) });
 });
 
@@ -88,7 +88,7 @@ it("retries an unreachable server a few times, then gives up", async () => {
   const web = await serveHttp(() => undefined);
   await web[Symbol.asyncDispose]();
   await using s = openTestServers([web.spec], { bounds: QUICK });
-  await s.servers.settled(AbortSignal.timeout(10_000));
+  await s.servers.settled({ signal: AbortSignal.timeout(10_000) });
   expect(s.state()).toMatchObject({
     status: "failed",
     reason: expect.stringMatching(/gave up after 2 tries: .*ECONNREFUSED/),
@@ -159,10 +159,10 @@ it("waits for an explicit login if nobody can be asked", async () => {
   await using web = await serveHttp(streamable);
   const login = fakeAuthorizer({ status: "done" });
   await using s = openTestServers([web.spec], { authorizer: () => login.authorizer, attended: false });
-  await s.servers.settled(AbortSignal.timeout(10_000));
+  await s.servers.settled({ signal: AbortSignal.timeout(10_000) });
   expect(s.state()).toMatchObject({ status: "needs_login", fix: "`rookery mcp auth web`" });
   expect(login.asked()).toBe(0);
-  expect(await s.servers.login("web", AbortSignal.timeout(5_000))).toEqual({ status: "done" });
+  expect(await s.servers.login("web", { signal: AbortSignal.timeout(5_000) })).toEqual({ status: "done" });
   await s.ready();
 });
 

@@ -12,7 +12,7 @@ it("opens immediately and lists a server's tools when it is ready", async () => 
   expect(source.list()).toEqual([]);
   const told = vi.fn();
   source.onChange?.(told);
-  await s.servers.settled(AbortSignal.timeout(20_000));
+  await s.servers.settled({ signal: AbortSignal.timeout(20_000) });
   expect(told).toHaveBeenCalledOnce();
   expect(s.state()).toMatchObject({ status: "ready", instructions: "Use it well" });
   expect(s.state().prompts).toMatchObject([{ name: "review", arguments: [{ name: "file", required: true }] }]);
@@ -28,13 +28,13 @@ it("opens immediately and lists a server's tools when it is ready", async () => 
   expect(await s.call("s__echo", { text: "hi" })).toEqual({ outcome: "ok", text: "hi" });
   expect(s.servers.snapshot()).toBe(s.servers.snapshot());
   const signal = AbortSignal.timeout(5_000);
-  expect(await s.servers.getPrompt("s", "review", { file: "a.ts" }, signal)).toEqual([
+  expect(await s.servers.getPrompt("s", "review", { args: { file: "a.ts" }, signal })).toEqual([
     { type: "text", text: "Review a.ts" },
   ]);
-  expect(await s.servers.readResource("s", "mem://a", signal)).toEqual([
+  expect(await s.servers.readResource("s", "mem://a", { signal })).toEqual([
     { type: "text", text: "contents", uri: "mem://a" },
   ]);
-  await expect(s.servers.readResource("t", "mem://a", signal)).rejects.toMatchObject({ code: "mcp_unknown" });
+  await expect(s.servers.readResource("t", "mem://a", { signal })).rejects.toMatchObject({ code: "mcp_unknown" });
   await vi.waitFor(() => expect(s.events).toContainEqual({ type: "output.text", text: "I am up", from: "mcp s" }));
   expect(s.statuses()).toEqual(["connecting", "ready"]);
   expect(s.events.filter(({ type }) => type === "process.started")).toHaveLength(1);
@@ -324,7 +324,7 @@ it.each([
 
 it("buffers only current events until the session is attached", async () => {
   await using s = openTestServers([scriptedServer("s", "noise"), scriptedServer("t", "exit")], { isAttached: false });
-  await s.servers.settled(AbortSignal.timeout(20_000));
+  await s.servers.settled({ signal: AbortSignal.timeout(20_000) });
   expect(s.events).toEqual([]);
   s.attach();
   expect(s.statuses("s")).toEqual(["ready"]);

@@ -5,7 +5,9 @@ import {
   type McpPart,
   type McpSnapshot,
   type BetweenTurnsContext,
+  type GetPromptOptions,
   type ToolSource,
+  type WaitOptions,
 } from "../domain/index.ts";
 import { raceAbort } from "../stdx/index.ts";
 import { McpConnection } from "./connection.ts";
@@ -14,6 +16,8 @@ import { Listeners } from "./listeners.ts";
 import { BOUNDS, type ServersOptions } from "./options.ts";
 import { SessionBridge } from "./session-bridge.ts";
 import { makeConnectionSource } from "./source.ts";
+
+const NEVER = new AbortController().signal;
 
 export interface McpServers extends AsyncDisposable {
   /** Call once. Buffered events that are still relevant are then recorded. */
@@ -24,19 +28,14 @@ export interface McpServers extends AsyncDisposable {
   snapshot(): McpSnapshot;
   onChange(listener: () => void): () => void;
   /** Resolves when every server has finished its first attempt to connect. Rejects when the signal fires. */
-  settled(signal: AbortSignal): Promise<void>;
+  settled(options?: WaitOptions): Promise<void>;
   /** Finds the tool for a model's name. Undefined if no server has it now. */
   origin(toolName: string): { readonly server: string; readonly tool: string } | undefined;
   /** Rejects with `mcp_unknown`, `mcp_unavailable`, `mcp_failed` or `mcp_login`. So does `readResource`. */
-  getPrompt(
-    server: string,
-    name: string,
-    args: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-  ): Promise<McpPart[]>;
-  readResource(server: string, uri: string, signal: AbortSignal): Promise<McpPart[]>;
+  getPrompt(server: string, name: string, options?: GetPromptOptions): Promise<McpPart[]>;
+  readResource(server: string, uri: string, options?: WaitOptions): Promise<McpPart[]>;
   /** Reconnects after a successful login. */
-  login(server: string, signal: AbortSignal): Promise<LoginOutcome>;
+  login(server: string, options?: WaitOptions): Promise<LoginOutcome>;
   /** Reconnects with all attempts available again. */
   reconnect(server: string): void;
 }
@@ -91,7 +90,7 @@ class SessionServers implements McpServers {
     return this.#changes.add(listener);
   }
 
-  async settled(signal: AbortSignal): Promise<void> {
+  async settled({ signal = NEVER }: WaitOptions = {}): Promise<void> {
     const all = Promise.all([...this.#entries.values()].map(({ connection }) => connection.settled));
     await raceAbort(all, signal);
   }
@@ -107,19 +106,18 @@ class SessionServers implements McpServers {
   async getPrompt(
     server: string,
     name: string,
-    args: Readonly<Record<string, string>>,
-    signal: AbortSignal,
+    { args = {}, signal = NEVER }: GetPromptOptions = {},
   ): Promise<McpPart[]> {
     return readPromptContent(
       await this.#findConnection(server).request("prompts/get", { name, arguments: args }, signal),
     );
   }
 
-  async readResource(server: string, uri: string, signal: AbortSignal): Promise<McpPart[]> {
+  async readResource(server: string, uri: string, { signal = NEVER }: WaitOptions = {}): Promise<McpPart[]> {
     return readResourceContent(await this.#findConnection(server).request("resources/read", { uri }, signal));
   }
 
-  async login(server: string, signal: AbortSignal): Promise<LoginOutcome> {
+  async login(server: string, { signal = NEVER }: WaitOptions = {}): Promise<LoginOutcome> {
     return this.#findConnection(server).login(signal);
   }
 

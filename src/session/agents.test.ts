@@ -290,7 +290,7 @@ describe("switching between the built-in agent and programs", () => {
     await w.configure(`[mcp.s]\ncommand = ${JSON.stringify([command, ...args])}\n${REVIEWER}mcp = []\n`);
     await using rookery = await w.open();
     const session = await rookery.openSession({ agent: "anthropic" });
-    await session.tools.settled(AbortSignal.timeout(20_000));
+    await session.tools.settled({ signal: AbortSignal.timeout(20_000) });
     await session.change({ agent: "reviewer" });
     const turn = session.prompt("go");
     await vi.waitFor(() => expect(session.state.requests).toHaveLength(1), 20_000);

@@ -34,7 +34,7 @@ export async function expandPrompt(
     throw new RookeryError("input_invalid", `the MCP server ${server} has no prompt for "${input.trim()}"; ${there}`);
   }
   const args = parsePromptArguments(prompt, rest.slice(prompt.name.length).trim());
-  const parts = await tools.getPrompt(server, prompt.name, args, signal);
+  const parts = await tools.getPrompt(server, prompt.name, { args, signal });
   return Promise.all(parts.map((part) => toInputPart(part, store)));
 }
 
@@ -57,7 +57,8 @@ async function waitForPrompt(
   const stop = tools.onChange(check);
   check();
   try {
-    await tools.settled(AbortSignal.any([signal, finished.signal])).catch(() => signal.throwIfAborted());
+    const either = AbortSignal.any([signal, finished.signal]);
+    await tools.settled({ signal: either }).catch(() => signal.throwIfAborted());
   } finally {
     stop();
   }

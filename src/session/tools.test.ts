@@ -229,11 +229,11 @@ describe("the built-in agent and its MCP servers", () => {
     await using s = await openScene([], withServer(scriptedServer("s"), scriptedServer("t", "exit")));
     const { signal } = new AbortController();
     const { tools } = s.session;
-    await tools.settled(signal);
+    await tools.settled({ signal });
     expect(tools.servers().servers[0]?.resources).toMatchObject([{ server: "s", uri: "mem://a", name: "a" }]);
-    expect(await tools.readResource("s", "mem://a", signal)).toMatchObject([{ type: "text", text: "contents" }]);
-    await expect(tools.readResource("none", "x", signal)).rejects.toMatchObject({ code: "mcp_unknown" });
-    await expect(tools.readResource("t", "x", signal)).rejects.toMatchObject({ code: "mcp_unavailable" });
+    expect(await tools.readResource("s", "mem://a", { signal })).toMatchObject([{ type: "text", text: "contents" }]);
+    await expect(tools.readResource("none", "x", { signal })).rejects.toMatchObject({ code: "mcp_unknown" });
+    await expect(tools.readResource("t", "x", { signal })).rejects.toMatchObject({ code: "mcp_unavailable" });
     const statuses = async () =>
       typed(await s.events(s.session.id), "mcp.status").filter(({ server }) => server === "t");
     tools.reconnect("t");

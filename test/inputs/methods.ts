@@ -253,21 +253,20 @@ export const TOOLS: Methods = {
   setOverlay: [({ session }, given) => session.tools.setOverlay(given), overlay],
   choose: [({ session }, ...args) => session.tools.choose(...(args as [never, never])), text(), flag],
   onChange: [({ session }, listener) => session.tools.onChange(listener), aFunction],
-  settled: [({ session }, given) => session.tools.settled(given), signal],
+  settled: [({ session }, options) => session.tools.settled(options), object({ signal })],
   getPrompt: [
-    ({ session }, ...args) => session.tools.getPrompt(...(args as [never, never, never, never])),
+    ({ session }, ...args) => session.tools.getPrompt(...(args as [never, never, never])),
     text(),
     text(),
-    variables,
-    signal,
+    object({ args: variables, signal }),
   ],
   readResource: [
     ({ session }, ...args) => session.tools.readResource(...(args as [never, never, never])),
     text(),
     text(),
-    signal,
+    object({ signal }),
   ],
-  login: [({ session }, ...args) => session.tools.login(...(args as [never, never])), text(), signal],
+  login: [({ session }, ...args) => session.tools.login(...(args as [never, never])), text(), object({ signal })],
   reconnect: [({ session }, name) => session.tools.reconnect(name), text()],
 };
 

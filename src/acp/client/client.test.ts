@@ -84,7 +84,7 @@ describe("a client", () => {
   it("stops waiting for a login when the signal fires", async () => {
     await using scene = await openScene({ auth: {}, on: { authenticate: { steps: [{ hang: true }] } } });
     const giveUp = new AbortController();
-    const login = getRejection(scene.client.authenticate("scripted", giveUp.signal));
+    const login = getRejection(scene.client.authenticate("scripted", { signal: giveUp.signal }));
     await scene.agent.receivedMethod("authenticate");
     giveUp.abort();
     expect(await login).toBe(giveUp.signal.reason);

@@ -141,7 +141,7 @@ export class Client implements AsyncDisposable {
   }
 
   /** `methodId` is the id of one of `authMethods`. May take as long as the user needs to log in. */
-  async authenticate(methodId: string, signal?: AbortSignal): Promise<void> {
+  async authenticate(methodId: string, { signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<void> {
     signal?.throwIfAborted();
     await raceAbort(this.request("authenticate", { methodId }, { signal }), signal);
   }

@@ -74,7 +74,7 @@ export async function start(client: Client, cwd: string, signal?: AbortSignal): 
   } catch (error) {
     if (!(error instanceof PeerError) || error.code !== RPC.authRequired) throw error;
     const [method] = client.authMethods;
-    if (method !== undefined) await client.authenticate(method.id, signal);
+    if (method !== undefined) await client.authenticate(method.id, { signal });
     return builder.create();
   }
 }

@@ -91,7 +91,7 @@ export class ChainNode {
       new RookeryError("agent_unavailable", `${this.name} could not be started: ${why}`, { cause });
     const { signal } = this.#stopping;
     if (signal.aborted) throw unavailable("the chain is being closed");
-    const running = await component.start(signal).catch((cause: unknown) => {
+    const running = await component.start({ signal }).catch((cause: unknown) => {
       throw unavailable(messageOf(cause), cause);
     });
     if (signal.aborted) {

@@ -10,7 +10,7 @@ export interface Component {
   /** Used in error messages. */
   readonly name: string;
   /** The signal fires when the component is no longer needed. If it starts anyway, it is disposed. */
-  start(signal: AbortSignal): Promise<RunningComponent>;
+  start(options: { readonly signal: AbortSignal }): Promise<RunningComponent>;
   /** The proxy dialect that the component speaks. Default: detected. */
   readonly dialect?: ProxyDialect | undefined;
 }

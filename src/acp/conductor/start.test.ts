@@ -8,9 +8,9 @@ import { scriptedComponent } from "./test-scene.ts";
 function noted(component: Component, started: string[]): Component {
   return {
     ...component,
-    start(signal) {
+    start(options) {
       started.push(component.name);
-      return component.start(signal);
+      return component.start(options);
     },
   };
 }
@@ -53,10 +53,10 @@ describe("a component that starts slowly", () => {
     const disposed = deferred();
     const slowed: Component = {
       ...component,
-      async start(signal) {
-        signal.addEventListener("abort", signalled);
+      async start(options) {
+        options.signal.addEventListener("abort", signalled);
         await ready.promise;
-        const running = await component.start(signal);
+        const running = await component.start(options);
         return {
           ...running,
           [Symbol.asyncDispose]: async () => (await running[Symbol.asyncDispose](), disposed.resolve()),
@@ -123,8 +123,8 @@ it("rejects close with the components that could not be stopped, after stopping 
   const ended: string[] = [];
   const ends = (component: Component, end: () => void): Component => ({
     ...component,
-    async start(signal) {
-      const running = await component.start(signal);
+    async start(options) {
+      const running = await component.start(options);
       return { ...running, [Symbol.asyncDispose]: async () => (await running[Symbol.asyncDispose](), end()) };
     },
   });

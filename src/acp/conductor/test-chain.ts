@@ -100,8 +100,8 @@ export function running(name: string, transport: Transport): Component {
 export function watched(component: Component, hop: Hop = fail(), ended: () => void = () => undefined): Component {
   return {
     ...component,
-    async start(signal) {
-      const started = await component.start(signal);
+    async start(options) {
+      const started = await component.start(options);
       return {
         exit: started.exit,
         transport: hop.wrap(started.transport),

@@ -136,7 +136,7 @@ async function runSubagent(
     permit: turn.permit.bind(turn),
     ask: turn.ask.bind(turn),
   };
-  const running = children.run({ ...child, permissions: turn.permissions }, watcher, signal);
+  const running = children.run({ ...child, permissions: turn.permissions }, { watcher, signal });
   return turn.pauseStallCheck === undefined ? running : turn.pauseStallCheck(running);
 }
 

@@ -28,7 +28,7 @@ export async function logInCommand({ io, args: [name = ""], options }: CommandCa
   const { signal } = interrupts;
   const betweenTurns = createSessionlessContext(showLoginPage(io, { json, seconds }));
   await using servers = await rookery.connectServers([spec], { betweenTurns, bounds: { firstTries: 1 } });
-  await servers.settled(signal).catch(() => undefined);
+  await servers.settled({ signal }).catch(() => undefined);
   if (signal.aborted) return EXIT.cancelled;
   const state = serverState(servers, name);
   if (state.status !== "ready" && state.status !== "needs_login") throw serverUnavailable(state);
@@ -40,7 +40,7 @@ export async function logInCommand({ io, args: [name = ""], options }: CommandCa
     }
   }
   using patience = deadline(seconds * 1_000, signal);
-  const came = await servers.login(name, patience.signal);
+  const came = await servers.login(name, { signal: patience.signal });
   if (signal.aborted) return EXIT.cancelled;
   const outcome = patience.isLate && came.status !== "done" ? loginTimedOut(seconds) : came;
   return await reportLogin(io, { json, name, servers, outcome });

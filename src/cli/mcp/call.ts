@@ -37,7 +37,7 @@ export async function callToolCommand({
   const bounds = { textChars: Infinity, firstTries: 1 };
   await using servers = await rookery.connectServers([spec], { betweenTurns: createSessionlessContext(ask), bounds });
   progress.say(`connecting to ${name}`);
-  await servers.settled(signal).catch(() => undefined);
+  await servers.settled({ signal }).catch(() => undefined);
   if (signal.aborted) return EXIT.cancelled;
   const declared = findDeclaredServer(there.declared, name);
   const found = findTool(servers, { name, file: declared.file, reached: formatServerLocation(declared) }, tool);

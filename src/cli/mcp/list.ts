@@ -64,7 +64,7 @@ async function connectAndInspect(
   servers.onChange(progress);
   progress();
   using enough = deadline(seconds * 1_000, interrupted);
-  await servers.settled(enough.signal).catch(() => undefined);
+  await servers.settled({ signal: enough.signal }).catch(() => undefined);
   return servers.snapshot();
 }
 

@@ -16,7 +16,7 @@ export async function logOutCommand({ io, args: [name = ""], options }: CommandC
     resolveServerSpec(findDeclaredServer(declared, name), { cwd: io.cwd(), env: io.env }),
   );
   using interrupts = watchInterrupts(io);
-  const had = await rookery.authorizer(spec).logout(interrupts.signal);
+  const had = await rookery.authorizer(spec).logout({ signal: interrupts.signal });
   if (isSet(options, "json")) await printJson(io, { server: name, forgotten: had });
   else await print(io, had ? `logged out of ${name}\n` : `not logged in to ${name}\n`);
   return EXIT.done;

@@ -24,7 +24,9 @@ export async function listToolsCommand({ io, args: [name = ""], options }: Comma
   using interrupts = watchInterrupts(io);
   const betweenTurns = createSessionlessContext(declineQuestions);
   await using servers = await rookery.connectServers([spec], { betweenTurns, bounds: { firstTries: 1 } });
-  await withSpinner(io, `connecting to ${name}`, () => servers.settled(interrupts.signal).catch(() => undefined));
+  await withSpinner(io, `connecting to ${name}`, () =>
+    servers.settled({ signal: interrupts.signal }).catch(() => undefined),
+  );
   if (interrupts.signal.aborted) return EXIT.cancelled;
   const state = serverState(servers, name);
   if (state.status !== "ready") {

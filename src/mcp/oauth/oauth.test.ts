@@ -287,10 +287,10 @@ describe("tokens", () => {
   it("are revoked and removed at logout", async () => {
     const vault = authorizer();
     await login(vault);
-    expect(await vault.logout(never)).toBe(true);
+    expect(await vault.logout({ signal: never })).toBe(true);
     expect(server.counts.revocations).toBe(2);
     await expect(call(vault)).rejects.toThrow(LoginNeeded);
-    expect(await vault.logout(never)).toBe(false);
+    expect(await vault.logout({ signal: never })).toBe(false);
   });
 
   it("are sent only to the server's origin, and never replace a configured key", async () => {

@@ -195,7 +195,7 @@ export function serverAuthorizer(context: AuthorizerContext): Authorizer {
       return shared.login;
     },
 
-    async logout(signal) {
+    async logout({ signal = new AbortController().signal } = {}) {
       return withGrantLock(signal, async () => {
         const { grant } = await vault.read(server);
         if (grant !== undefined) {

@@ -193,7 +193,7 @@ it("sends a configured secret to another authorization server only after a logou
     status: "failed",
     reason: expect.stringMatching(/authorization server was .* log out first/),
   });
-  await vault.logout(signal);
+  await vault.logout({ signal });
   const asked = vi.fn<typeof consentingUser>(async () => ({ action: "decline" }));
   expect(await vault.login({ ask: asked, signal })).toEqual({ status: "declined" });
   expect(asked).toHaveBeenCalledOnce();

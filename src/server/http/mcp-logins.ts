@@ -76,7 +76,7 @@ export class McpLogins implements AsyncDisposable {
     const spec = await this.#findRemote(server, cwd);
     await this.#stop(toKey(server, cwd));
     using enough = deadline(CONNECT_MS, this.#closing.signal);
-    return await this.#rookery.authorizer(spec).logout(enough.signal);
+    return await this.#rookery.authorizer(spec).logout({ signal: enough.signal });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -117,7 +117,7 @@ export class McpLogins implements AsyncDisposable {
       bounds: { firstTries: 1 },
     });
     using patience = deadline(CONNECT_MS, signal);
-    await servers.settled(patience.signal).catch(() => undefined);
+    await servers.settled({ signal: patience.signal }).catch(() => undefined);
     const state = servers.snapshot().servers.find(({ name }) => name === server);
     if (state?.status === "ready") return set({ server, status: "not_needed" });
     if (state?.status !== "needs_login") {
@@ -127,7 +127,7 @@ export class McpLogins implements AsyncDisposable {
       );
     }
     using limit = deadline(LOGIN_MS, signal);
-    const outcome = await servers.login(server, limit.signal);
+    const outcome = await servers.login(server, { signal: limit.signal });
     if (limit.isLate && outcome.status !== "done") {
       return set({ server, status: "failed", reason: `the login page was not completed within ${LOGIN_MS / 1_000} s` });
     }

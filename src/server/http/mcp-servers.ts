@@ -68,6 +68,6 @@ async function takeSnapshot(
     bounds: { firstTries: 1 },
   });
   using enough = deadline(CONNECT_MS);
-  await servers.settled(enough.signal).catch(() => undefined);
+  await servers.settled({ signal: enough.signal }).catch(() => undefined);
   return servers.snapshot();
 }
