@@ -1,6 +1,6 @@
 /** Every public method and function of the library, with a valid value and wrong values for each argument. */
 import { PassThrough } from "node:stream";
-import { createClient, remoteTasks } from "../../src/client/index.ts";
+import { connectLocal, createClient, remoteTasks } from "../../src/client/index.ts";
 import { Rookery, copyStore, openSqliteStore, serveStdio } from "../../src/index.ts";
 import {
   NO_OBJECT,
@@ -332,6 +332,10 @@ const FUNCTIONS: Methods = {
   "client.follow": [
     ({ client }, query) => client.follow(query),
     object({ session: text(), task: text(), after: integer, signal, tries: integer, silenceMs: number }),
+  ],
+  connectLocal: [
+    (_, options) => connectLocal(options),
+    object({ home: text("/dev/null/home"), env: variables, fetch: aFunction }),
   ],
   remoteTasks: [
     (_, client) => remoteTasks(client),
