@@ -53,7 +53,8 @@ import {
 
 import type { Telemetry } from "./telemetry/index.ts";
 
-export type { PluginSession } from "./opening/index.ts";
+export type { ConfigDescription } from "./config/describe.ts";
+export type { AgentOverrides, PluginSession } from "./opening/index.ts";
 export type { AdoptableSession, AdoptSessionOptions, NativeSessionsQuery } from "./rookery/native-sessions.ts";
 export type {
   OpenSessionOptions,

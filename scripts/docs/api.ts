@@ -163,6 +163,7 @@ function memberText(member: ts.ClassElement): string {
 function isPublic(member: ts.ClassElement): boolean {
   if (member.name !== undefined && ts.isPrivateIdentifier(member.name)) return false;
   if (ts.isClassStaticBlockDeclaration(member)) return false;
+  if (ts.getJSDocTags(member).some(({ tagName }) => tagName.text === "internal")) return false;
   const hidden = ts.ModifierFlags.Private | ts.ModifierFlags.Protected;
   return (ts.getCombinedModifierFlags(member) & hidden) === 0;
 }

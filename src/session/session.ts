@@ -61,6 +61,7 @@ export class Session implements AsyncDisposable {
   #release: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
 
+  /** @internal `Rookery.openSession` creates sessions. */
   constructor(parts: SessionParts) {
     this.#parts = parts;
     this.id = parts.recorder.state.id;

@@ -2,7 +2,8 @@
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient } from "../../src/client/index.ts";
-import { LoopbackHttp, Rookery, RookeryError, Session, SessionEvent, openMemoryStore } from "../../src/index.ts";
+import { LoopbackHttp, Rookery, RookeryError, SessionEvent, openMemoryStore } from "../../src/index.ts";
+import { Session } from "../../src/session/index.ts";
 import { openWorld } from "../../src/session/test-scene.ts";
 import { say } from "../../src/testing/index.ts";
 import { ROOKERY, SESSION, TABLES, TASKS, TOOLS } from "./methods.ts";

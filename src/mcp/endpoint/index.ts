@@ -1,4 +1,5 @@
 /** Rookery as an MCP server: serves a session's tools to agents in other programs. */
 export { type CallOptions, catalogServer, type CatalogServerOptions } from "./catalog-server.ts";
+export type { OpenableServer } from "./http-sessions.ts";
 export { type Endpoint, LoopbackHttp } from "./loopback.ts";
 export { serveStdio, type StdioStreams } from "./stdio.ts";
