@@ -7,28 +7,16 @@ import {
   RookeryError,
   type ErrorCode,
   type SessionStore,
-  type Stage,
   type TurnOutcome,
   type Usage,
 } from "../../domain/index.ts";
-import {
-  DEFAULT_LEASE_TIMING,
-  followWithRetry,
-  isTransientFailure,
-  type Session,
-  type Turn,
-} from "../../session/index.ts";
-import { abortableSleep } from "../../stdx/index.ts";
-import { taskBudgetFor, findExceededTaskBudget, secondsLeft, sumOtherUsage } from "../budget.ts";
+import { followWithRetry, isTransientFailure, type Session, type Turn } from "../../session/index.ts";
+import { findExceededTaskBudget, secondsLeft, sumOtherUsage } from "../budget.ts";
 import { commitRemainingChanges } from "../commit.ts";
-import { runParked, runStopped, runUnavailable, type RunEnd } from "../run-end.ts";
+import { runParked, runStopped, type RunEnd } from "../run-end.ts";
+import { AgentFailure, openStageSession, type AgentStage } from "./stage-session.ts";
 import type { StagePosition, TaskRun, StageResult } from "./task-run.ts";
 import { stagePrompt, resumePrompt } from "./prompts.ts";
-
-type AgentStage = Extract<Stage, { kind: "agent" }>;
-
-/** The agent failed. The task may be retried. */
-export class AgentFailure extends RookeryError {}
 
 /** Many agents report usage just before their turn ends. A turn that ends within this time is not stopped. */
 const LAST_USAGE_MS = 200;
@@ -117,79 +105,10 @@ async function waitForOtherTurns({ signal }: TaskRun, session: Session): Promise
 
 /** Releases the session on abort. Cancelling the turn is not enough: the next queued input would start then. */
 function releaseOnAbort(signal: AbortSignal, session: Session): Disposable {
-  const letGo = () => void session.close({ cancelParked: true }).catch(() => undefined); // the stage awaits the same disposal
-  if (signal.aborted) letGo();
-  signal.addEventListener("abort", letGo, { once: true });
-  return { [Symbol.dispose]: () => signal.removeEventListener("abort", letGo) };
-}
-
-/** Reopens the newest session of the task with this agent, or creates one. */
-async function openStageSession(run: TaskRun, stage: AgentStage): Promise<Session> {
-  const { parts, writer, worktree, env } = run;
-  const { id: task, spec } = writer.state;
-  const [known] = await parts.store.list({ task, agent: stage.agent, limit: 1 });
-  const model = stage.model ?? (stage.agent === spec.agent ? spec.model : undefined);
-  const options = {
-    agent: stage.agent,
-    cwd: worktree.path,
-    title: spec.title,
-    task,
-    env,
-    ...(model !== undefined && { model }),
-    ...(spec.permissions !== undefined && { permissions: spec.permissions }),
-  };
-  const usable = known === undefined || known.status === "closed" ? undefined : known;
-  const taskBudget = await taskBudgetFor(run, stage.agent, usable?.id);
-  const budgeted = { ...options, ...(taskBudget !== undefined && { taskBudget }) };
-  try {
-    if (usable === undefined) return await parts.openSession(budgeted);
-    return await openWhenReleased(run, () => parts.openSession({ ...budgeted, id: usable.id }));
-  } catch (error) {
-    if (usable !== undefined && usable.status !== "idle" && isMissingHere(error)) {
-      throw runUnavailable(formatMissingHere(stage.agent, error));
-    }
-    if (isRookeryError(error) && /^(agent_(unavailable|exited|failed)|provider_)/.test(error.code)) {
-      throw new AgentFailure(error.code, error.message, { cause: error });
-    }
-    throw error;
-  }
-}
-
-/** The first pause is short because a process that ends releases its session soon. */
-const RELEASE_PAUSE_MS = 100;
-const MAX_RELEASE_PAUSE_MS = 1_000;
-
-/**
- * Opens the session, and waits for its lease if another process holds it: the lease of a dead host's session may expire
- * later than the lease of its task. Queues the task again if the lease has not expired after twice its lifetime.
- */
-async function openWhenReleased({ parts, writer, signal }: TaskRun, open: () => Promise<Session>): Promise<Session> {
-  const { ttlMs } = parts.leaseTiming ?? DEFAULT_LEASE_TIMING;
-  const deadline = performance.now() + 2 * ttlMs;
-  let isNoted = false;
-  for (let ms = RELEASE_PAUSE_MS; ; ms = Math.min(2 * ms, MAX_RELEASE_PAUSE_MS)) {
-    try {
-      return await open();
-    } catch (error) {
-      if (!isRookeryError(error, "session_in_use")) throw error;
-      if (performance.now() > deadline) throw runUnavailable(error.message);
-      if (!isNoted) await writer.write({ type: "notice", level: "info", code: error.code, message: error.message });
-      isNoted = true;
-      await abortableSleep(ms, signal);
-    }
-  }
-}
-
-/** True if this process lacks something that another one may have: a key, a login, or a program. */
-function isMissingHere(error: unknown): error is RookeryError {
-  return (
-    isRookeryError(error) && ["provider_unconfigured", "agent_unavailable", "agent_not_ready"].includes(error.code)
-  );
-}
-
-function formatMissingHere(agent: string, { message }: RookeryError): string {
-  const fix = "restart rookery serve with what it lacks";
-  return `process ${process.pid} cannot run the agent ${agent} to continue this task: ${message}; ${fix}`;
+  const release = () => void session.close({ cancelParked: true }).catch(() => undefined); // the stage awaits the same disposal
+  if (signal.aborted) release();
+  signal.addEventListener("abort", release, { once: true });
+  return { [Symbol.dispose]: () => signal.removeEventListener("abort", release) };
 }
 
 /** Waits until the turn ends. Leaves a parked turn parked, and throws so that the task is parked too. */
