@@ -14,7 +14,7 @@ import {
 } from "../domain/index.ts";
 import { keepLeaseRenewed } from "./lease-keeper.ts";
 import { takeLease } from "./lease.ts";
-import { definitionEvents, type AgentSettings } from "./session-agent.ts";
+import { definitionEvents, type AgentSettings } from "./agent-settings.ts";
 import {
   COPY_PAGE,
   createSessionCopy,

@@ -13,12 +13,11 @@ export { deleteStoredSession } from "./delete.ts";
 export {
   definitionEvents,
   toNamedChanges,
-  type Changes,
   type AgentSettings,
+  type Changes,
   type NamedChanges,
-  type PrepareAgent,
-  type PreparedAgent,
-} from "./session-agent.ts";
+} from "./agent-settings.ts";
+export type { PrepareAgent, PreparedAgent } from "./session-agent.ts";
 export { forkStoredSession } from "./fork.ts";
 export { MAX_INPUT_BYTES } from "./input.ts";
 export { abandonLease } from "./abandoned-leases.ts";

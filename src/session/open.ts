@@ -18,14 +18,8 @@ import {
 } from "../domain/index.ts";
 import { DisposeStack, type Clock } from "../stdx/index.ts";
 import { appendWithoutLease, sessionNotFound } from "./answer.ts";
-import {
-  SessionAgent,
-  changeEvents,
-  definitionEvents,
-  isSameAgent,
-  type NamedChanges,
-  type PrepareAgent,
-} from "./session-agent.ts";
+import { changeEvents, definitionEvents, isSameAgent, type NamedChanges } from "./agent-settings.ts";
+import { SessionAgent, type PrepareAgent } from "./session-agent.ts";
 import { endTurn, closingEvents } from "./end-turn.ts";
 import { keepLeaseRenewed } from "./lease-keeper.ts";
 import type { LeaseTiming } from "./lease-timing.ts";

@@ -15,7 +15,7 @@ import {
   eventBodies,
   parseInput,
 } from "../domain/index.ts";
-import type { Changes } from "./session-agent.ts";
+import type { Changes } from "./agent-settings.ts";
 import type { Answer, CloseOptions, ReplacedMessage, RevokeOptions } from "./method-types.ts";
 
 /** The maximum length of a path, ID or title. */

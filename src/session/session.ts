@@ -17,7 +17,7 @@ import type { DisposeStack } from "../stdx/index.ts";
 import { answerRequest } from "./answer.ts";
 import { toReplacementEvent } from "./conversation.ts";
 import { openBetweenTurns, type BetweenTurns } from "./between-turns.ts";
-import { changeEvents, toNamedChanges, type Changes, type NamedChanges } from "./session-agent.ts";
+import { changeEvents, toNamedChanges, type Changes, type NamedChanges } from "./agent-settings.ts";
 import { closingEvents } from "./end-turn.ts";
 import { expandPrompt } from "./expand-prompt.ts";
 import { toInputParts, requireAttachments } from "./input.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { RookeryError, type Append, type Store } from "../domain/index.ts";
 import { openMemoryStore } from "../store/index.ts";
 import { say } from "../testing/index.ts";
-import type { Changes } from "./session-agent.ts";
+import type { Changes } from "./agent-settings.ts";
 import { openScene } from "./test-scene.ts";
 
 const REVIEWER = `

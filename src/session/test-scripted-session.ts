@@ -10,7 +10,8 @@ import {
 import { DisposeStack, waitForAbort, type Clock } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
 import { transcript } from "../testing/index.ts";
-import type { NamedChanges, PreparedAgent } from "./session-agent.ts";
+import type { NamedChanges } from "./agent-settings.ts";
+import type { PreparedAgent } from "./session-agent.ts";
 import { createSession, reopenSession } from "./open.ts";
 
 const SETTINGS = { agent: "robin", backend: "acp", model: undefined, cwd: "/", permissions: "ask" } as const;
