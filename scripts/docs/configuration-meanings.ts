@@ -1,4 +1,7 @@
-/** Titles, meanings and defaults of the configuration reference. A key of the schema that is missing here fails `npm run docs`. */
+/**
+ * Titles, meanings and defaults of the configuration reference. A key of the schema that is missing here fails `npm run
+ * docs`.
+ */
 
 export interface ConfigurationSection {
   /** The keys of the section start with it. */
@@ -228,7 +231,7 @@ export const CONFIGURATION_KEYS: Readonly<Record<string, KeyMeaning>> = {
   "agents.NAME.max_running": { meaning: "How many tasks of this agent run at once.", fallback: "no limit" },
   "agents.NAME.pass_env": {
     meaning:
-      "Names of variables that the program, or a command of the built-in agent, gets although they hold credentials.",
+      "Names of variables that the program, or a command of the built-in agent, gets even though they hold credentials.",
     fallback: "none",
   },
   "agents.NAME.stall.model": {
@@ -313,7 +316,7 @@ export const CONFIGURATION_KEYS: Readonly<Record<string, KeyMeaning>> = {
   "worktree.copy": { meaning: 'Untracked files to copy into each worktree, such as `[".env"]`.', fallback: "none" },
   "worktree.port": { meaning: "Whether each task gets a free port.", fallback: "`true`" },
   "worktree.pass_env": {
-    meaning: "Names of variables that setup, stages and gates get although they hold credentials.",
+    meaning: "Names of variables that setup, stages and gates get even though they hold credentials.",
     fallback: "none",
   },
   "worktree.branch_prefix": { meaning: "The start of each task's branch name.", fallback: '`"rookery/"`' },

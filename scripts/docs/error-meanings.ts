@@ -86,7 +86,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   server_unreachable: "The Rookery server does not answer.",
   server_running: "A Rookery server already runs for this `ROOKERY_HOME`.",
   host_in_use: "Another machine or container has a worker with the same host id: set another `host.id` on one of them.",
-  other_host: "The files of this session or task are on another host: do it there.",
+  other_host: "The files of this session or task are on another host. Repeat the request there.",
   worker_not_found: "No living worker has this id or host.",
   unauthorized: "The request has no valid token, or comes from another origin or host name.",
   input_invalid: "An argument or a request body does not fit its schema.",

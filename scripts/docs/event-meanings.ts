@@ -31,7 +31,7 @@ export const SESSION_EVENT_MEANINGS: Readonly<Record<EventType, string>> = {
   "permission.resolved":
     "A person or the policy decided on a permission; with `prefix`, for all commands that start with these words.",
   "permission.revoked":
-    "A person is asked again before this tool, or with `prefix` this command, runs, although it was allowed for the session.",
+    "Revokes a permission for the session: a person is asked again before this tool runs or, with `prefix`, before such a command runs.",
   "question.asked": "The agent, a server or Rookery asks a person a question.",
   "question.answered": "A person or the policy answered a question.",
   "plan.updated": "The agent's plan, whole.",

@@ -16,7 +16,7 @@ export interface StoreConfig {
   readonly schema?: string | undefined;
   /** The database without a pooler. */
   readonly listenUrl?: string | undefined;
-  /** For a URL without one. */
+  /** The password for a URL without one. */
   readonly password?: string | undefined;
 }
 

@@ -25,7 +25,7 @@ export function isDestructive(program: string, second: string | undefined): bool
   return DESTRUCTIVE.has(name) || DESTRUCTIVE.has(`${name} ${second ?? ""}`);
 }
 
-/** Without its folder and the ending of a Windows program, and in lower case, because a file system may ignore case. */
+/** Removes the folder and the extension of a Windows program. In lower case, because a file system may ignore case. */
 function programName(program: string): string {
   return program
     .slice(program.lastIndexOf("/") + 1)

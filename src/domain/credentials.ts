@@ -1,10 +1,9 @@
 /** Decides by name and value whether an environment variable contains a credential, and whose. Pure; no I/O. */
 
 /**
- * Rookery's own secrets: the token of a server, the database of the log, the storage of blobs, and the variables that it
- * sets for one driven program.
- * `ROOKERY_MCP_BRIDGE` and `ROOKERY_MCP_n_TOKEN` are set for one child on purpose, and must not be inherited by
- * another. In addition, every variable with this prefix whose name suggests a credential.
+ * Rookery's own secrets: the token of a server, the database of the log, the storage of blobs, and the variables that
+ * it sets for one driven program. `ROOKERY_MCP_BRIDGE` and `ROOKERY_MCP_n_TOKEN` are set for one child on purpose, and
+ * must not be inherited by another. In addition, every variable with this prefix whose name suggests a credential.
  */
 const ROOKERY_PREFIX = "ROOKERY";
 const ROOKERY_BRIDGE = "ROOKERY_MCP_BRIDGE";
@@ -66,7 +65,7 @@ const MODEL_KEY_VALUE =
 /** Unmistakable keys are also found inside a value, such as JSON, a header or a URL. */
 const MODEL_KEY_WITHIN =
   /(^|[\s"'=:,;@])(sk-[A-Za-z0-9_-]{16,}|AIza[\w-]{20,}|gsk_\w{16,}|xai-\w{16,}|nvapi-[\w-]{16,}|pplx-\w{16,})/;
-/** For example of a service account. */
+/** A key file, for example of a service account. */
 const PRIVATE_KEY_WITHIN = /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----/;
 
 /** True if no child may get the variable, regardless of the configuration. */

@@ -37,7 +37,7 @@ it("does not collect a worktree whose task another process holds", async () => {
   expect((await s.tasks.collect({ quota: 0 })).removed).toMatchObject([{ id: "merged" }]);
 });
 
-it("removes a task whose repository was deleted only with force", async () => {
+it("requires force to remove a task whose repository was deleted", async () => {
   await using s = await openScene();
   s.run();
   await s.tasks.start({ id: "homeless", prompt: "run: touch x" });

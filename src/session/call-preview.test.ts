@@ -1,4 +1,4 @@
-/** The check of a call before a person is asked about it. */
+/** Tests the check of a call before a person is asked about it. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -41,7 +41,7 @@ function flooded(store: Store, overtakes: number): Store {
   });
 }
 
-describe("a log that another process appends to all the time", () => {
+describe("a log that another process keeps appending to", () => {
   const asking: ScriptedTurn = async (turn) => {
     const decision = await turn.permit({
       toolId: "t1",

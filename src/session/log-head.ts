@@ -168,6 +168,6 @@ export function inputNotQueued(sessionId: string, inputId: string): RookeryError
 }
 
 function tooManyConflicts(sessionId: string, cause: RookeryError): RookeryError {
-  const message = `other processes write to session ${sessionId} all the time, so its own events cannot be appended; try again later`;
+  const message = `other processes write to session ${sessionId} so often that its own events cannot be appended; try again later`;
   return new RookeryError("store_unavailable", message, { cause });
 }

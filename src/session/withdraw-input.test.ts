@@ -121,7 +121,7 @@ describe("a withdrawal that loses the race against the start of a turn", () => {
     expect((await s.lines()).slice(-2)).toEqual(["queued go", "started go"]);
   });
 
-  it("succeeds while another process appends other events all the time", async () => {
+  it("succeeds while another process keeps appending other events", async () => {
     const { s, store, options } = await openRace(() => false);
     await using _ = s;
     expect(await withdrawStoredInput(store, options)).toEqual([{ type: "text", text: "go" }]);

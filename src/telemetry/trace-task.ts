@@ -1,4 +1,6 @@
-/** Turns the events of one task into spans: the task from its creation to its end, its stages and its merges. No I/O. */
+/**
+ * Turns the events of one task into spans: the task from its creation to its end, its stages and its merges. No I/O.
+ */
 import type { TaskEvent } from "../domain/index.ts";
 import { spanIdOf, traceIdOf, type Span, type SpanAttributes } from "./span.ts";
 
@@ -11,7 +13,9 @@ interface OpenStage {
   readonly sessionId?: string | undefined;
 }
 
-/** A task that ends and is resumed has one span from its creation to its first end, and one for each time after that. */
+/**
+ * A task that ends and is resumed has one span from its creation to its first end, and one for each time after that.
+ */
 export class TaskTrace {
   readonly #taskId: string;
   readonly #traceId: string;
@@ -21,7 +25,7 @@ export class TaskTrace {
   #runs = 0;
   #stage: OpenStage | undefined;
   readonly #merges = new Map<string, number>();
-  /** Of the last applied event. */
+  /** The `seq` of the last applied event. */
   head = 0;
 
   constructor(taskId: string) {

@@ -20,7 +20,7 @@ import { openNetwork, type TestHost } from "./network.ts";
 
 const run = promisify(execFile);
 const RELAY = fileURLToPath(new URL("relay.mjs", import.meta.url));
-/** Of the first database server. The next one has the next port. */
+/** The port of the first database server. The second one has the next port. */
 const DATABASE_PORT = 5432;
 const HTTP_PORT = 4400;
 const GIT_PORT = 9418;
@@ -36,8 +36,8 @@ export interface WorkerHost extends TestHost {
   /** Starts `rookery worker` and resolves when it has registered. `cli`: the program. Default: the built command. */
   start(options?: { readonly cli?: string }): Promise<void>;
   /**
-   * Starts `rookery serve --no-tasks`, after it has ended the server that runs, and resolves with its URL, which only the
-   * hosts reach.
+   * Starts `rookery serve --no-tasks`, after it has ended the server that runs, and resolves with its URL, which only
+   * the hosts reach.
    */
   startServer(token: string, options?: { readonly cli?: string }): Promise<string>;
   /** The process of the worker. Throws if it does not run. */

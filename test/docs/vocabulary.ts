@@ -57,7 +57,7 @@ function metricNames(word: string): string[] {
   return ["", "_total", "_seconds", "_bytes", "_bytes_total"].map((suffix) => `${name}${suffix}`);
 }
 
-/** The command that words name, with the flags that it takes. Undefined if there is no such command. */
+/** Returns the command that the words name, with its flags. Undefined if there is no such command. */
 export function findCommand(words: readonly string[]): { readonly flags: ReadonlySet<string> } | undefined {
   let command: CommandSpec = PROGRAM;
   for (const word of words) {

@@ -35,7 +35,7 @@ describe.skipIf("missing" in found)(`the fleet on the page${"missing" in found ?
       return new Person(page);
     };
     const person = await openTab(fleet.signInLink());
-    const watcher = await openTab(url); // looks at one conversation all the time
+    const watcher = await openTab(url); // keeps looking at one conversation
 
     for (const [index, { needs = [], ...task }] of TASKS.entries()) {
       await person.startTask({ ...task, needs: needs.map(titleOf) }, index === 0 ? fleet.repository : undefined);

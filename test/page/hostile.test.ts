@@ -214,7 +214,7 @@ describe.skipIf("missing" in found)(`hostile content${"missing" in found ? `: ${
     const { page, incidents } = await openWatched(`/session/${log.id}`);
     const box = page.getByRole("textbox", { name: "Message" });
     const list = page.locator(".transcript-scroll");
-    // Through all of it in jumps, because ten million characters have many screens.
+    // Scrolls in jumps, because ten million characters have many screens.
     for (const share of [1, 0.9, 0.75, 0.5, 0.3, 0.1, 0]) {
       await list.evaluate((node, to) => node.scrollTo(0, node.scrollHeight * to), share);
       await box.fill(`typed at ${share}`);

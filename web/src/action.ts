@@ -6,7 +6,7 @@ export interface Action<Args extends readonly unknown[]> {
   /** Does nothing while it runs. Resolves with whether it succeeded. */
   run(...args: Args): Promise<boolean>;
   readonly isRunning: Accessor<boolean>;
-  /** Of the last run. */
+  /** The error of the last run. */
   readonly error: Accessor<string | undefined>;
   clearError(): void;
 }

@@ -7,9 +7,9 @@ export interface Reading<T, Args extends readonly unknown[]> {
   /** Ignores the results of earlier runs that have not ended. */
   read(...args: Args): Promise<void>;
   readonly isRunning: Accessor<boolean>;
-  /** Of the last run that succeeded. */
+  /** The value of the last run that succeeded. */
   readonly value: Accessor<T | undefined>;
-  /** Of the last run. */
+  /** The error of the last run. */
   readonly error: Accessor<string | undefined>;
 }
 

@@ -174,7 +174,7 @@ export class CodexHistoryImport {
   }
 }
 
-/** Without the files as they are now, which may have changed since. */
+/** Does not read the files, because they may have changed since. */
 function toChangeEnd({ changes, status }: ItemOf<"fileChange">): ToolEnd {
   const outcome = toItemOutcome(status);
   const text = formatChanges(changes);

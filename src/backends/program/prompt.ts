@@ -5,7 +5,7 @@ export type PromptPart =
   | { readonly type: "text"; readonly text: string }
   | {
       readonly type: "attachment";
-      /** Of a type that the program accepts. */
+      /** A type that the program accepts. */
       readonly mediaType: string;
       readonly name: string;
       /** Base64. */

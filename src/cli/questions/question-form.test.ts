@@ -13,7 +13,7 @@ function ask(properties: Record<string, unknown>, message: string, required = Ob
   return { message, schema: { type: "object", properties, required } };
 }
 
-/** As Claude Code asks. */
+/** A question in the form of Claude Code. */
 const DATABASE = ask(
   {
     answer: {

@@ -8,7 +8,7 @@ import { findExcess, toProviderSchema } from "./schema.ts";
 
 export interface ToolTable {
   readonly specs: readonly ToolSpec[];
-  /** From the model's name for a tool to the server's name. */
+  /** Maps the model's name of a tool to the server's name. */
   readonly origins: ReadonlyMap<string, string>;
   /** What was ignored or changed, and why. */
   readonly remarks: readonly string[];

@@ -167,7 +167,7 @@ export class Watchdog implements Disposable {
 
   /**
    * A model that writes a long tool call sends data before an event is recorded. Ignored while a tool runs, because
-   * its program may send data all the time.
+   * its program may keep sending data.
    */
   #listen(): void {
     const activityCount = this.#options.activityCount();

@@ -1,6 +1,6 @@
 /**
- * Remotes that are folders of this machine. A push to one runs its hooks and the programs of its configuration here, so it
- * must not be a part of a checkout: whoever made the checkout would decide what runs.
+ * Remotes that are folders of this machine. A push to one runs its hooks and the programs of its configuration here, so
+ * it must not be a part of a checkout: the author of the checkout would decide what runs.
  */
 import { realpath } from "node:fs/promises";
 import { isAbsolute } from "node:path";

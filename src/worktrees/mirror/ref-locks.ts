@@ -3,8 +3,8 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * Call it only with the lock of the mirror: whoever takes that one over ends the git processes of its owner first, so the
- * locks belong to nobody. No ref can have a name that ends in `.lock`.
+ * Call it only with the lock of the mirror: a process that takes this lock over ends the git processes of its previous
+ * owner first, so the locks of the refs belong to nobody. No ref can have a name that ends in `.lock`.
  */
 export async function removeRefLocks(gitDir: string): Promise<void> {
   for (const name of ["packed-refs", "HEAD", "config", "shallow"])

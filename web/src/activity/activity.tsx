@@ -52,7 +52,7 @@ export function Activity(): JSX.Element {
       setProblem(messageOf(error));
     }
   }
-  /** Of its task or session. The id if it was removed. */
+  /** The title of the task or session of the entry. Its id if it was removed. */
   const titleOf = ({ route }: ActivityEntry): string => {
     const title = route.screen === "task" ? roster.tasks[route.id]?.title : roster.sessions[route.id]?.title;
     return (title ?? route.id).slice(0, MAX_TITLE);

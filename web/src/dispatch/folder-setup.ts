@@ -8,7 +8,7 @@ export interface FolderSetup {
   readonly root: string;
   readonly agents: readonly components["schemas"]["Agent"][];
   readonly pipelines: readonly string[];
-  /** By agent. Those of other agents are `ask`. */
+  /** The permissions by agent. Agents that are not listed have `ask`. */
   readonly permissions: ReadonlyMap<string, PermissionPolicy>;
 }
 

@@ -129,7 +129,7 @@ export interface PipelineStep {
   readonly status: RunStatus | "waiting";
   /** Number of times that it ran. */
   readonly runs: number;
-  /** Of all its runs that have ended, in milliseconds. */
+  /** The total time of its runs that have ended, in milliseconds. */
   readonly tookMs: number;
   /** Since when it runs. */
   readonly since: string | undefined;

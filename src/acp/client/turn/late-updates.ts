@@ -1,7 +1,7 @@
 /** Recognizes late updates of cancelled turns by the tool calls and messages that they are about. */
 import type * as acp from "../../schema.ts";
 
-/** For one turn, and for all cancelled turns together. */
+/** The limit for one turn, and for all cancelled turns together. */
 const MAX_SUBJECTS = 4096;
 
 export class LateUpdateFilter {

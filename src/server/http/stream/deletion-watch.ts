@@ -50,7 +50,7 @@ export class DeletionWatch {
     this.#add(sessionIds);
   }
 
-  /** Adds sessions that a stream shows, so that their deletion is noticed although they were in no comparison yet. */
+  /** Adds sessions that a stream shows, so that their deletion is noticed even if no comparison has listed them yet. */
   addKnown(sessionIds: Iterable<string>): void {
     if (this.#watchers > 0) this.#add(sessionIds);
   }

@@ -96,7 +96,7 @@ const REFUSALS: readonly RefusalMapping[] = [
     codes: /^(AccessDenied|AllAccessDisabled|AccountProblem)$/,
     statuses: [401, 403],
     describe: (where) =>
-      `${where} denies access: allow s3:GetObject, s3:PutObject and s3:ListBucket, without which missing objects are denied`,
+      `${where} denies access: allow s3:GetObject, s3:PutObject and s3:ListBucket; without the last one, S3 reports missing objects as forbidden`,
   },
   {
     codes: NEVER,

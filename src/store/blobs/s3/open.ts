@@ -8,15 +8,15 @@ import { S3BlobStorage, type S3ProbeReport } from "./storage.ts";
 export interface S3BlobOptions extends BlobStorageLimits {
   /** `s3://bucket/prefix?endpoint=https://…&region=…&path_style=true`. */
   readonly url: string;
-  /** For a URL without one. Default: `us-east-1`. */
+  /** The region for a URL without one. Default: `us-east-1`. */
   readonly region?: string | undefined;
   /** Called before each request. Undefined if there are none, which is an error only when a large blob is used. */
   readonly readCredentials: () => Promise<S3Credentials | undefined>;
 }
 
 /**
- * Returns a function that gives a store this storage for its large blobs. Connects to nothing before the first one. Throws
- * `config_invalid` for a wrong URL.
+ * Returns a function that gives a store this storage for its large blobs. Connects to nothing before the first one.
+ * Throws `config_invalid` for a wrong URL.
  */
 export function connectS3Blobs(options: S3BlobOptions): (store: Store) => Store {
   const storage = openS3(options);
