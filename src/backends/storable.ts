@@ -4,6 +4,8 @@
  */
 import { findDraftProblem, type EventBody } from "../domain/index.ts";
 
+/** A longer message of a program is recorded in several parts. */
+export const MAX_MESSAGE_LENGTH = 4 * 1024 * 1024;
 /** `JSON.stringify` fails at some thousands of levels. */
 const MAX_DEPTH = 100;
 const LEFT_OUT = `[omitted: nested deeper than ${MAX_DEPTH} levels]`;

@@ -1,7 +1,7 @@
 /** Converts the updates of one turn to events: messages, thoughts, plans and tool calls. */
 import { boundFileDiffs } from "../../domain/file-diff.ts";
 import { newId, type EventBody, type FileDiff, type Location, type ToolKind } from "../../domain/index.ts";
-import { storableJson } from "../storable.ts";
+import { MAX_MESSAGE_LENGTH, storableJson } from "../storable.ts";
 import { completeMadeDiff, completeProposedDiff } from "../file-context.ts";
 import { diffFromEditInput } from "./edits.ts";
 import { parseToolCall, parseUpdate, type ParsedToolCall, type ParsedUsage } from "./parse-update.ts";
@@ -34,8 +34,6 @@ const MAX_TOOL_TEXT_LENGTH = 64 * 1024;
 const MAX_PROGRESS_LENGTH = 50_000;
 const SAMPLE_LENGTH = 500;
 const SAMPLE_MS = 1_000;
-/** A longer message is recorded in several parts. */
-const MAX_MESSAGE_LENGTH = 4 * 1024 * 1024;
 /** Longer skipped updates are cut in the log. */
 const MAX_RAW_LENGTH = 4_096;
 /** Notices per turn; further invalid updates are skipped silently. */
@@ -67,6 +65,7 @@ export class AcpTranscript {
       case "echo":
         return [];
       case "tool":
+        if (this.#tools.get(parsed.call.toolCallId)?.ended === true) return this.#endMessage();
         return [...this.#endMessage(), ...this.#onToolCall(parsed.call)];
       case "plan":
         return [{ type: "plan.updated", entries: [...parsed.entries] }];
@@ -160,8 +159,9 @@ export class AcpTranscript {
     if (tool.ended) return started;
     const ended = update.status === "completed" || update.status === "failed";
     if (ended) {
-      tool.ended = true;
-      return [...started, toEndedEvent(tool, update.status === "completed" ? "ok" : "failed")];
+      const event = toEndedEvent(tool, update.status === "completed" ? "ok" : "failed");
+      Object.assign(tool, { ended: true, input: undefined, text: "", diffs: [] }); // a turn may have any number of calls
+      return [...started, event];
     }
     return known !== undefined && said !== undefined ? [{ type: "tool.updated", toolId: tool.id, ...said }] : started;
   }

@@ -14,7 +14,7 @@ import {
 } from "../../domain/index.ts";
 import { OutputSampler } from "../../stdx/index.ts";
 import type { ReportedCall } from "../offered-tools.ts";
-import { storableEvent } from "../storable.ts";
+import { MAX_MESSAGE_LENGTH, storableEvent } from "../storable.ts";
 
 export interface ToolStart extends ReportedCall {
   readonly id: string;
@@ -32,6 +32,8 @@ export interface ToolEnd {
 
 interface Tool extends ReportedCall {
   readonly id: string;
+  /** Undefined when the call has ended: a turn may have any number of calls. */
+  input: unknown;
   ended: boolean;
   taken: boolean;
   output?: OutputSampler;
@@ -48,7 +50,7 @@ export class TurnRecorder {
   readonly #turn: RecordedTurn;
   readonly #isKnown: (call: ReportedCall) => boolean;
   readonly #tools = new Map<string, Tool>();
-  #message: { readonly id: string; text: string } | undefined;
+  #message: { readonly id: string; text: string; readonly isContinued: boolean } | undefined;
   #thought: string | undefined;
 
   /** `isKnown` reports whether the log already has the call because it is a call of a Rookery tool. */
@@ -57,23 +59,29 @@ export class TurnRecorder {
     this.#isKnown = isKnown;
   }
 
-  /** Records a part of a message. */
+  /** Records a part of a message. A message that becomes too long continues as another one. */
   addMessageText(text: string): void {
     if (text === "") return;
     this.#thought = undefined;
-    this.#message ??= { id: this.#newMessage(), text: "" };
+    const isContinued = this.#message !== undefined && this.#message.text.length + text.length > MAX_MESSAGE_LENGTH;
+    if (isContinued) this.endMessage();
+    this.#message ??= { id: this.#newMessage(), text: "", isContinued };
     this.#message.text += text;
     this.#record({ type: "message.delta", messageId: this.#message.id, text });
   }
 
-  /** Completes the open message. `whole` is the full text, if the program sends it; it replaces the parts. */
+  /**
+   * Completes the open message. `whole` is the full text, if the program sends it; it replaces the parts, unless the
+   * beginning is already in the log as another message.
+   */
   endMessage(whole?: string): void {
     this.#thought = undefined;
-    const message =
-      this.#message ?? (whole === undefined || whole === "" ? undefined : { id: this.#newMessage(), text: "" });
+    const isNew = this.#message === undefined && whole !== undefined && whole !== "";
+    const message = isNew ? { id: this.#newMessage(), text: "", isContinued: false } : this.#message;
     this.#message = undefined;
     if (message === undefined) return;
-    this.#record({ type: "message.completed", messageId: message.id, text: whole ?? message.text });
+    const text = message.isContinued ? message.text : (whole ?? message.text);
+    this.#record({ type: "message.completed", messageId: message.id, text });
   }
 
   /** Discards the open message because the program starts it again. */
@@ -98,7 +106,7 @@ export class TurnRecorder {
     if (this.#tools.has(id)) return;
     this.endMessageIfAny();
     const known = this.#isKnown({ name, title, kind, input });
-    this.#tools.set(id, { id, name, title, kind, input, ended: known, taken: known });
+    this.#tools.set(id, { id, name, title, kind, input: known ? undefined : input, ended: known, taken: known });
     if (known) return;
     const where = locations.length > 0 && { locations: [...locations] };
     this.#record({
@@ -136,6 +144,7 @@ export class TurnRecorder {
     const tool = this.#tools.get(id);
     if (tool === undefined || tool.ended) return;
     tool.ended = true;
+    tool.input = undefined;
     tool.output?.[Symbol.dispose]();
     this.#record({
       type: "tool.ended",
