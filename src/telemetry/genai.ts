@@ -2,6 +2,7 @@
  * Attributes of the semantic conventions for generative AI of OpenTelemetry, as in open-telemetry/semantic-conventions-genai
  * at 002c8a6 (2026, status "development", on top of semantic conventions 1.41.1).
  */
+import { cutText } from "./cut-text.ts";
 import type { EventOf, InputPart, Usage } from "../domain/index.ts";
 import type { SpanAttributes } from "./span.ts";
 
@@ -68,7 +69,7 @@ export function toOutputMessages({ text, toolCalls = [] }: EventOf<"message.comp
 }
 
 export function cutContent(text: string): string {
-  return text.length > MAX_CONTENT ? `${text.slice(0, MAX_CONTENT).toWellFormed()}…` : text;
+  return cutText(text, MAX_CONTENT);
 }
 
 /** Keeps a small value, and converts a large one to text. */

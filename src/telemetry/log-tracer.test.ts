@@ -97,6 +97,18 @@ const used: EventBody = { type: "usage.reported", model: "google/gemini-3", inpu
 const done: EventBody = { type: "turn.ended", outcome: { status: "done" } };
 
 describe("spans of a turn", () => {
+  it("are bounded, whatever names, ids and number of calls a program reports", async () => {
+    const endless = "x".repeat(100_000);
+    const call = (toolId: string): EventBody => ({ ...toolStarted(toolId), name: endless }) as EventBody;
+    const ids = Array.from({ length: 1_500 }, (_, index) => `t${index}`);
+    await one.write(S, undefined, opened({ backend: "acp" }));
+    await one.take(S);
+    await one.write(S, "trn_1", started, call(endless), ...ids.map(toolStarted));
+    await one.write(S, "trn_1", toolEnded(endless), ...ids.map(toolEnded), done);
+    expect(one.spans).toHaveLength(1_000 + 1);
+    expect(JSON.stringify(one.spans[0]).length).toBeLessThan(2_000);
+  });
+
   it("continue in another process with the same ids and the first start", async () => {
     await one.write(S, undefined, opened());
     await one.take(S);

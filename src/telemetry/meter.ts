@@ -1,4 +1,5 @@
 /** Metrics of one process: counters, gauges and histograms, each with a bounded number of series. */
+import { cutText } from "./cut-text.ts";
 
 export type MetricLabels = Readonly<Record<string, string>>;
 
@@ -46,6 +47,8 @@ export type GaugeReading = number | readonly NumberPoint[];
 
 /** Beyond this number of series per metric, further ones are added up under the label value `other`. */
 const MAX_SERIES = 500;
+/** Names of tools, agents and models may come from a program. Longer label values are cut. In characters. */
+const MAX_LABEL_LENGTH = 128;
 /** Upper bounds in seconds, from a local commit to a long request. */
 export const DURATION_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -115,7 +118,8 @@ class SeriesMap<State> {
     this.#create = create;
   }
 
-  get(labels: MetricLabels): State {
+  get(given: MetricLabels): State {
+    const labels = boundLabels(given);
     const found = this.#series.get(toKey(labels));
     if (found !== undefined) return found.state;
     const kept = this.#series.size < MAX_SERIES ? labels : toOther(labels);
@@ -128,6 +132,11 @@ class SeriesMap<State> {
   map<T>(convert: (labels: MetricLabels, state: State) => T): T[] {
     return Array.from(this.#series.values(), ({ labels, state }) => convert(labels, state));
   }
+}
+
+function boundLabels(labels: MetricLabels): MetricLabels {
+  if (Object.values(labels).every(({ length }) => length <= MAX_LABEL_LENGTH)) return labels;
+  return Object.fromEntries(Object.entries(labels).map(([name, text]) => [name, cutText(text, MAX_LABEL_LENGTH)]));
 }
 
 function toKey(labels: MetricLabels): string {

@@ -31,6 +31,13 @@ describe("the text for Prometheus", () => {
     expect(family?.samples[0]?.labels).toEqual({ label_name: odd });
   });
 
+  it("cuts long label values, which may come from a program", () => {
+    const meter = new Meter();
+    const histogram = meter.histogram({ name: "calls", help: "Calls.", bounds: [1] });
+    for (let index = 0; index < 600; index += 1) histogram.record(1, { tool: `${index} ${"x".repeat(100_000)}` });
+    expect(formatPrometheus(meter.collect()).length).toBeLessThan(600 * 5 * 300);
+  });
+
   it("adds up series beyond the limit under one label value", () => {
     const meter = new Meter();
     const counter = meter.counter({ name: "many", help: "Many." });

@@ -1,5 +1,6 @@
 /** Turns the events of one session into spans: turns, model calls and tool calls. No I/O. */
 import { addUsage, NO_USAGE, type EventDraft, type EventOf, type TurnOutcome, type Usage } from "../domain/index.ts";
+import { cutText } from "./cut-text.ts";
 import { cutContent, cutValue, describeModel, toInputMessages, toOutputMessages, usageAttributes } from "./genai.ts";
 import { spanIdOf, type Span, type SpanAttributes } from "./span.ts";
 
@@ -33,8 +34,22 @@ interface OpenTurn {
   usage: Usage;
   modelCalls: number;
   lastMessage: EventOf<"message.completed"> | undefined;
-  readonly tools: Map<string, { readonly start: number; readonly event: EventOf<"tool.started"> }>;
+  /** Running calls by the id of their span. */
+  readonly tools: Map<string, OpenCall>;
 }
+
+interface OpenCall extends Pick<EventOf<"tool.started">, "kind" | "parent"> {
+  readonly start: number;
+  readonly name: string;
+  readonly callId: string;
+  /** Undefined without content. */
+  readonly input: unknown;
+}
+
+/** A program may start calls that never end. More are not traced. */
+const MAX_OPEN_CALLS = 1_000;
+/** Names and ids of calls may come from a program. In characters. */
+const MAX_NAME_LENGTH = 256;
 
 export class SessionTrace {
   readonly #options: SessionTraceOptions;
@@ -117,9 +132,7 @@ export class SessionTrace {
         const isOfModel = event.parent === undefined && turn.tools.size === 0 && this.#options.backend !== "api";
         const call = isOfModel && turn.firstChunk !== undefined ? this.#endModelCall(turn, at) : undefined;
         turn.modelSince = undefined;
-        if (!turn.tools.has(event.toolId)) {
-          turn.tools.set(event.toolId, { start: at, event: event as EventOf<"tool.started"> });
-        }
+        this.#startTool(turn, event as EventOf<"tool.started">, at);
         return call === undefined ? spans : [...spans, call];
       }
       case "tool.ended": {
@@ -156,7 +169,7 @@ export class SessionTrace {
     if (event.childSessionId !== undefined) return []; // the child's own turn has it
     turn.usage = addUsage(turn.usage, event);
     if (turn.reply === undefined) return [];
-    const model = event.model?.slice(event.model.indexOf("/") + 1);
+    const model = event.model && cutText(event.model.slice(event.model.indexOf("/") + 1), MAX_NAME_LENGTH);
     const attributes = { ...turn.reply.attributes, ...usageAttributes(event), "gen_ai.response.model": model };
     turn.reply = { ...turn.reply, attributes };
     return takeReply(turn);
@@ -208,16 +221,28 @@ export class SessionTrace {
     return spanIdOf("tool", this.#options.sessionId, turn.id, toolId);
   }
 
+  #startTool(turn: OpenTurn, { toolId, name, kind, parent, input }: EventOf<"tool.started">, start: number): void {
+    const spanId = this.#toolSpanId(turn, toolId);
+    if (turn.tools.has(spanId) || turn.tools.size >= MAX_OPEN_CALLS) return;
+    turn.tools.set(spanId, {
+      ...{ start, kind, parent },
+      name: cutText(name, MAX_NAME_LENGTH),
+      callId: cutText(toolId, MAX_NAME_LENGTH),
+      input: this.#options.content ? cutValue(input) : undefined,
+    });
+  }
+
   #endTool(turn: OpenTurn, event: EventOf<"tool.ended">, end: number): Span | undefined {
     const { toolId, outcome, text } = event;
-    const open = turn.tools.get(toolId);
+    const spanId = this.#toolSpanId(turn, toolId);
+    const open = turn.tools.get(spanId);
     if (open === undefined) return undefined;
-    turn.tools.delete(toolId);
-    const { name, kind, input, parent } = open.event;
+    turn.tools.delete(spanId);
+    const { name, kind, callId, input, parent } = open;
     const { content, traceId } = this.#options;
     return {
       traceId,
-      spanId: this.#toolSpanId(turn, toolId),
+      spanId,
       parentSpanId: parent === undefined ? turn.spanId : this.#toolSpanId(turn, parent),
       operation: "execute_tool",
       name: `execute_tool ${name}`,
@@ -227,12 +252,12 @@ export class SessionTrace {
       attributes: {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": name,
-        "gen_ai.tool.call.id": toolId,
+        "gen_ai.tool.call.id": callId,
         "gen_ai.tool.type": "function",
         ...this.#common,
         "rookery.tool.kind": kind,
         "rookery.tool.outcome": outcome,
-        "gen_ai.tool.call.arguments": content ? (cutValue(input) as SpanAttributes[string]) : undefined,
+        "gen_ai.tool.call.arguments": input as SpanAttributes[string],
         "gen_ai.tool.call.result": content ? cutContent(text) : undefined,
       },
       ...(outcome !== "ok" && { error: { type: outcome } }),
