@@ -5,6 +5,8 @@ it.each([
   ["https://example.invalid/team/project.git", "https://example.invalid/team/project.git"],
   ["https://user:secret@example.invalid/project", "https://example.invalid/project"],
   ["https://token@example.invalid/project", "https://example.invalid/project"],
+  ["https://user:sec@ret@example.invalid/project", "https://example.invalid/project"],
+  ["ssh://git:sec@ret@example.invalid/project", "ssh://git@example.invalid/project"],
   ["ssh://git:secret@example.invalid:2222/project", "ssh://git@example.invalid:2222/project"],
   ["git@example.invalid:team/project.git", "git@example.invalid:team/project.git"],
   ["git://127.0.0.1:9418/project.git", "git://127.0.0.1:9418/project.git"],
@@ -22,6 +24,8 @@ it.each([
   "--upload-pack=evil",
   "-oProxyCommand=evil",
   "ssh://-oProxyCommand=evil/a",
+  "ssh://user@name@-oProxyCommand=evil/a",
+  "-oProxyCommand=evil@example.invalid:a",
   "../project",
   "project.git",
   "https://example.invalid/a b",
@@ -51,4 +55,5 @@ it("removes credentials from messages of git", () => {
   expect(redactUrls("fatal: unable to access 'https://me:secret@example.invalid/': no")).toBe(
     "fatal: unable to access 'https://example.invalid/': no",
   );
+  expect(redactUrls("see HTTPS://me:sec@ret@example.invalid/")).toBe("see HTTPS://example.invalid/");
 });

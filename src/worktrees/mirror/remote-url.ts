@@ -16,19 +16,19 @@ const MAX_LENGTH = 2_000;
 export function parseRemoteUrl(text: string): string {
   if (text.length > MAX_LENGTH || /[\0-\x20\x7f]/.test(text) || text !== text.toWellFormed()) throw invalidUrl(text);
   if (isAbsolute(text)) return text;
-  const [, protocol = "", userInfo = "", rest = ""] = /^([a-z]+):\/\/(?:([^/@]*)@)?(.+)$/.exec(text) ?? [];
+  const [, protocol = "", userInfo = "", rest = ""] = /^([a-z]+):\/\/(?:([^/]*)@)?(.+)$/.exec(text) ?? [];
   if (protocol !== "") {
     if (!REMOTE_PROTOCOLS.split(":").includes(protocol) || rest.startsWith("-")) throw invalidUrl(text);
-    const user = protocol === "ssh" ? userInfo.replace(/:.*$/, "") : ""; // in an HTTP URL even the user may be a token
+    const user = protocol === "ssh" ? userInfo.replace(/[:@].*$/, "") : ""; // in an HTTP URL even the user may be a token
     return `${protocol}://${user === "" ? "" : `${user}@`}${rest}`;
   }
-  if (/^(?:[\w.-]+@)?[\w[][\w.:[\]-]*:(?![:/]{2})[^-:]/.test(text) && !text.includes("::")) return text;
+  if (/^(?:[\w.][\w.-]*@)?[\w[][\w.:[\]-]*:(?![:/]{2})[^-:]/.test(text) && !text.includes("::")) return text;
   throw invalidUrl(text);
 }
 
 /** Removes the credentials of URLs from a message of git. */
 export function redactUrls(text: string): string {
-  return text.replace(/\b([a-z]{2,10}:\/\/)[^\s/@'"]{1,500}@/g, "$1");
+  return text.replace(/\b([a-z]{2,10}:\/\/)[^\s/'"]{1,500}@/gi, "$1");
 }
 
 /** Returns a folder name that is unique for the URL, such as `project-1f0c2a9b3d`. */
