@@ -45,7 +45,7 @@ export function wrapShellLine(line: string, width: number | undefined): string {
   return [...lines, current].join("\n");
 }
 
-/** Stands for a space that must not be broken. Text for terminals contains no private characters at this point. */
+/** Stands for a space that must not be broken. Text for terminals contains no private-use characters at this point. */
 const FIXED_SPACE = "\ue000";
 /** Words that follow a command in a sentence, and are not part of it. */
 const AFTER_COMMAND = "to|and|or|for|in|if|then|when|while|from|is|now|with|which|again|first|before";

@@ -215,7 +215,7 @@ export class SessionAgent implements AsyncDisposable {
   }
 }
 
-/** For settings of the same agent. */
+/** Call it with settings of the same agent. */
 function needsNewConnection(before: AgentSettings, after: AgentSettings): boolean {
   return after.model !== before.model || after.cwd !== before.cwd || after.definition !== undefined;
 }

@@ -68,7 +68,7 @@ function isWaiting({ status, waitingFor }: SessionSummary): boolean {
   return waitingFor.length > 0 && status !== "closed" && status !== "copying";
 }
 
-/** For sessions that are deleted while the list is built. */
+/** Leaves out sessions that are deleted while the list is built. */
 function ignoreDeletedSession(error: unknown): WaitingRequest[] {
   if (isRookeryError(error, "session_not_found")) return [];
   throw error;

@@ -148,7 +148,7 @@ function findCutTexts(board: Element): string[] {
   });
 }
 
-/** Amounts with a line that starts with the dot between two of them. */
+/** Returns the amounts in which a line starts with the dot that separates two of them. */
 function findLeadingDots(board: Element): string[] {
   const topOf = (node: Node, index: number): number => {
     const range = document.createRange();

@@ -98,7 +98,7 @@ describe("the output of a scripted agent", () => {
     await agent.close();
   });
 
-  it("can contain updates for another session, and after the response", async () => {
+  it("can contain updates for another session, and updates after the response", async () => {
     const other = { in: { session: "other", steps: [{ say: "from elsewhere" }] } };
     await using scene = open({ prompts: [{ steps: [other], after: [{ say: "tail" }] }] });
     const sessionId = await scene.client.newSession();

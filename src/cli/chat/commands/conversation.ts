@@ -24,9 +24,11 @@ export async function compactConversation(chat: ChatHost): Promise<void> {
   chat.notice("the agent summarizes the conversation…", "dim");
   const turn = session.prompt(SUMMARY_PROMPT);
   const { status } = await turn.outcome;
-  if (status !== "done") throw new RookeryError("agent_failed", "the agent wrote no summary; the conversation stays");
+  if (status !== "done")
+    throw new RookeryError("agent_failed", "the agent wrote no summary, so the conversation is unchanged; try again");
   const summary = await lastMessage(rookery.store, session, turn.id);
-  if (summary === "") throw new RookeryError("agent_failed", "the summary is empty; the conversation stays");
+  if (summary === "")
+    throw new RookeryError("agent_failed", "the summary is empty, so the conversation is unchanged; try again");
   await session.replaceConversation([{ role: "user", text: `Summary of our conversation so far:\n\n${summary}` }]);
 }
 

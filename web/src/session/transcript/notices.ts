@@ -1,4 +1,4 @@
-/** The events of which a transcript shows one line. */
+/** The events that a transcript shows on one line. */
 import { amountText } from "../../../../src/domain/budget.ts";
 import { formatGrant } from "../../../../src/domain/command-prefix.ts";
 import type { SessionEvent } from "../../../../src/domain/events.ts";
