@@ -174,11 +174,11 @@ function isNew({ head }: SessionState): boolean {
 async function requireTrustedProgram(
   agent: AgentConfig,
   config: Config,
-  place: Omit<ProgramLookup, "command">,
+  lookup: Omit<ProgramLookup, "command">,
 ): Promise<void> {
   const { backend, command } = agent;
   if (backend === "api") return;
-  const local = isProgramKind(backend) && findProgram(backend, { ...place, command })?.from === "node_modules";
+  const local = isProgramKind(backend) && findProgram(backend, { ...lookup, command })?.from === "node_modules";
   await config.requireTrustFor({ family: agentProgramFamily(agent), local });
 }
 
