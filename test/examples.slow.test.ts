@@ -122,6 +122,9 @@ it.runIf(IS_SLOW_RUN && postgresBinaries() !== undefined)(
   async () => {
     const said = await run("cluster/run.mjs");
     expect(said.match(/ACCIDENT: .*/g)).toHaveLength(3);
+    const killed = /the worker of host (\w), which works on licence/.exec(said)?.[1] ?? "none";
+    expect(said).toContain(`Host ${killed} has a worker again`);
+    expect(said).toMatch(/licence +waits again: the process that ran the task died/);
     expect(said).toContain("The standby is the primary now.");
     expect(said).toContain("everyone is not merged, as the dry run said: conflicts in hello.mjs");
     expect(said).toContain("| * Say hello in fr\n");

@@ -44,6 +44,7 @@ max_running = 4
 ttl = ${LEASE_TTL}
 
 [worker]
+max_running = 2
 prefer_last_host = 1
 
 `;

@@ -19,6 +19,8 @@ const folder = kept === undefined ? mkdtempSync(join(tmpdir(), "rookery-cluster-
 const startedAt = performance.now();
 const tell = (line) => console.log(`${seconds()}  ${line}`);
 const cleanUps = [];
+/** The host that works on a task, by the id of the task. */
+const hostOf = new Map();
 
 try {
   const { primary, standby } = await startPostgresPair();
@@ -33,6 +35,7 @@ try {
   const { repository, remote } = makeSharedRepository(folder);
   const token = randomBytes(16).toString("hex");
   const [a, b, c] = ["a", "b", "c"].map((name) => makeHost(folder, name, { storeUrl, token }));
+  const hosts = { a, b, c };
   const workers = {};
   for (const host of [a, b, c]) {
     workers[host.name] = await host.startWorker();
@@ -52,11 +55,12 @@ try {
     {
       when: ({ type, taskId }) => type === "stage.started" && taskId === "licence",
       async happen() {
-        tell("ACCIDENT: the worker of host c is killed.");
-        await end(workers.c, "SIGKILL");
+        const name = hostOf.get("licence");
+        tell(`ACCIDENT: the worker of host ${name}, which works on licence, is killed.`);
+        await end(workers[name], "SIGKILL");
         await sleep(2_000);
-        workers.c = await c.startWorker();
-        tell("Host c has a worker again; it ended what the killed one left.");
+        workers[name] = await hosts[name].startWorker();
+        tell(`Host ${name} has a worker again; it ended what the killed one left.`);
       },
     },
     {
@@ -132,7 +136,10 @@ async function freePort() {
 /** Prints an event as one line if people need it. Returns the event. */
 function show(event) {
   const line = (words) => console.log(`${seconds()}    ${event.taskId.padEnd(12)}${words}`);
-  if (event.type === "worktree.made") line(`works on host ${event.host}`);
+  if (event.type === "worktree.made") {
+    hostOf.set(event.taskId, event.host);
+    line(`works on host ${event.host}`);
+  }
   if (event.type === "task.queued") line(`waits again: ${event.message ?? event.why}`);
   if (event.type === "task.ended") line(event.outcome);
   if (event.type === "merge.ended") line(event.outcome);
