@@ -34,7 +34,12 @@ function doorThat(run: (id: string, signal: AbortSignal) => Promise<void>, view:
     answer: async (...given) => {
       answered.push(given);
     },
-    runner: { run, isAbandoned: async () => false, lastEventAt: async () => undefined },
+    runner: {
+      run,
+      hasWorkers: async () => false,
+      isAbandoned: async () => false,
+      lastEventAt: async () => undefined,
+    },
   });
 }
 

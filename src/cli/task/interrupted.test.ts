@@ -8,6 +8,7 @@ const HOUR = 60 * 60_000;
 function serviceWith(abandoned: boolean, lastEventAt: number | undefined): TaskService {
   const runner = {
     run: async () => undefined,
+    hasWorkers: async () => false,
     isAbandoned: async () => abandoned,
     lastEventAt: async () => lastEventAt,
   };

@@ -24,6 +24,10 @@ export async function openLocalTasks(io: Io): Promise<TaskService> {
     runner: {
       run: (id, signal, onProblem = (error) => printNotice(io, formatError(error))) =>
         rookery.runTasks({ only: id, signal, onProblem }),
+      hasWorkers: async () => {
+        const workers = await rookery.workers();
+        return workers.some(({ status, maxRunning }) => status === "ready" && maxRunning > 0);
+      },
       isAbandoned: async (id) => !(await isDriven(store, id, systemClock)),
       lastEventAt: async (id) => {
         const state = await store.task(id);

@@ -38,6 +38,8 @@ export interface TaskRunner {
   run(id: string, signal: AbortSignal, onProblem?: (error: unknown) => void): Promise<void>;
   /** True if the log says that the task runs, but its process is gone. */
   isAbandoned(id: string): Promise<boolean>;
+  /** Whether a worker of any host, which runs tasks, is registered and alive. */
+  hasWorkers(): Promise<boolean>;
   /** Returns when the task or its current session recorded something last, in milliseconds since the epoch. */
   lastEventAt(id: string): Promise<number | undefined>;
 }

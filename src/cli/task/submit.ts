@@ -31,7 +31,10 @@ export async function submitTask(
     return await runInForeground({ io, service, runner, task, after, json });
   }
   if (json) await printJson(io, task);
-  else await printText(io, formatSubmitted(task, { server, unmet, width: terminalWidth(io.stdout) }));
+  else {
+    const hasWorkers = server === undefined && runner !== undefined && (await runner.hasWorkers());
+    await printText(io, formatSubmitted(task, { server, hasWorkers, unmet, width: terminalWidth(io.stdout) }));
+  }
   return EXIT.done;
 }
 
@@ -49,20 +52,26 @@ function formatUncommitted(count: number): string {
 
 interface SubmissionTarget {
   readonly server: string | undefined;
+  /** Whether a worker is alive that shares the log. */
+  readonly hasWorkers: boolean;
   readonly unmet: readonly string[];
   readonly width: number | undefined;
 }
 
 function formatSubmitted(
-  { id, agent, repository, worktree }: TaskView,
-  { server, unmet, width }: SubmissionTarget,
+  { id, agent, repository, worktree, message }: TaskView,
+  { server, hasWorkers, unmet, width }: SubmissionTarget,
 ): string {
   const kept = worktree === undefined || worktree.removed ? undefined : toSingleLine(worktree.path);
   const waits = unmet.length === 0 ? "" : ` and waits for ${unmet.join(", ")}`;
   const who =
-    server === undefined
-      ? `is queued${waits}; start a server to run it: rookery serve`
-      : `is queued on the server at ${server}${waits}`;
+    server !== undefined
+      ? `is queued on the server at ${server}${waits}`
+      : !hasWorkers
+        ? `is queued${waits}; start a server to run it: rookery serve`
+        : waits === "" && message !== undefined
+          ? `is queued: ${toSingleLine(message)}`
+          : `is queued${waits}; a worker takes it`;
   const where = kept ?? `a new worktree of ${toSingleLine(repository)}`;
   return `task ${id} ${who}\nagent: ${toSingleLine(agent)}\nworktree: ${where}\n${formatNextCommands(id, ["logs", "diff", "stop"], width)}`;
 }

@@ -41,8 +41,17 @@ async function shown(
 }
 
 /** `abandoned`: ids of tasks whose process is gone. */
-function runnerWith({ abandoned = [] as readonly string[], run = (_id: string) => Promise.resolve() }): TaskRunner {
-  return { run, isAbandoned: async (id) => abandoned.includes(id), lastEventAt: async () => undefined };
+function runnerWith({
+  abandoned = [] as readonly string[],
+  run = (_id: string) => Promise.resolve(),
+  hasWorkers = false,
+}): TaskRunner {
+  return {
+    run,
+    hasWorkers: async () => hasWorkers,
+    isAbandoned: async (id) => abandoned.includes(id),
+    lastEventAt: async () => undefined,
+  };
 }
 
 const lines = (text: string) => text.trimEnd().split("\n");
@@ -485,6 +494,15 @@ describe("start", () => {
     expect((await shown(startTaskCommand, ["x"], { detach: true }))[1]).toContain(
       "task add-it is queued; start a server to run it: rookery serve\n",
     );
+  });
+
+  it.each([
+    [undefined, "task add-it is queued; a worker takes it\n"],
+    ["no worker has the label gpu", "task add-it is queued: no worker has the label gpu\n"],
+  ])("prints that a worker takes a detached task, or why none does: %s", async (message, line) => {
+    const told = async () => ({ ...(await start()), ...(message !== undefined && { message }) });
+    service = createTestTaskService([], { start: told, runner: runnerWith({ hasWorkers: true }) });
+    expect((await shown(startTaskCommand, ["x"], { detach: true }))[1]).toContain(line);
   });
 
   it.each<[string, OptionValues, string]>([
