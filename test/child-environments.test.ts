@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -127,7 +127,10 @@ stages = [{ agent = "worker" }, { run = "dump stage" }, { merge = "merge", gate 
   );
   await trust(repository.path, env);
 
-  const rookery = owned.use(await Rookery.open({ env, home: join(folder.path, "state"), cwd: repository.path }));
+  const first = env["ROOKERY_HOME"] ?? "";
+  await mkdir(first, { recursive: true });
+  await copyFile(userConfigFile(env), join(first, "rookery.toml"));
+  const rookery = owned.use(await Rookery.open({ env, home: first, cwd: repository.path }));
   const sessions = ["builtin", "terminals", ...programs, "passing"].map(async (name) => {
     await using session = await rookery.openSession({ agent: name });
     await session.prompt("go").outcome;
@@ -148,18 +151,17 @@ stages = [{ agent = "worker" }, { run = "dump stage" }, { merge = "merge", gate 
   const shared = Object.fromEntries([...SHARED_SECRETS, ...BUILDS].map((name) => [name, `value-of-${name}`]));
   const sharedExtra = { ...shared, PATH: extra.PATH, GIT_CONFIG_GLOBAL: "/dev/null", DUMP_PREFIX: "shared-" };
   const sharedEnv = builtEnvironment({ home: folder.path, extra: sharedExtra });
-  await writeFile(
-    userConfigFile(env),
-    `${await readFile(userConfigFile(env), "utf8")}
+  const sharedConfig = `${await readFile(userConfigFile(env), "utf8")}
 [store]
 url = "postgres://rookery@127.0.0.1:9/none"
 [blobs]
 url = "s3://bucket"
-`,
-  );
-  const other = owned.use(
-    await Rookery.open({ env: sharedEnv, home: join(folder.path, "other"), cwd: repository.path }),
-  );
+`;
+  const home = join(folder.path, "other");
+  await mkdir(home);
+  for (const file of [userConfigFile(env), join(home, "rookery.toml")]) await writeFile(file, sharedConfig);
+  await trust(repository.path, { ...sharedEnv, ROOKERY_HOME: home });
+  const other = owned.use(await Rookery.open({ env: sharedEnv, home, cwd: repository.path }));
   await other.openSession({ agent: "acp" }).catch(() => undefined); // its program is not an agent
   await startCommandChildren(sharedEnv, repository.path);
 }, 60_000);

@@ -42,7 +42,7 @@ async function openScene(script: Script, extra: Record<string, string> = {}) {
     userConfigFile(env),
     `[agents.builtin]\nmodel = "anthropic/claude-sonnet-5"\npermissions = "all"\n[agents.shell]\nbackend = "command"\ncommand = ["sh", "-c", "env > seen.txt; {prompt}"]\n`,
   );
-  const open = (home: string) => Rookery.open({ env, home, cwd: repository.path });
+  const open = (home: string) => Rookery.open({ env: { ...env, ROOKERY_HOME: home }, cwd: repository.path });
   return { open, home: join(home.path, "state"), repository, env };
 }
 

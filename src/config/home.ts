@@ -7,11 +7,14 @@ import type { EnvironmentVariables } from "../stdx/environment.ts";
 /** The directory with the database, the token and trust. Throws `cwd_missing` or `config_invalid`. */
 export function homeFolder(env: EnvironmentVariables): string {
   const chosen = env["ROOKERY_HOME"];
-  if (chosen !== undefined && chosen !== "") return resolveHome(chosen);
+  if (chosen !== undefined && chosen !== "") return resolveChosen("ROOKERY_HOME", chosen);
   return join(xdgFolder(env, "XDG_STATE_HOME", ".local", "state"), "rookery");
 }
 
+/** The user's `rookery.toml`. Throws like `homeFolder`. */
 export function userConfigFile(env: EnvironmentVariables): string {
+  const chosen = env["ROOKERY_CONFIG"];
+  if (chosen !== undefined && chosen !== "") return resolveChosen("ROOKERY_CONFIG", chosen);
   return join(xdgFolder(env, "XDG_CONFIG_HOME", ".config"), "rookery", "rookery.toml");
 }
 
@@ -21,11 +24,17 @@ function xdgFolder(env: EnvironmentVariables, variable: string, ...fallback: str
   return folder !== undefined && isAbsolute(folder) ? folder : join(userFolder(env), ...fallback);
 }
 
-function resolveHome(chosen: string): string {
+/** The environment for a process whose home is this folder, with the user's file and trust in it. */
+export function environmentOfHome(env: EnvironmentVariables, home: string): EnvironmentVariables {
+  const folder = resolve(home);
+  return { ...env, ROOKERY_HOME: folder, ROOKERY_CONFIG: join(folder, "rookery.toml") };
+}
+
+function resolveChosen(variable: string, chosen: string): string {
   try {
     return resolve(chosen);
   } catch (cause) {
-    const message = `ROOKERY_HOME is "${chosen}", which is relative to a working directory that was removed; set it to an absolute path`;
+    const message = `${variable} is "${chosen}", which is relative to a working directory that was removed; set it to an absolute path`;
     throw new RookeryError("cwd_missing", message, { cause });
   }
 }

@@ -3,7 +3,7 @@ export type { AgentConfig } from "./agent.ts";
 export { findAgentOfBackend } from "./agent-of-backend.ts";
 export { codexKeyVariables } from "./codex-keys.ts";
 export { completeDefinition, configureDefinition } from "./defined-agent.ts";
-export { homeFolder, userConfigFile } from "./home.ts";
+export { environmentOfHome, homeFolder, userConfigFile } from "./home.ts";
 export {
   type Config,
   keyVariableNames,

@@ -35,7 +35,7 @@ export async function openScene({ toml = "", user = "", files = {}, env: extra =
   await mkdir(dirname(userConfigFile(env)), { recursive: true });
   await writeFile(userConfigFile(env), user);
   await trust(repository.path, env);
-  const open = async () => owned.use(await Rookery.open({ env, home, cwd: repository.path }));
+  const open = async () => owned.use(await Rookery.open({ env, cwd: repository.path }));
   const rookery = await open();
   const stopping = new AbortController();
   return {

@@ -81,7 +81,7 @@ it("runs user input first if it arrives just before the task's prompt", async ()
   await using s = await openScene();
   await using real = await openSqliteStore({ path: join(s.home, "rookery.db") });
   const store = telling(real, "run: until [ -e go ]; do sleep 0.02; done; touch told", () => void letEnd(s, "t"));
-  await using rookery = await Rookery.open({ env: s.env, home: s.home, cwd: s.repository.path, store });
+  await using rookery = await Rookery.open({ env: s.env, cwd: s.repository.path, store });
   await s.tasks.start({ id: "t", prompt: "run: touch own" });
   await rookery.runTasks({ only: "t" });
   expect(await s.tasks.show("t")).toMatchObject({ status: "done" });

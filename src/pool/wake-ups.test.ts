@@ -21,7 +21,7 @@ it("sends no queries per task while nothing happens", async () => {
     calls.push(name);
     if (calls.filter((other) => other === "claimTask").length === 3) looked.resolve();
   });
-  const rookery = await Rookery.open({ env: s.env, home: s.home, cwd: s.repository.path, store: counted });
+  const rookery = await Rookery.open({ env: s.env, cwd: s.repository.path, store: counted });
   const stop = new AbortController();
   const running = rookery.runTasks({ signal: stop.signal });
   await looked.promise;

@@ -23,9 +23,8 @@ async function openCluster() {
     const env = builtEnvironment({ home: folder.path, extra: { GIT_CONFIG_GLOBAL: "/dev/null" } });
     await mkdir(dirname(userConfigFile(env)), { recursive: true });
     await writeFile(userConfigFile(env), config);
-    const home = join(folder.path, "state");
     const open = async () =>
-      owned.use(await Rookery.open({ env, home, cwd: repository.path, store, host: name, leaseTiming: TIMING }));
+      owned.use(await Rookery.open({ env, cwd: repository.path, store, host: name, leaseTiming: TIMING }));
     const rookery = await open();
     /** Starts a worker and resolves when it is registered. */
     const work = async (options: Partial<RunWorkerOptions> = {}, of = rookery) => {

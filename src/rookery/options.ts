@@ -17,8 +17,9 @@ export interface RookeryOptions {
   /** Environment variables for keys, URLs and folders. Default: `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /**
-   * Folder of the log. Default: `$ROOKERY_HOME`, or else `rookery` in the XDG state folder. If it is set, the log is in
-   * this folder even if the configuration names a database.
+   * Folder of the log, of trust and of logins to MCP servers. Default: `$ROOKERY_HOME`, or else `rookery` in the XDG state
+   * folder. If it is set, everything of the user comes from it: the log even if the configuration names a database, and
+   * the configuration from `rookery.toml` in it.
    */
   readonly home?: string;
   /** Working directory of sessions that are opened without one. Default: `process.cwd()`. */

@@ -3,7 +3,13 @@
  * environment.
  */
 import { join, resolve } from "node:path";
-import { homeFolder, readMachineConfig, withoutOwnCredentials, type MachineConfig } from "../config/index.ts";
+import {
+  environmentOfHome,
+  homeFolder,
+  readMachineConfig,
+  withoutOwnCredentials,
+  type MachineConfig,
+} from "../config/index.ts";
 import { withoutRookerySecrets } from "../domain/child-environment.ts";
 import { RookeryError, type Store } from "../domain/index.ts";
 import type { SharedServices } from "../opening/index.ts";
@@ -51,9 +57,12 @@ export interface ProcessContext {
  * Opens the store and ends the child processes of killed Rookery processes. Rejects with a `store_*` error, or with
  * `config_invalid`.
  */
-export async function openProcessContext(options: RookeryOptions): Promise<ProcessContext> {
-  const { env = process.env, cwd, clock = systemClock, plugins = [] } = options;
-  const home = options.home ?? homeFolder(env);
+export async function openProcessContext(given: RookeryOptions): Promise<ProcessContext> {
+  const { cwd, clock = systemClock, plugins = [] } = given;
+  const env =
+    given.home === undefined ? (given.env ?? process.env) : environmentOfHome(given.env ?? process.env, given.home);
+  const options = { ...given, env };
+  const home = given.home ?? homeFolder(env);
   const machine = await readMachineConfig(options.host === undefined ? env : { ...env, ROOKERY_HOST_ID: options.host });
   const { id: host, isDeclared } = machine.host;
   declareHost(isDeclared ? host : undefined);

@@ -39,7 +39,7 @@ export async function openNativeScene() {
     `[agents.claude]\ncommand = ${JSON.stringify([process.execPath, CLAUDE, steps, notes])}\n[agents.other]\nbackend = "acp"\ncommand = ["other"]\n`,
   );
   const store = opening.use(openMemoryStore());
-  const rookery = opening.use(await Rookery.open({ env, cwd, store, home: join(root, "rookery") }));
+  const rookery = opening.use(await Rookery.open({ env, cwd, store }));
   const owned = opening.move();
   const claudeFile = (id = CLAUDE_ID, folder = cwd): string =>
     join(home, ".claude", "projects", folder.replaceAll(/[^a-zA-Z0-9]/g, "-"), `${id}.jsonl`);

@@ -109,10 +109,7 @@ async function playTaskOn(
   await trust(repository.path, env);
   const store = owned.use(openMemoryStore());
   using _ = failingSpawn(faults);
-  const home = join(folder, "state");
-  const rookery = await again(() =>
-    Rookery.open({ env, home, cwd: repository.path, store: failingStore(store, faults) }),
-  );
+  const rookery = await again(() => Rookery.open({ env, cwd: repository.path, store: failingStore(store, faults) }));
   const stopping = new AbortController();
   const running = run(rookery, stopping.signal).catch((error: unknown) => {
     problems.push(`the tasks stopped running: ${String(error)}`);

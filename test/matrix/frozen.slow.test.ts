@@ -118,9 +118,7 @@ it("runs the task of a frozen process elsewhere only after ending its agent", as
   );
   const first = await workerIn(worktree);
   await freeze(child, join(s.home, "rookery.db"));
-  const successor = owned.use(
-    await Rookery.open({ env: s.env, home: s.home, cwd: s.repository.path, leaseTiming: TIMING }),
-  );
+  const successor = owned.use(await Rookery.open({ env: s.env, cwd: s.repository.path, leaseTiming: TIMING }));
   const stopping = new AbortController();
   owned.defer(() => Promise.resolve(stopping.abort()));
   void successor.runTasks({ signal: stopping.signal }).catch(() => undefined);

@@ -55,7 +55,7 @@ export async function openDemoScene() {
   const working = new Promise<void>((resolve) => (endWork = resolve));
   const model = opening.use(await startModelServer(makeDemoScript(working)));
   Object.assign(env, { ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: "fake" });
-  const rookery = opening.use(await Rookery.open({ env, home: join(folder.path, "state"), cwd: repository }));
+  const rookery = opening.use(await Rookery.open({ env, cwd: repository }));
   const log = (): void => undefined;
   const server = opening.use(await serveHttp(rookery, { port: 0, version: "1.2.3", env, cwd: repository, log }));
   const stopping = new AbortController();

@@ -37,8 +37,8 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function startHost({ name, root, env }: PoolHost, cwd: string, database: string): ChildProcess {
-  const options: HostChildOptions = { host: name, home: join(root, "state"), cwd, database, leaseTiming: LEASE };
+function startHost({ name, env }: PoolHost, cwd: string, database: string): ChildProcess {
+  const options: HostChildOptions = { host: name, cwd, database, leaseTiming: LEASE };
   const child = spawn(process.execPath, [join(folder, "child.mjs"), JSON.stringify(options)], {
     env,
     stdio: ["ignore", "ignore", "inherit"],

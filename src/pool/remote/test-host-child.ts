@@ -5,14 +5,13 @@ import { takeEveryTask } from "./test-placement.ts";
 
 export interface HostChildOptions {
   readonly host: string;
-  readonly home: string;
   readonly cwd: string;
   /** The database that all hosts share. */
   readonly database: string;
   readonly leaseTiming: { readonly ttlMs: number; readonly renewMs: number };
 }
 
-const { host, home, cwd, database, leaseTiming } = JSON.parse(process.argv[2] ?? "") as HostChildOptions;
+const { host, cwd, database, leaseTiming } = JSON.parse(process.argv[2] ?? "") as HostChildOptions;
 const store = await openSqliteStore({ path: database });
-const rookery = await Rookery.open({ env: process.env, home, cwd, store, host, leaseTiming });
+const rookery = await Rookery.open({ env: process.env, cwd, store, host, leaseTiming });
 await rookery.runTasks({ placement: () => takeEveryTask(host) });

@@ -74,7 +74,7 @@ export async function openHosts({ files = {}, toml = "", store: givenStore }: Ho
     const agents = `[agents.robin]\nbackend = "command"\ncommand = ["sh", ${JSON.stringify(script)}, "{prompt}"]\n`;
     await writeFile(userConfigFile(env), `${agents}${toml}${more}`);
     const open = async (options: Partial<RookeryOptions> = {}) =>
-      owned.use(await Rookery.open({ env, home, cwd: user.path, store, host: name, ...given, ...options }));
+      owned.use(await Rookery.open({ env, cwd: user.path, store, host: name, ...given, ...options }));
     const rookery = await open();
     newest = rookery;
     const run = (only?: string) => {
