@@ -31,7 +31,7 @@ const CONTENT_END = /^(JSON|YAML|TOML|CONTENTS?|CONFIG|DATA|VALUE|INFO|BASE64|B6
 const NOT_A_SECRET_END =
   /^(FILE|PATH|DIR|DIRECTORY|FOLDER|URL|URI|ENDPOINT|HOST|PORT|SOCK|TTL|MS|SECS?|SECONDS|TIMEOUT|LIMIT|MAX|MIN|SIZE|LENGTH|COUNT|NAME|TYPE|ALGORITHM)$/;
 /** `MAX_THINKING_TOKENS` is a number of tokens. */
-const AMOUNT_OF_TOKENS = /(^|_)(MAX|MIN|LIMIT|BUDGET|NUM|OUTPUT|THINKING|CONTEXT)_(\w+_)?TOKENS$/;
+const AMOUNT = /^(MAX|MIN|LIMIT|BUDGET|NUM|OUTPUT|THINKING|CONTEXT)$/;
 
 /**
  * Credentials that builds use: code hosts, package registries, build caches and test databases. Every other
@@ -112,7 +112,8 @@ function splitName(name: string): readonly string[] {
 
 function namesCredential(parts: readonly string[]): boolean {
   const last = parts.at(-1) ?? "";
-  if (NOT_A_SECRET_END.test(last) || AMOUNT_OF_TOKENS.test(parts.join("_"))) return false;
+  if (NOT_A_SECRET_END.test(last)) return false;
+  if (last === "TOKENS" && parts.some((part) => AMOUNT.test(part))) return false;
   const end = parts.findLastIndex((part) => !CONTENT_END.test(part));
   const isWorkingDirectory = parts.length === 1 && last === "PWD";
   if (!isWorkingDirectory && CREDENTIAL_END.test(parts[end] ?? "")) return true;

@@ -1,7 +1,7 @@
 /** Finds secrets in the definition of an agent, which the log would keep. */
 import type { AgentDefinition } from "./agent-table.ts";
 import { isCredential } from "./credentials.ts";
-import { isReferenceOnly, maskWords } from "./mask-secrets.ts";
+import { containsSecret, isReferenceOnly, maskWords } from "./mask-secrets.ts";
 
 export interface FoundSecret {
   readonly path: readonly (string | number)[];
@@ -21,15 +21,16 @@ const BY_VARIABLE = "refer to an environment variable, such as ${TOKEN}";
  * another word there.
  */
 export function findDefinitionSecret(definition: AgentDefinition): FoundSecret | undefined {
-  const { env = {}, command = [], resume_command: resume = [], base_url: baseUrl = "", mcp = [] } = definition;
+  const { env = {}, command = [], resume_command: resume = [], mcp = [], prompts: _, ...others } = definition;
   const found = [
     ...Object.entries(env).flatMap(([name, value]) =>
       isCredential(name, value) ? [{ path: ["env", name], fix: IN_OPTION }] : [],
     ),
     ...findInWords(command, ["command"], IN_OPTION),
     ...findInWords(resume, ["resume_command"], IN_OPTION),
-    ...findInUrl(baseUrl, ["base_url"], "pass the key in the option apiKey of openSession"),
+    ...findInTexts(others.base_url, ["base_url"], "pass the key in the option apiKey of openSession"),
     ...mcp.flatMap((server, index) => (typeof server === "string" ? [] : findInServer(server, ["mcp", index]))),
+    ...findInTexts({ env, ...others }, [], IN_OPTION),
   ];
   return found[0];
 }
@@ -37,7 +38,7 @@ export function findDefinitionSecret(definition: AgentDefinition): FoundSecret |
 type InlineServer = Exclude<NonNullable<AgentDefinition["mcp"]>[number], string>;
 
 function findInServer(server: InlineServer, path: FoundSecret["path"]): FoundSecret[] {
-  const { command = [], env = {}, headers = {}, url = "", oauth } = server;
+  const { command = [], env = {}, headers = {}, oauth } = server;
   const secret = oauth?.client_secret;
   return [
     ...findInWords(command, [...path, "command"], BY_VARIABLE),
@@ -47,32 +48,26 @@ function findInServer(server: InlineServer, path: FoundSecret["path"]): FoundSec
     ...Object.entries(headers).flatMap(([name, value]) =>
       isReferenceOnly(value) ? [] : [{ path: [...path, "headers", name], fix: BY_VARIABLE }],
     ),
-    ...findInUrl(url, [...path, "url"], BY_VARIABLE),
     ...(secret === undefined || isReferenceOnly(secret)
       ? []
       : [{ path: [...path, "oauth", "client_secret"], fix: BY_VARIABLE }]),
+    ...findInTexts(server, path, BY_VARIABLE),
   ];
 }
 
 function findInWords(words: readonly string[], path: FoundSecret["path"], fix: string): FoundSecret[] {
   const index = maskWords(words).findIndex((word, position) => word !== words[position] && !isAddress(word));
-  if (index !== -1) return [{ path: [...path, index], fix }];
-  return words.flatMap((word, position) => (isAddress(word) ? findInUrl(word, [...path, position], fix) : []));
+  return index === -1 ? findInTexts(words, path, fix) : [{ path: [...path, index], fix }];
 }
 
 function isAddress(word: string): boolean {
   return /^https?:\/\//.test(word);
 }
 
-/** A user name or password before the host, and parameters of the query whose name suggests a credential. */
-function findInUrl(url: string, path: FoundSecret["path"], fix: string): FoundSecret[] {
-  const [address = "", query = ""] = url.split(/[?#]/, 2);
-  const user = /^[\w+.-]+:\/\/([^/]*)@/.exec(address)?.[1];
-  const isSecret =
-    (user !== undefined && !user.split(":").every((part) => isReferenceOnly(part))) ||
-    query.split("&").some((parameter) => {
-      const [name = "", value = ""] = parameter.split("=", 2);
-      return value !== "" && !isReferenceOnly(value) && isCredential(name, value);
-    });
-  return isSecret ? [{ path, fix }] : [];
+/** Searches all texts of a value. */
+function findInTexts(value: unknown, path: FoundSecret["path"], fix: string): FoundSecret[] {
+  if (typeof value === "string") return containsSecret(value) ? [{ path, fix }] : [];
+  if (Array.isArray(value)) return value.flatMap((item, index) => findInTexts(item, [...path, index], fix));
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => findInTexts(inner, [...path, key], fix));
 }

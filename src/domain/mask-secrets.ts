@@ -1,5 +1,6 @@
 /** Masks secrets in configuration before it is shown. Names of variables are not secret, so they stay. */
 import { splitAssignment } from "../stdx/split-assignment.ts";
+import { isCredential } from "./credentials.ts";
 
 const MASK = "…";
 const SECRET_NAME = /key|token|secret|passw|auth|credential|bearer/i;
@@ -20,6 +21,51 @@ export function maskUrl(url: string): string {
 
 export function maskText(text: string): string {
   return maskAssignments(text).replaceAll(KNOWN_KEY, MASK);
+}
+
+/** A header with a credential, such as `Authorization: Bearer abc`, also in JSON. */
+const SECRET_HEADER =
+  /\b(?:authorization|[\w-]{0,40}(?:api-?key|token|secret|password))["']?[ \t]{0,9}:[ \t]{0,9}["']?([^\r\n"']*)/gi;
+const BEARER = /\bbearer\s{1,9}[\w.~+/=-]{8,}/i;
+const ADDRESS = /\b[a-z][a-z\d+.-]{0,20}:\/\/[^\s"'`]*/gi;
+
+/**
+ * True for a text with an unmistakable key, a header with a credential, or an address with a password or key. Variables
+ * in their place are none. Other secrets look like any word.
+ */
+export function containsSecret(text: string): boolean {
+  return (
+    text.search(KNOWN_KEY) !== -1 ||
+    isCredential("", text) ||
+    BEARER.test(text) ||
+    Array.from(text.matchAll(SECRET_HEADER)).some(([, value = ""]) => value.trim() !== "" && !isReferenceOnly(value)) ||
+    Array.from(text.matchAll(ADDRESS)).some(([address]) => isSecretAddress(address))
+  );
+}
+
+/** A password, or for HTTP any user; and parameters whose name suggests a credential. */
+function isSecretAddress(address: string): boolean {
+  const [place = "", ...parameters] = address.split(/[?#&;]/);
+  const user = /^[^/]*\/\/([^/]*)@/.exec(place)?.[1] ?? "";
+  const [name, password] = splitAt(user, ":");
+  const isSecretUser = password === "" ? /^http/i.test(place) && isOwnValue(name) : isOwnValue(password);
+  return isSecretUser || parameters.some((parameter) => isSecretParameter(...splitAt(parameter, "=")));
+}
+
+function isSecretParameter(name: string, value: string): boolean {
+  const decoded = name.replaceAll(/%([\da-f]{2})/gi, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
+  return isOwnValue(value) && (/^sig(?:nature)?$/i.test(decoded) || isCredential(decoded, value));
+}
+
+function isOwnValue(text: string): boolean {
+  return text !== "" && !isReferenceOnly(text);
+}
+
+function splitAt(text: string, separator: string): [before: string, after: string] {
+  const at = text.indexOf(separator);
+  return at === -1 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
 }
 
 /** Takes linear time, even for a long word that looks like many names. */

@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { SessionEvent, type AgentDefinition, type Store } from "../domain/index.ts";
@@ -7,6 +7,7 @@ import { deferred } from "../stdx/index.ts";
 import { openScene, openWorld } from "../session/test-scene.ts";
 import { call, say, transcript, type ModelRequest } from "../testing/index.ts";
 
+const ACCESS_KEY = `ghp_${"x".repeat(20)}`;
 const REVIEWER: AgentDefinition = {
   name: "reviewer",
   backend: "api",
@@ -181,6 +182,13 @@ describe("a definition that is refused", () => {
     ["a known key in env", { env: { OTHER: "sk-aaaaaaaaaaaaaaaaaaaaaaaa" } }, "agent.env.OTHER"],
     ["a secret in a command", { command: ["x", "--api-key", "abc"] }, "agent.command.2: it looks like a secret"],
     ["a password in a URL", { base_url: "https://me:secret@api.invalid" }, "agent.base_url: it looks like a secret"],
+    ["a password in a variable", { env: { DATABASE: "postgres://me:secret@db.invalid" } }, "agent.env.DATABASE"],
+    ["a password in an option", { command: ["x", "--from=https://me:secret@db.invalid"] }, "agent.command.1"],
+    ["a header in a command", { command: ["sh", "-c", "curl -H 'Authorization: Bearer abcdefgh'"] }, "agent.command.2"],
+    ["a key in the path of a URL", { base_url: `https://api.invalid/${ACCESS_KEY}/v1` }, "agent.base_url"],
+    ["a key after #", { base_url: "https://api.invalid/?a=1#access_token=abc" }, "agent.base_url"],
+    ["a signature in a URL", { mcp: [{ name: "s", url: "https://a.invalid/?a;sig=abc" }] }, "agent.mcp.0.url"],
+    ["a key in another text", { mode: ACCESS_KEY }, "agent.mode"],
     ["a header", { mcp: [{ ...server, headers: { A: "b" } }] }, "agent.mcp.0.headers.A: it looks like a secret"],
     ["a secret of a server", { mcp: [{ name: "s", command: ["c"], env: { KEY: "b" } }] }, "agent.mcp.0.env.KEY"],
     ["a client secret", { mcp: [{ ...server, oauth: { client_secret: "b" } }] }, "agent.mcp.0.oauth.client_secret"],
@@ -197,6 +205,13 @@ describe("a definition that is refused", () => {
 
   it.each<[string, object, string, string]>([
     ["an undeclared server", { mcp: ["nots"] }, "config_invalid", 'no MCP server "nots" (did you mean notes?)'],
+    [
+      "a prompt file that is a link to a file of the user",
+      { prompts: ["l/file"] },
+      "config_invalid",
+      "l/file is outside",
+    ],
+    ["a directory that is a link to one of the user", { folders: ["l"] }, "config_invalid", "l is a symbolic link to"],
     ["a missing prompt file", { prompts: ["gone.md"] }, "config_invalid", "the prompt file gone.md does not exist"],
     ["a backend without its program", { backend: "command" }, "config_invalid", 'backend "command" needs a program'],
     ["a huge prompt", { prompts: [{ text: "x".repeat(1_100_000) }] }, "input_too_large", "shorten its prompts"],
@@ -204,6 +219,8 @@ describe("a definition that is refused", () => {
   ])("because of %s, writes nothing", async (_, fields, code, message) => {
     await using s = await openScene([]);
     await s.configure('[mcp.notes]\ncommand = ["notes"]\n');
+    await writeFile(join(s.options.cwd, "../file"), "of the user");
+    await symlink("..", join(s.options.cwd, "l"));
     const agent = { ...REVIEWER, ...fields };
     const expected = { code, message: expect.stringContaining(message) as unknown };
     await expect(s.rookery.openSession({ agent })).rejects.toMatchObject(expected);

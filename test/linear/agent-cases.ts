@@ -1,4 +1,5 @@
 /** Worst cases for functions that read, match, compare or format untrusted text. */
+import { SessionLanes } from "../../src/acp/proxy/session-lanes.ts";
 import { readConversation } from "../../src/agent/conversation.ts";
 import { describeMismatch } from "../../src/agent/tools/files/mismatch.ts";
 import { formatUnifiedDiff } from "../../src/agent/tools/files/unified-diff.ts";
@@ -14,13 +15,14 @@ import { formatDiff } from "../../src/cli/diff/format-diff.ts";
 import { plainPaint } from "../../src/cli/paint.ts";
 import { formatTail } from "../../src/cli/transcript/output-tail.ts";
 import type { SessionEvent, ToolContext } from "../../src/domain/index.ts";
-import { maskText } from "../../src/domain/mask-secrets.ts";
+import { isCredential } from "../../src/domain/credentials.ts";
+import { containsSecret, maskText } from "../../src/domain/mask-secrets.ts";
 import { expandVariables } from "../../src/mcp/config/variables.ts";
 import { readRecords, type RecordSink } from "../../src/programs/records.ts";
 import { sanitizeTerminalText } from "../../src/programs/stderr-tail.ts";
 import { ReplyBuilder } from "../../src/providers/reply.ts";
 import { stripVersionSuffix } from "../../src/providers/sizes.ts";
-import { indexOfText, splitText, trimEndOf } from "../../src/stdx/index.ts";
+import { deferred, indexOfText, splitText, trimEndOf } from "../../src/stdx/index.ts";
 import { readResultSource } from "../../src/tools/read-result.ts";
 import { toBranchConflict, findLockFile } from "../../src/worktrees/failure.ts";
 import { growthCase, type GrowthCase } from "./growth.ts";
@@ -35,6 +37,28 @@ function fill(unit: string, size: number): string {
 export const AGENT_CASES: readonly GrowthCase[] = [
   ...["KEY", "KEY=", 'KEY="', "a=", "sk-"].map((unit) =>
     growthCase(`configuration that has ${JSON.stringify(unit)}`, (size) => `${fill(unit, size)} x`, maskText),
+  ),
+  ...["MAX_A_", "KEY", "_"].map((unit) =>
+    growthCase(
+      `the name of a variable of ${JSON.stringify(unit)}`,
+      (size) => `${fill(unit, size)}X`,
+      (name) => isCredential(name),
+    ),
+  ),
+  ...["a-", "token", "bearer ", "a://", "https://a?b="].map((unit) =>
+    growthCase(`the definition of an agent with ${JSON.stringify(unit)}`, (size) => fill(unit, size), containsSecret),
+  ),
+  growthCase(
+    "messages of a session that wait in a proxy",
+    (size) => size,
+    async (count) => {
+      const lanes = new SessionLanes();
+      const first = deferred();
+      void lanes.run("a", 0, () => first.promise);
+      for (let passed = 0; passed < count; passed += 1) void lanes.run("a", 1, () => undefined);
+      first.resolve();
+      await new Promise((resolve) => void lanes.run(undefined, 0, () => resolve(undefined)));
+    },
   ),
   ...[" ", "\t", "\r", "a "].map((unit) =>
     growthCase(
