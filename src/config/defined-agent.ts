@@ -4,7 +4,9 @@ import type { AgentDefinition, AgentTable } from "../domain/agent-table.ts";
 import { RookeryError } from "../domain/errors.ts";
 import type { TableServer } from "../domain/mcp-declared.ts";
 import { mergeTables, type AgentConfig } from "./agent.ts";
-import { readTextFile } from "./files.ts";
+import { confined } from "../stdx/confine.ts";
+import { PathRefusal } from "../stdx/path-refusal.ts";
+import { isOutside, readTextFile } from "./files.ts";
 import type { Config } from "./load.ts";
 import { refuseUnknownServer } from "./servers.ts";
 
@@ -56,9 +58,23 @@ export function configureDefinition(definition: AgentDefinition, { mcp: declared
   return { ...mergeTables(name, tables, { where: file, prompts: texts, folders, builtIn: false }), servers };
 }
 
+/**
+ * A path into the working directory must stay there: its files may come from an author who is not trusted, and a
+ * symbolic link could name any file of the user.
+ */
 async function readPrompt(named: string, agent: string, cwd: string): Promise<{ text: string }> {
-  const file = await readTextFile(resolve(cwd, named));
-  if (file !== undefined) return { text: file.text };
+  const path = resolve(cwd, named);
+  try {
+    const real = isOutside(path, cwd) ? path : await confined([cwd], path);
+    const file = await readTextFile(real);
+    if (file !== undefined) return { text: file.text };
+  } catch (error) {
+    if (!(error instanceof PathRefusal)) throw error;
+    throw new RookeryError(
+      "config_invalid",
+      `${describeDefinition(agent)}: the prompt file cannot be used: ${error.message}`,
+    );
+  }
   const fix = `prompts that are no files are written as { text: "…" }`;
   throw new RookeryError(
     "config_invalid",

@@ -73,7 +73,8 @@ function decode(bytes: Buffer, path: string): string {
   }
 }
 
-function isOutside(file: string, folder: string): boolean {
+/** Compares paths without looking at the disk. */
+export function isOutside(file: string, folder: string): boolean {
   const path = relative(folder, file);
   return path === ".." || path.startsWith(`..${sep}`) || isAbsolute(path);
 }

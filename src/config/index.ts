@@ -22,6 +22,7 @@ export {
   type MachineConfig,
   type WorkerConfig,
 } from "./host-config.ts";
+export { requireOwnFolders } from "./own-folders.ts";
 export { readInstructions, type Instructions } from "./instructions.ts";
 export { didYouMean, nearest } from "./nearest.ts";
 export { repositoryRoot } from "./root.ts";

@@ -15,6 +15,7 @@ import {
   configureDefinition,
   loadConfig,
   readInstructions,
+  requireOwnFolders,
   resolveAgent,
   type AgentConfig,
   type Config,
@@ -57,6 +58,7 @@ export async function resolveSettings(
   const { config, definitions, definition } = await addDefinitions(defaults, state, { ...changes, cwd });
   const agent = resolveAgent(config, changes.agent ?? (isNew(state) ? undefined : state.agent));
   if (overrides.toolsOnly !== true) await requireTrustedProgram(agent, config, { env: services.env, cwd });
+  await requireOwnFolders(agent.folders, { root: config.root, cwd });
   const env = { ...services.env, ...agent.env, ...overrides.env };
   return {
     agent: overrides.toolsOnly === true ? agent : await addInstructions(agent, { cwd, env: services.env }),
