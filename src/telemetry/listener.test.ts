@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
+import { connect } from "node:net";
 import { expect, it } from "vitest";
 import { openMemoryStore } from "../store/index.ts";
 import { serveMetrics } from "./listener.ts";
@@ -34,4 +37,34 @@ it("serves the metrics of a process, its health and its readiness on loopback", 
       findProblem: () => Promise.resolve(undefined),
     }),
   ).rejects.toMatchObject({ code: "port_unavailable" });
+});
+
+it("answers while others hold connections open, and refuses a host name that is not local", async () => {
+  await using listener = await serveMetrics({
+    port: 0,
+    collect: () => Promise.resolve([]),
+    findProblem: () => Promise.resolve(undefined),
+  });
+  const port = Number(new URL(listener.url).port);
+  const begun = [
+    "",
+    "GET /metrics HTTP/1.1\r\nX: ",
+    "GET /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n",
+  ];
+  const idle = Array.from({ length: 100 }, (_, index) => {
+    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true }).on("error", () => undefined);
+    socket.write(begun[index % begun.length] ?? "");
+    return socket.pause();
+  });
+  await Promise.all(idle.map((socket) => once(socket, "connect")));
+  const status = async (host: string): Promise<number | undefined> => {
+    const request = get({ port, host: "127.0.0.1", path: "/v1/ready", agent: false, headers: { host } });
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    response.resume();
+    return response.statusCode;
+  };
+  expect(await status(`127.0.0.1:${port}`)).toBe(200);
+  expect(await status("localhost")).toBe(200);
+  expect(await status(`pages.invalid:${port}`)).toBe(403);
+  for (const socket of idle) socket.destroy();
 });

@@ -1,7 +1,7 @@
 /** A small HTTP server for a process that has no other one, such as a worker: metrics, health and readiness. */
 import { once } from "node:events";
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
 import { messageOf, RookeryError } from "../domain/index.ts";
 import type { MetricFamily } from "./meter.ts";
 import { formatPrometheus, PROMETHEUS_TYPE } from "./prometheus.ts";
@@ -20,6 +20,7 @@ export interface MetricsListener extends AsyncDisposable {
   readonly url: string;
 }
 
+/** Beyond this number the oldest connection is closed. */
 const MAX_CONNECTIONS = 32;
 const TIMEOUT_MS = 10_000;
 
@@ -29,6 +30,7 @@ export async function serveMetrics(options: MetricsListenerOptions): Promise<Met
   const server = createServer({ requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS }, (request, response) => {
     const path = (request.url ?? "").split("?")[0];
     request.resume();
+    if (!isNamedLocally(request)) return respond(response, 403, "text/plain", "");
     if (request.method !== "GET" && request.method !== "HEAD") return respond(response, 405, "text/plain", "");
     const answer = async (): Promise<void> => {
       if (path === "/metrics") return respond(response, 200, PROMETHEUS_TYPE, formatPrometheus(await collect()));
@@ -39,7 +41,7 @@ export async function serveMetrics(options: MetricsListenerOptions): Promise<Met
     };
     answer().catch(() => respond(response, 500, "text/plain", ""));
   });
-  server.maxConnections = MAX_CONNECTIONS;
+  keepNewest(server);
   server.listen(port, host);
   try {
     await once(server, "listening");
@@ -56,6 +58,23 @@ export async function serveMetrics(options: MetricsListenerOptions): Promise<Met
       await closed;
     },
   };
+}
+
+/** Anyone may connect, so connections that send or read nothing must not keep others out. */
+function keepNewest(server: Server): void {
+  const open = new Set<Socket>();
+  server.on("connection", (socket) => {
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+    const [oldest] = open;
+    if (open.size > MAX_CONNECTIONS) oldest?.destroy();
+  });
+}
+
+/** On loopback, a web page could get the metrics with a host name of its own that resolves to 127.0.0.1. */
+function isNamedLocally({ headers, socket }: IncomingMessage): boolean {
+  const isLoopback = /^(?:::ffff:)?127\.|^::1$/.test(socket.localAddress ?? "");
+  return !isLoopback || /^(?:localhost|127\.[\d.]{1,12}|\[::1\])(?::\d{1,5})?$/i.test(headers.host ?? "localhost");
 }
 
 function respond(response: ServerResponse, status: number, type: string, body: string): void {
