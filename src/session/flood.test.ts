@@ -41,6 +41,33 @@ function flooded(store: Store, overtakes: number): Store {
   });
 }
 
+it("denies and cancels requests beyond 100 that wait, and answers those that do", async () => {
+  const request = { tool: "t", title: "t", kind: "other", input: {}, readOnly: false } as const;
+  const results: string[] = [];
+  await using scene = await openScriptedSession(async (turn) => {
+    const permissions = Array.from({ length: 150 }, async (_, index) => {
+      const decision = await turn.permit({ ...request, toolId: `t${index}` });
+      results.push(decision.allowed ? "allowed" : decision.outcome);
+    });
+    const question = turn.ask({ message: "Which?" }).then(({ action }) => results.push(action));
+    await Promise.all([...permissions, question]);
+    return DONE;
+  });
+  const { outcome } = scene.session.prompt("go");
+  let asked = 0;
+  for await (const event of scene.store.follow({ sessionId: scene.session.id, after: 0 })) {
+    if (event.type === "permission.requested") {
+      asked += 1;
+      const answer = { decision: "allow" as const };
+      await scene.session.answer(event.requestId, answer);
+    }
+    if (asked === 100) break;
+  }
+  expect(await outcome).toEqual(DONE);
+  const count = (result: string) => results.filter((each) => each === result).length;
+  expect([count("allowed"), count("denied"), count("cancel")]).toEqual([100, 50, 1]);
+});
+
 describe("a log that another process keeps appending to", () => {
   const asking: ScriptedTurn = async (turn) => {
     const decision = await turn.permit({

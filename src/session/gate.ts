@@ -12,8 +12,8 @@ import type {
   SessionState,
   SessionStore,
 } from "../domain/index.ts";
+import { waitForAnswer } from "./answer-watch.ts";
 import type { Recorder } from "./recorder.ts";
-import { followWithRetry } from "./store-retry.ts";
 
 export interface GateOptions {
   readonly recorder: Recorder;
@@ -31,9 +31,25 @@ const ALLOWED: PermissionDecision = { allowed: true };
 const WITHDRAWN: PermissionDecision = { allowed: false, outcome: "cancelled", message: "the request was withdrawn" };
 
 /**
- * Decides whether a tool call is allowed. Rejects with the signal's reason if the turn is cancelled or the asker's
- * signal fires; the request then counts as cancelled. A request from before a crash is still waited for, even if
- * nobody attends the session now, because an answer may be on its way.
+ * Requests of a session that wait for an answer at once. Nobody answers more, and each one takes a part of every list of
+ * what waits.
+ */
+const MAX_WAITING = 100;
+const waitingRequests = new WeakMap<Recorder, number>();
+
+/** Undefined if too many requests of the session wait already. Dispose it when the request is answered. */
+function enterWaiting(recorder: Recorder): Disposable | undefined {
+  const count = waitingRequests.get(recorder) ?? 0;
+  if (count >= MAX_WAITING) return undefined;
+  waitingRequests.set(recorder, count + 1);
+  const leave = (): void => void waitingRequests.set(recorder, (waitingRequests.get(recorder) ?? 0) - 1);
+  return { [Symbol.dispose]: leave };
+}
+
+/**
+ * Decides whether a tool call is allowed. It is denied if 100 requests wait for an answer. Rejects with the signal's
+ * reason if the turn is cancelled or the asker's signal fires; the request then counts as cancelled. A request from
+ * before a crash is still waited for, even if nobody attends the session now, because an answer may be on its way.
  */
 export async function decidePermission(
   gate: GateOptions,
@@ -49,6 +65,10 @@ export async function decidePermission(
     if (before !== undefined) await recordDecision(gate, before.requestId, decided);
     return decided;
   }
+  using waiting = enterWaiting(recorder);
+  if (waiting === undefined && before === undefined) {
+    return toDenial(`${MAX_WAITING} requests of this session wait for an answer already; wait until they are answered`);
+  }
   const preview = before === undefined ? await previewCall(request) : {};
   if (preview.refusal !== undefined) return { allowed: false, outcome: "failed", message: preview.refusal };
   const requestId = before?.requestId ?? (await askPermission(gate, request, preview));
@@ -60,8 +80,8 @@ export async function decidePermission(
     return refusal;
   }
   try {
-    const waiting = { ...gate, signal: anySignal(gate.signal, signal) };
-    return toPermissionDecision(await waitForAnswer(waiting, requestId, head));
+    const asked = { ...gate, signal: anySignal(gate.signal, signal) };
+    return toPermissionDecision(await waitForAnswer({ ...asked, requestId, after: head }));
   } catch (error) {
     if (signal?.aborted === true && !gate.signal.aborted) await recordDecision(gate, requestId, WITHDRAWN);
     throw error;
@@ -69,8 +89,9 @@ export async function decidePermission(
 }
 
 /**
- * Asks a person. Rejects with the signal's reason if the turn is cancelled or the asker's signal fires; the question
- * then counts as cancelled. A question from before a crash is not asked again: its answer is used, or waited for.
+ * Asks a person. Resolves with `cancel` if 100 requests wait for an answer. Rejects with the signal's reason if the turn
+ * is cancelled or the asker's signal fires; the question then counts as cancelled. A question from before a crash is not
+ * asked again: its answer is used, or waited for.
  */
 export async function askPerson(
   gate: GateOptions,
@@ -81,6 +102,8 @@ export async function askPerson(
   const { head } = recorder.state;
   const earlier = recorder.takeEarlierQuestion(turnId, question.message);
   if (earlier?.answer?.type === "question.answered") return toQuestionAnswer(earlier.answer);
+  using waiting = enterWaiting(recorder);
+  if (waiting === undefined && earlier === undefined) return { action: "cancel" };
   const requestId = earlier?.requestId ?? recorder.nextRequestId();
   if (earlier === undefined) {
     const { message, from, schema, url } = question;
@@ -100,7 +123,7 @@ async function waitForQuestion(
   const { recorder, turnId, by } = gate;
   const own = new AbortController();
   const asking = AbortSignal.any([anySignal(gate.signal, signal), own.signal]);
-  const answer = waitForAnswer({ ...gate, signal: asking }, requestId, head);
+  const answer = waitForAnswer({ ...gate, signal: asking, requestId, after: head });
   let isAnswered = false;
   const settle = async (action: "accept" | "cancel"): Promise<void> => {
     await recorder.write([toPolicyAnswer(requestId, action)], { turnId, by, patient: true });
@@ -219,20 +242,4 @@ function toDenial(message: string): PermissionDecision {
 
 function findPermissionRequest(state: SessionState, turnId: string | undefined, toolId: string) {
   return state.requests.find((request) => request.turnId === turnId && request.toolId === toolId);
-}
-
-/** Waits for the answer in the log, because any process may give it. */
-/**
- * `after`: the head before the request was recorded. The current head may be beyond the answer: if the store reported a
- * failure although the request was durable, a person can answer while it is still being retried.
- */
-async function waitForAnswer({ recorder, store, signal }: GateOptions, requestId: string, after: number) {
-  const { id: sessionId } = recorder.state;
-  for await (const event of followWithRetry(store, { sessionId, after, signal })) {
-    recorder.advance([event]);
-    const isAnswer = event.type === "permission.resolved" || event.type === "question.answered";
-    if (isAnswer && event.requestId === requestId) return event;
-  }
-  signal.throwIfAborted();
-  throw new Error("the log ended while a request waited for an answer"); // happens only if the store is closed
 }
