@@ -3,6 +3,9 @@ import { messageOf, type EventBody, type SessionState, type TurnOutcome } from "
 import { isWriterFailure } from "./entry-writer.ts";
 import type { Recorder } from "./recorder.ts";
 
+/** More are written in several appends, so that other sessions do not wait. A crash between them ends the rest later. */
+const MAX_CLOSING_EVENTS = 1_000;
+
 /**
  * Closes the turn's open requests and tools, then writes `turn.ended`. `abandoned` means that the turn's process
  * died, so its tools have an unknown outcome instead of a cancelled one.
@@ -15,12 +18,17 @@ export async function endTurn(
 ): Promise<void> {
   await commitRecorded(recorder);
   const stopped = outcome.status === "cancelled" && !abandoned;
-  const write = (end: TurnOutcome) =>
-    recorder.write([...closingEvents(recorder.state, turnId, stopped), { type: "turn.ended", outcome: end }], {
+  const write = async (end: TurnOutcome): Promise<void> => {
+    const closing = closingEvents(recorder.state, turnId, stopped);
+    while (closing.length > MAX_CLOSING_EVENTS) {
+      await recorder.write(closing.splice(0, MAX_CLOSING_EVENTS), { turnId, patient: true });
+    }
+    await recorder.write([...closing, { type: "turn.ended", outcome: end }], {
       turnId,
       journal: [{ op: "forget", turnId }],
       patient: true,
     });
+  };
   try {
     await write(outcome);
   } catch (error) {

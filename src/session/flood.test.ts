@@ -68,6 +68,25 @@ it("denies and cancels requests beyond 100 that wait, and answers those that do"
   expect([count("allowed"), count("denied"), count("cancel")]).toEqual([100, 50, 1]);
 });
 
+it("appends at most 1,000 events at once, so that a flood of one session does not keep others waiting", async () => {
+  const sizes: number[] = [];
+  const started = (toolId: string): EventBody => ({
+    ...{ type: "tool.started", toolId, name: "t", title: "t", kind: "other", input: null },
+  });
+  await using scene = await openScriptedSession((turn) => {
+    for (let index = 0; index < 5_000; index += 1) turn.log.record(started(`t${index}`));
+    return Promise.resolve(DONE);
+  });
+  const append = scene.store.append.bind(scene.store);
+  scene.store.append = (what) => {
+    sizes.push(what.events.length);
+    return append(what);
+  };
+  expect(await scene.session.prompt("go").outcome).toEqual(DONE);
+  expect(sizes.reduce((sum, size) => sum + size)).toBeGreaterThan(10_000); // each call is ended too
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(1_001); // with the end of the turn
+});
+
 describe("a log that another process keeps appending to", () => {
   const asking: ScriptedTurn = async (turn) => {
     const decision = await turn.permit({

@@ -8,6 +8,8 @@ import { MAX_PLAIN_LENGTH } from "./writable.ts";
 
 /** The maximum number of characters in an entry, unless it has only one event. As JSON, it fits into one append. */
 export const MAX_ENTRY_LENGTH = MAX_PLAIN_LENGTH;
+/** An append of more events would keep other sessions waiting. The events of one call stay together. */
+const MAX_ENTRY_EVENTS = 1_000;
 
 export interface Waiter {
   readonly durable: Deferred<void>;
@@ -44,8 +46,9 @@ export class PendingEntries {
   /** Returns the last entry if it has room for that many characters, and otherwise a new one. */
   entryFor(length: number): PendingEntry {
     const last = this.#entries.at(-1);
-    if (last !== undefined && !last.alone && last.length + length <= MAX_ENTRY_LENGTH) return last;
-    return this.begin(false);
+    const hasRoom =
+      last !== undefined && last.length + length <= MAX_ENTRY_LENGTH && last.drafts.length < MAX_ENTRY_EVENTS;
+    return hasRoom && !last.alone ? last : this.begin(false);
   }
 
   begin(alone: boolean): PendingEntry {
