@@ -48,6 +48,7 @@ it("withholds the variables of a telemetry collector from every child, unless th
     OTEL_EXPORTER_OTLP_HEADERS: "authorization=secret",
     OTEL_EXPORTER_OTLP_METRICS_HEADERS: "authorization=secret",
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "https://me:secret@collector.example/v1/traces",
+    OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: "https://collector.example/v1/metrics?api-key=secret",
     OTEL_EXPORTER_OTLP_ENDPOINT: "https://collector.example",
   };
   const open = { OTEL_EXPORTER_OTLP_ENDPOINT: "https://collector.example" };

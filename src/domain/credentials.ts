@@ -76,13 +76,15 @@ export function isRookerySecret(name: string): boolean {
   return locations.includes(parts.join("_")) || namesCredential(parts);
 }
 
-/** Headers for a collector of OpenTelemetry, and its address if that contains a password. Only Rookery sends to it. */
+/** Headers for a collector of OpenTelemetry, and its address if that has a password or a query. Only Rookery sends to it. */
 const TELEMETRY_HEADERS = /^OTEL_EXPORTER_OTLP_(\w+_)?HEADERS$/i;
 const TELEMETRY_ENDPOINT = /^OTEL_EXPORTER_OTLP_(\w+_)?ENDPOINT$/i;
 
 /** True if no child gets the variable unless the user passes it by name, because no agent needs it. */
 export function isTelemetrySecret(name: string, value = ""): boolean {
-  return TELEMETRY_HEADERS.test(name) || (TELEMETRY_ENDPOINT.test(name) && /^\s*\w+:\/\/[^/]*@/.test(value));
+  return (
+    TELEMETRY_HEADERS.test(name) || (TELEMETRY_ENDPOINT.test(name) && /^\s*\w+:\/\/(?:[^/]*@|[^?]*\?)/.test(value))
+  );
 }
 
 /** True if the name or the value of a variable suggests a credential, of a model provider or of anything else. */
