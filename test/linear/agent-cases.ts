@@ -1,4 +1,5 @@
 /** Worst cases for functions that read, match, compare or format untrusted text. */
+import { SetupQueue } from "../../src/acp/client/routing/setup-queue.ts";
 import { SessionLanes } from "../../src/acp/proxy/session-lanes.ts";
 import { readConversation } from "../../src/agent/conversation.ts";
 import { describeMismatch } from "../../src/agent/tools/files/mismatch.ts";
@@ -58,6 +59,26 @@ export const AGENT_CASES: readonly GrowthCase[] = [
       for (let passed = 0; passed < count; passed += 1) void lanes.run("a", 1, () => undefined);
       first.resolve();
       await new Promise((resolve) => void lanes.run(undefined, 0, () => resolve(undefined)));
+    },
+  ),
+  growthCase(
+    "setups of sessions that wait for one another",
+    (size) => size / 2,
+    async (count) => {
+      const setups = new SetupQueue();
+      let end = (): void => undefined;
+      setups.enter(["first"], (leave) => (end = leave));
+      let last: Promise<void> = Promise.resolve();
+      for (let waiting = 0; waiting < count; waiting += 1) {
+        last = new Promise((resolve) => {
+          setups.enter([waiting % 2], (leave) => {
+            resolve();
+            queueMicrotask(leave);
+          });
+        });
+      }
+      end();
+      await last;
     },
   ),
   ...[" ", "\t", "\r", "a "].map((unit) =>

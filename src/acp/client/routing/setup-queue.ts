@@ -2,6 +2,7 @@
  * Decides which sessions may be set up at the same time. Until the agent has named a session, its requests cannot be
  * told from those of another one, so only setups that answer requests in the same way run at once.
  */
+import { SizedQueue } from "../buffer/sized-queue.ts";
 import type { SessionHandlers } from "../session-handlers.ts";
 
 /** Setups with equal keys run at once. */
@@ -23,7 +24,7 @@ interface WaitingSetup {
 
 export class SetupQueue {
   #running: { readonly key: SetupKey; count: number } | undefined;
-  #waiting: WaitingSetup[] = [];
+  readonly #waiting = new SizedQueue<WaitingSetup>();
 
   /**
    * Calls `start` at once if nothing runs or only setups with the same key, otherwise after the setups that came
@@ -38,7 +39,7 @@ export class SetupQueue {
         isLeft = true;
       });
     };
-    if (this.#waiting.length > 0 || !this.#admit(key)) this.#waiting.push({ key, start: run });
+    if (this.#waiting.first !== undefined || !this.#admit(key)) this.#waiting.push({ key, start: run });
     else run();
   }
 
@@ -54,9 +55,9 @@ export class SetupQueue {
     this.#running.count -= 1;
     if (this.#running.count > 0) return;
     this.#running = undefined;
-    for (let next = this.#waiting[0]; next !== undefined && this.#admit(next.key); next = this.#waiting[0]) {
+    for (let next = this.#waiting.first; next !== undefined && this.#admit(next.item.key); next = this.#waiting.first) {
       this.#waiting.shift();
-      next.start();
+      next.item.start();
     }
   }
 }
