@@ -808,10 +808,15 @@ export interface components {
             requestId?: string;
         };
         Usage: {
+            /** @description All input, with the tokens read from and written to a cache. */
             inputTokens: number;
+            /** @description All output, with the tokens of the reasoning. */
             outputTokens: number;
+            /** @description The part of `inputTokens` that was read from a cache. */
             cacheReadTokens: number;
+            /** @description The part of `inputTokens` that was written to a cache. */
             cacheWriteTokens: number;
+            /** @description The part of `outputTokens` that is reasoning, if it is reported. */
             reasoningTokens: number;
             /** @description Omitted if the price of any part is unknown. */
             costUsd?: number;
@@ -2727,10 +2732,15 @@ export interface components {
             model?: string;
             /** @description The root of the repository, or the folder if it has none. */
             repository?: string;
+            /** @description All input, with the tokens read from and written to a cache. */
             inputTokens: number;
+            /** @description All output, with the tokens of the reasoning. */
             outputTokens: number;
+            /** @description The part of `inputTokens` that was read from a cache. */
             cacheReadTokens: number;
+            /** @description The part of `inputTokens` that was written to a cache. */
             cacheWriteTokens: number;
+            /** @description The part of `outputTokens` that is reasoning, if it is reported. */
             reasoningTokens: number;
             /** @description The cost of all tokens whose price is known. */
             knownCostUsd: number;
@@ -2749,10 +2759,15 @@ export interface components {
             /** @description One row per combination of the requested dimensions, sorted by them. */
             rows: components["schemas"]["UsageRow"][];
             total: {
+                /** @description All input, with the tokens read from and written to a cache. */
                 inputTokens: number;
+                /** @description All output, with the tokens of the reasoning. */
                 outputTokens: number;
+                /** @description The part of `inputTokens` that was read from a cache. */
                 cacheReadTokens: number;
+                /** @description The part of `inputTokens` that was written to a cache. */
                 cacheWriteTokens: number;
+                /** @description The part of `outputTokens` that is reasoning, if it is reported. */
                 reasoningTokens: number;
                 /** @description The cost of all tokens whose price is known. */
                 knownCostUsd: number;

@@ -228,10 +228,15 @@ export const eventBodies = lazily(() => ({
   "plan.updated": z.strictObject({ entries: z.array(planEntry()) }),
   "usage.reported": z.strictObject({
     model: z.string().optional(),
+    /** With the tokens that were read from and written to a cache. All tokens are `inputTokens + outputTokens`. */
     inputTokens: tokens(),
+    /** With the tokens of the reasoning. */
     outputTokens: tokens(),
+    /** A part of `inputTokens`. */
     cacheReadTokens: tokens().optional(),
+    /** A part of `inputTokens`. */
     cacheWriteTokens: tokens().optional(),
+    /** A part of `outputTokens`. */
     reasoningTokens: tokens().optional(),
     costUsd: z.number().nonnegative().optional(),
     /** `reported`: by the program. `computed`: by Rookery, from a price table. */

@@ -1,5 +1,6 @@
 /** Assembles a streamed reply: its text, its calls, and its native form for the next request. */
 import type { LanguageModelV3StreamPart, LanguageModelV3Usage, SharedV3ProviderMetadata } from "@ai-sdk/provider";
+import { includeParts } from "../domain/usage.ts";
 import type { AssistantContent } from "./messages.ts";
 import type { Message, ModelCall, ModelPart, ModelReply } from "./model.ts";
 import { ProviderError } from "./provider-error.ts";
@@ -152,11 +153,11 @@ function parseCallArguments(written: string): { readonly input: unknown; readonl
 }
 
 function toModelUsage(usage: LanguageModelV3Usage | undefined): ModelReply["usage"] {
-  return {
+  return includeParts({
     inputTokens: usage?.inputTokens.total ?? 0,
     outputTokens: usage?.outputTokens.total ?? 0,
     cacheReadTokens: usage?.inputTokens.cacheRead ?? 0,
     cacheWriteTokens: usage?.inputTokens.cacheWrite ?? 0,
     reasoningTokens: usage?.outputTokens.reasoning ?? 0,
-  };
+  });
 }

@@ -109,6 +109,7 @@ it.each([
   ["separately", { inputTokens: 400, outputTokens: 30, cachedReadTokens: 800, totalTokens: 1230 }],
   ["within the input", { inputTokens: 1200, outputTokens: 30, cachedReadTokens: 800, totalTokens: 1230 }],
   ["within the input, without a total", { inputTokens: 1200, outputTokens: 30, cachedReadTokens: 800 }],
+  ["separately, without a total", { inputTokens: 400, outputTokens: 30, cachedReadTokens: 800 }],
 ])("counts cached tokens as input if the agent reports them %s", async (_, usage) => {
   await using scene = await openScene({ prompts: [{ steps: [{ say: "Hi" }], answer: { merge: { usage } } }] });
   const session = await scene.open();

@@ -1,6 +1,7 @@
 /** Runs one turn of an ACP agent: records its updates, answers its requests and returns the outcome. */
 import { z } from "zod";
 import {
+  includeParts,
   newId,
   type EventBody,
   type LimitReached,
@@ -153,16 +154,16 @@ export class AcpTurnDriver {
     if (usage === undefined && context === undefined) return [];
     const cost = context?.cost?.currency === "USD" ? context.cost.amount - this.#parts.costBefore : undefined;
     return [
-      {
-        type: "usage.reported",
+      includeParts({
+        type: "usage.reported" as const,
         inputTokens: usage?.inputTokens ?? 0,
         outputTokens: usage?.outputTokens ?? 0,
         ...(usage?.cachedReadTokens != null && { cacheReadTokens: usage.cachedReadTokens }),
         ...(usage?.cachedWriteTokens != null && { cacheWriteTokens: usage.cachedWriteTokens }),
         ...(usage?.thoughtTokens != null && { reasoningTokens: usage.thoughtTokens }),
-        ...(cost !== undefined && { costUsd: Math.max(0, cost), costBy: "reported" }),
+        ...(cost !== undefined && { costUsd: Math.max(0, cost), costBy: "reported" as const }),
         ...(context !== undefined && { contextUsed: context.used, contextSize: context.size }),
-      },
+      }),
     ];
   }
 }

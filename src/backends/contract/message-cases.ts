@@ -1,6 +1,6 @@
 /** Contract cases about messages, usage, cost and the model. */
 import { expect } from "vitest";
-import type { SessionEvent } from "../../domain/index.ts";
+import { splitUsage, type SessionEvent } from "../../domain/index.ts";
 import type { Cases } from "./case.ts";
 import { eventsOfType, expectDone, playTurn, type User } from "./user.ts";
 import { GREETING, PROMPTS } from "./prompts.ts";
@@ -77,6 +77,9 @@ export function expectGreeting({ subject }: User, events: readonly SessionEvent[
 function sumReportedTokens(events: readonly SessionEvent[]): { input: number; output: number } {
   expectDone(events);
   const reports = eventsOfType(events, "usage.reported");
+  for (const report of reports) {
+    for (const [name, part] of Object.entries(splitUsage(report))) expect(part, name).toBeGreaterThanOrEqual(0);
+  }
   return {
     input: reports.reduce((sum, { inputTokens }) => sum + inputTokens, 0),
     output: reports.reduce((sum, { outputTokens }) => sum + outputTokens, 0),

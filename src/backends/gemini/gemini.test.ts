@@ -28,7 +28,7 @@ it("runs a turn without asking if all is allowed, and records its tool calls", a
   const path = `${scene.cwd}/a.txt`;
   expect(all(events, "tool.started")).toMatchObject([{ kind: "edit", locations: [{ path }] }, { kind: "execute" }]);
   expect(all(events, "tool.ended")[0]?.diffs).toEqual([{ path, before: null, after: "one\n" }]);
-  expect(all(events, "usage.reported")).toMatchObject([{ inputTokens: 200, outputTokens: 40, cacheReadTokens: 30 }]);
+  expect(all(events, "usage.reported")).toMatchObject([{ inputTokens: 200, outputTokens: 45, cacheReadTokens: 30 }]);
   expect(scene.started()).toEqual([["-o", "stream-json", "-m", "gemini-2.5-flash", "--approval-mode", "yolo"]]);
 });
 

@@ -100,6 +100,7 @@ function endTool(read: Extract<GeminiRecord, { type: "tool_result" }>, { recorde
 
 function recordUsage({ stats }: GeminiResult, { recorder }: ProgramTurn): void {
   if (stats === undefined) return;
-  const { input_tokens: inputTokens, output_tokens: outputTokens, cached } = stats;
+  const { input_tokens: inputTokens, output_tokens, total_tokens, cached } = stats;
+  const outputTokens = Math.max(output_tokens, total_tokens - inputTokens);
   recorder.usage({ inputTokens, outputTokens, ...(cached !== undefined && cached > 0 && { cacheReadTokens: cached }) });
 }

@@ -2,6 +2,8 @@
 import { z } from "zod";
 
 const Stats = z.object({
+  /** Input, output and the tokens of thoughts, which `output_tokens` does not include. */
+  total_tokens: z.number().catch(0),
   input_tokens: z.number().catch(0),
   output_tokens: z.number().catch(0),
   cached: z.number().optional().catch(undefined),

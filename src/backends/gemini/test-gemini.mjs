@@ -25,7 +25,7 @@ if (prompt.endsWith("no login")) {
 sessions[id] = [...(sessions[id] ?? []), prompt];
 writeFileSync(sessionsFile, JSON.stringify(sessions));
 const say = (content) => print({ type: "message", role: "assistant", content, delta: true });
-const stats = { total_tokens: 240, input_tokens: 200, output_tokens: 40, cached: 30, input: 170, duration_ms: 179 };
+const stats = { total_tokens: 245, input_tokens: 200, output_tokens: 40, cached: 30, input: 170, duration_ms: 179 };
 
 print({ type: "init", session_id: id, model: "gemini-2.5-flash" });
 print({ type: "message", role: "user", content: prompt });

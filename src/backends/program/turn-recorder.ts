@@ -4,6 +4,7 @@
  */
 import { boundFileDiffs } from "../../domain/file-diff.ts";
 import {
+  includeParts,
   newId,
   type EventBody,
   type EventOf,
@@ -175,7 +176,7 @@ export class TurnRecorder {
   }
 
   usage(usage: Omit<EventOf<"usage.reported">, "type" | "seq" | "at" | "sessionId" | "turnId" | "agent">): void {
-    this.#record({ type: "usage.reported", ...usage });
+    this.#record({ type: "usage.reported", ...includeParts(usage) });
   }
 
   /** Records a line of other output of the program. */

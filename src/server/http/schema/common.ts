@@ -14,12 +14,17 @@ export const ProblemSchema = z.object({
   requestId: z.string().optional(),
 });
 
+/** All tokens are input and output; the others are parts of these. */
+export const TOKEN_COUNTS = {
+  inputTokens: z.int().describe("All input, with the tokens read from and written to a cache."),
+  outputTokens: z.int().describe("All output, with the tokens of the reasoning."),
+  cacheReadTokens: z.int().describe("The part of `inputTokens` that was read from a cache."),
+  cacheWriteTokens: z.int().describe("The part of `inputTokens` that was written to a cache."),
+  reasoningTokens: z.int().describe("The part of `outputTokens` that is reasoning, if it is reported."),
+};
+
 export const UsageSchema = z.object({
-  inputTokens: z.int(),
-  outputTokens: z.int(),
-  cacheReadTokens: z.int(),
-  cacheWriteTokens: z.int(),
-  reasoningTokens: z.int(),
+  ...TOKEN_COUNTS,
   costUsd: z.number().optional().describe("Omitted if the price of any part is unknown."),
   costBy: z.enum(["reported", "computed", "mixed"]).optional(),
 });

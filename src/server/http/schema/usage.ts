@@ -1,12 +1,9 @@
 /** Schemas of the usage of all sessions. */
 import { z } from "zod";
+import { TOKEN_COUNTS } from "./common.ts";
 
 const sum = {
-  inputTokens: z.int(),
-  outputTokens: z.int(),
-  cacheReadTokens: z.int(),
-  cacheWriteTokens: z.int(),
-  reasoningTokens: z.int(),
+  ...TOKEN_COUNTS,
   knownCostUsd: z.number().describe("The cost of all tokens whose price is known."),
   costBy: z.enum(["reported", "computed", "mixed"]).optional().describe("Who computed the known cost."),
   unpricedTokens: z.int().describe("Number of tokens whose cost is unknown. If it is 0, the known cost is the whole."),
