@@ -10,7 +10,8 @@ export const SESSION_EVENT_MEANINGS: Readonly<Record<EventType, string>> = {
     "A program defined an agent for this session, or defined it again. The definition has the keys of a section `[agents.NAME]`, the texts of its prompts, and no secrets.",
   "agent.connected":
     "The agent's program has its own session for this one. `how` says whether it was resumed, loaded, forked, new, or new and given the earlier conversation (`handed_over`). `adopted`: the program had the session before Rookery; the events up to the next `session.opened` were imported from its history.",
-  "turn.started": "A turn begins with this input.",
+  "turn.started":
+    "A turn begins with this input. The input is empty if the agent continues its last turn without a prompt.",
   "turn.ended": "The turn ended: `done`, `cancelled`, `failed` or `stalled`. Every started turn ends exactly once.",
   "turn.cancel_requested": "A person asked from another process to cancel the turn.",
   "limit.reached": "The account behind the agent reached a usage limit.",

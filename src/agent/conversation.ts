@@ -14,6 +14,9 @@ export interface ConversationHistory {
   readonly callIds: ReadonlySet<string>;
 }
 
+/** The user's message of a turn that another agent continued without a prompt. */
+const CONTINUE: readonly InputPart[] = [{ type: "text", text: "Continue." }];
+
 /** Reads everything before the turn, and its input. The turn's own steps are replayed from the journal instead. */
 export async function readConversation(
   { turnId, model }: { readonly turnId: string; readonly model: string },
@@ -61,7 +64,7 @@ export async function readConversation(
         turnStart = messages.length;
         input = event.input;
         unanswered = [];
-        messages.push({ role: "user", parts: input });
+        messages.push({ role: "user", parts: input.length === 0 ? CONTINUE : input });
         if (event.turnId === turnId) return { messages, tokenCount, callIds };
         break;
       case "input.delivered":

@@ -107,7 +107,7 @@ function formatEvent(event: SessionEvent): string | undefined {
   switch (event.type) {
     case "turn.started":
     case "input.delivered":
-      return `User: ${formatInput(event.input)}`;
+      return event.input.length === 0 ? undefined : `User: ${formatInput(event.input)}`; // it continued without a prompt
     case "message.completed":
       return event.text.trim() === "" ? undefined : `Agent: ${event.text}`;
     case "tool.started":

@@ -123,6 +123,8 @@ export interface Capabilities {
   readonly usage: boolean;
   /** The program itself reports the cost of a turn. */
   readonly cost: boolean;
+  /** The program can continue its last turn without a prompt. Default: false. */
+  readonly resumeTurn?: boolean;
 }
 
 export const ALL_CAPABILITIES: Capabilities = {
@@ -185,6 +187,7 @@ export interface TurnContext {
    * the current one.
    */
   readonly permissions?: PermissionPolicy | undefined;
+  /** Empty if the agent continues its last turn without a prompt: see `Capabilities.resumeTurn`. */
   readonly input: readonly InputPart[];
   /** Fires when the turn is cancelled. */
   readonly signal: AbortSignal;

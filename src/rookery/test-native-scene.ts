@@ -36,7 +36,7 @@ export async function openNativeScene() {
   const config = join(env["XDG_CONFIG_HOME"] ?? "", "rookery", "rookery.toml");
   await writeDeep(
     config,
-    `[agents.claude]\ncommand = ${JSON.stringify([process.execPath, CLAUDE, steps, notes])}\n[agents.other]\nbackend = "acp"\ncommand = ["other"]\n`,
+    `[agents.claude]\ncommand = ${JSON.stringify([process.execPath, CLAUDE, steps, notes])}\n[agents.other]\nbackend = "acp"\ncommand = ["other"]\n[agents.echo]\nbackend = "command"\ncommand = ["false"]\n`,
   );
   const store = opening.use(openMemoryStore());
   const rookery = opening.use(await Rookery.open({ env, cwd, store }));
@@ -47,6 +47,8 @@ export async function openNativeScene() {
     home,
     cwd,
     env,
+    /** Changes what the stand-in for Claude Code does when it is started again. */
+    script: (next: readonly object[]) => writeFile(steps, JSON.stringify(next)),
     store,
     rookery,
     claudeFile,

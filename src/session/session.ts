@@ -166,6 +166,29 @@ export class Session implements AsyncDisposable {
   }
 
   /**
+   * Continues the last turn without a prompt, in the program's own session, if the turn failed, stalled or was
+   * cancelled. The log gets a new turn with an empty input. Throws `backend_unsupported` if the agent cannot do that
+   * (`capabilities.resumeTurn`), `input_invalid` if the last turn is done, or like `prompt`. If the program has nothing
+   * to continue, the turn fails with `backend_unsupported`.
+   */
+  resume(options: { signal?: AbortSignal; turnId?: string } = {}): Turn {
+    checkPromptOptions(options);
+    this.#refuseIfClosed();
+    this.#refuseIfBusy();
+    const { lastOutcome, agent, nativeId } = this.state;
+    if (lastOutcome === undefined || lastOutcome.status === "done") {
+      throw new RookeryError("input_invalid", `session ${this.id} has no unfinished turn to continue: send a prompt`);
+    }
+    if (this.capabilities.resumeTurn !== true || nativeId === undefined) {
+      throw new RookeryError(
+        "backend_unsupported",
+        `the agent ${agent} cannot continue a turn without a prompt: send one`,
+      );
+    }
+    return this.#runner.start([], options);
+  }
+
+  /**
    * Queues an input. It starts a turn at once if the session is idle, and otherwise after the running turn. With
    * `steer`, the running turn gets it at its next step if the agent supports that. Resolves with the input's ID.
    * Rejects with `turn_in_progress` if the queue is full, or with `attachment_missing`.

@@ -221,6 +221,7 @@ export const ROOKERY: Methods = {
 };
 
 export const SESSION: Methods = {
+  resume: [({ session }, options) => session.resume(options), object({ signal, turnId: text() })],
   withdraw: [({ session }, id) => session.withdraw(id), text()],
   revoke: [({ session }, ...args) => session.revoke(...(args as [never, never])), text(), object({ prefix: text() })],
   setOverlay: [({ session }, given) => session.setOverlay(given), overlay],

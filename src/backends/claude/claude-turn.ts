@@ -30,6 +30,14 @@ const DELIVERY_MS = 2_000;
 /** Claude Code renews a login once, but retries a wrong key for three minutes (2.1.325). */
 const MAX_LOGIN_ATTEMPTS = 2;
 
+/** Claude Code continues an interrupted turn before it answers the handshake, or not at all (2.1.325). */
+const RESUMPTION_MS = 5_000;
+const NO_RESUMPTION: TurnOutcome = {
+  status: "failed",
+  code: "backend_unsupported",
+  message: "Claude Code has no interrupted turn to continue: send a prompt",
+};
+
 export class ClaudeTurn {
   readonly turn: ProgramTurn;
   readonly #parts: ClaudeTurnParts;
@@ -48,6 +56,8 @@ export class ClaudeTurn {
   #rateLimit: JsonRecord | undefined;
   #model: string | undefined;
   #hasEnded = false;
+  #hasRecord = false;
+  #resumptionTimer: NodeJS.Timeout | undefined;
 
   constructor(parts: ClaudeTurnParts) {
     this.turn = parts.turn;
@@ -62,10 +72,14 @@ export class ClaudeTurn {
     const interrupt = () => this.#interrupt();
     turn.signal.addEventListener("abort", interrupt, { once: true });
     try {
-      const message = { role: "user", content: toMessageContent(turn.prompt) };
-      channel.write({ type: "user", message, parent_tool_use_id: null, session_id: "", uuid: this.#id });
+      if (turn.prompt.length === 0) this.#awaitResumption();
+      else {
+        const message = { role: "user", content: toMessageContent(turn.prompt) };
+        channel.write({ type: "user", message, parent_tool_use_id: null, session_id: "", uuid: this.#id });
+      }
       return await this.#outcome.promise;
     } finally {
+      clearTimeout(this.#resumptionTimer);
       clearTimeout(this.#deliveryTimer);
       turn.signal.removeEventListener("abort", interrupt);
     }
@@ -82,6 +96,7 @@ export class ClaudeTurn {
   }
 
   handleRecord(record: JsonRecord): void {
+    this.#hasRecord = true;
     switch (record["type"]) {
       case "stream_event":
         return this.#recordHandler.handleStreamEvent(record);
@@ -103,6 +118,14 @@ export class ClaudeTurn {
       default:
         this.turn.recorder.raw(record);
     }
+  }
+
+  /** Fails the turn if the program does not continue one: it would wait for a prompt forever. */
+  #awaitResumption(): void {
+    if (this.#hasRecord) return;
+    this.#resumptionTimer = setTimeout(() => {
+      if (!this.#hasRecord) this.#end(NO_RESUMPTION);
+    }, RESUMPTION_MS).unref();
   }
 
   #onSystem(record: JsonRecord): void {

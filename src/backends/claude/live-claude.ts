@@ -28,6 +28,8 @@ export interface LiveClaudeParts {
   readonly nativeId: string;
   /** Whether a hook asks Rookery before every tool call. */
   readonly isStrict: boolean;
+  /** Whether it continues its last turn by itself, so that records of that turn arrive before `run`. */
+  readonly resumesTurn: boolean;
 }
 
 /** Records between two checks whether the log keeps up. */
@@ -55,11 +57,14 @@ export class LiveClaude implements LiveProgram {
   #recordCount = 0;
   /** Whether the program still works on a self-started prompt, which was interrupted. */
   #isWorkingAlone = false;
+  /** Records of a turn that the program continues, until `run`. */
+  #resumed: JsonRecord[] | undefined;
   /** Whether its output has ended. */
   #isEnding = false;
   #endError: Error | undefined;
 
-  constructor({ process, command, how, nativeId, isStrict }: LiveClaudeParts) {
+  constructor({ process, command, how, nativeId, isStrict, resumesTurn }: LiveClaudeParts) {
+    this.#resumed = resumesTurn ? [] : undefined;
     this.process = process;
     this.command = command;
     this.how = how;
@@ -103,6 +108,7 @@ export class LiveClaude implements LiveProgram {
   async initialize(signal: AbortSignal): Promise<void> {
     const hooks = this.#isStrict ? GATE_HOOKS : null;
     const greeting = await this.#channel.request({ subtype: "initialize", hooks }, signal);
+    if (this.#resumed !== undefined) this.process.transport.pause(); // until `run`
     this.#version = textAt(greeting, "claude_code_version");
     this.#commands = toOfferedCommands(
       recordsAt(greeting, "commands").map(({ name, description, argumentHint: hint }) => ({ name, description, hint })),
@@ -125,6 +131,10 @@ export class LiveClaude implements LiveProgram {
     this.#turn = claudeTurn;
     this.#isWorkingAlone = false;
     for (const write of this.#pending.splice(0)) write(turn.recorder);
+    const resumed = this.#resumed ?? [];
+    this.#resumed = undefined;
+    for (const record of resumed) this.#onRecord(record);
+    this.process.transport.resume();
     try {
       return await claudeTurn.run();
     } finally {
@@ -153,6 +163,7 @@ export class LiveClaude implements LiveProgram {
       case "control_cancel_request":
         return this.#requests.withdrawRequest(record);
     }
+    if (this.#resumed !== undefined) return void this.#resumed.push(record);
     if (record["subtype"] === "background_tasks_changed") this.#background.updateTasks(record);
     if (record["subtype"] === "task_notification") this.#background.endTask(record);
     const current = this.#currentTurn;

@@ -1,6 +1,6 @@
 /** Starts Claude Code for one session and performs the `initialize` handshake. */
 import { randomUUID } from "node:crypto";
-import { ALL_CAPABILITIES, isRookeryError, RookeryError } from "../../domain/index.ts";
+import { ALL_CAPABILITIES, isRookeryError, RookeryError, type Capabilities } from "../../domain/index.ts";
 import { startAgent, startPty, type AgentProcess } from "../../programs/index.ts";
 import { deadline, DisposeStack } from "../../stdx/index.ts";
 import { requireProgram } from "../locate.ts";
@@ -13,17 +13,28 @@ import { writeServers } from "./mcp-config.ts";
 import { explainClaudeExit } from "./exit-failure.ts";
 import { createPipedInput } from "./piped-input.ts";
 
+/** With this, Claude Code continues an interrupted turn as soon as it has started (2.1.325). */
+const RESUME_VARIABLES = { CLAUDE_CODE_RESUME_INTERRUPTED_TURN: "1" };
+
 /** Timeout of the handshake. It takes half a second, or a few seconds on a busy machine or with slow servers. */
 const HANDSHAKE_MS = 30_000;
 
+const CAPABILITIES: Capabilities = { ...ALL_CAPABILITIES, resumeTurn: true };
+
 export function createClaudeProgram({ pty }: { readonly pty: boolean }): AgentProgram {
-  return { kind: "claude-code", capabilities: ALL_CAPABILITIES, start: (start) => startClaude(start, pty) };
+  return {
+    kind: "claude-code",
+    capabilities: CAPABILITIES,
+    resumesTurnAtStart: true,
+    start: (start) => startClaude(start, pty),
+  };
 }
 
 async function startClaude(start: ProgramStart, pty: boolean): Promise<LiveClaude> {
   const { context, native, servers } = start;
   const { agent, cwd, marker } = context;
-  const env = buildClaudeEnvironment(start.env);
+  const { resumesTurn = false } = start;
+  const env = { ...buildClaudeEnvironment(start.env), ...(resumesTurn && RESUME_VARIABLES) };
   const program = requireProgram("claude-code", agent.name, { env, cwd, command: agent.command });
   await using opening = new DisposeStack();
   const serverFile = opening.use(await writeServers(servers, cwd));
@@ -36,7 +47,7 @@ async function startClaude(start: ProgramStart, pty: boolean): Promise<LiveClaud
   const startProcess = terminal === undefined ? startAgent : startPty;
   const process = opening.use(await startProcess({ command: terminal?.command ?? command, cwd, env, marker }));
   const how = native === undefined ? "new" : native.as === "resume" ? "resumed" : "forked";
-  const live = new LiveClaude({ process, command, how, nativeId, isStrict: isStrict(start.permissions) });
+  const live = new LiveClaude({ process, command, how, nativeId, isStrict: isStrict(start.permissions), resumesTurn });
   await performHandshake(live, process, start);
   await serverFile[Symbol.asyncDispose](); // the program has read the file, which holds secrets
   await terminal?.[Symbol.asyncDispose]();

@@ -35,6 +35,7 @@ for (const step of steps) {
   if (step.print !== undefined) process.stdout.write(step.print);
   if (step.stderr !== undefined) process.stderr.write(step.stderr);
   if (step.mute !== undefined) closeSync(1);
+  if (step.needs !== undefined && process.env[step.needs] === undefined) break;
   if (step.exit !== undefined) process.exit(step.exit);
   if (step.wait !== undefined) await hearing(step.wait);
 }

@@ -7,7 +7,7 @@ import { ExecProgram } from "./exec/program.ts";
 
 export type CodexOptions = ProgramOptions;
 
-const CAPABILITIES: Capabilities = { ...ALL_CAPABILITIES, cost: false };
+const CAPABILITIES: Capabilities = { ...ALL_CAPABILITIES, cost: false, resumeTurn: true };
 
 /** `exec` cannot ask for permission, and stopping a turn ends the process. */
 const EXEC_CAPABILITIES: Capabilities = {
@@ -16,6 +16,7 @@ const EXEC_CAPABILITIES: Capabilities = {
   permissions: false,
   questions: false,
   interrupt: false,
+  resumeTurn: false,
 };
 
 export function codexBackend(options: CodexOptions): Backend {

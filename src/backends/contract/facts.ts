@@ -9,7 +9,7 @@ export type Facts = Omit<Subject, "open" | "skips">;
 const claude: Facts = {
   name: "Claude Code",
   backend: "claude-code",
-  capabilities: ALL_CAPABILITIES,
+  capabilities: { ...ALL_CAPABILITIES, resumeTurn: true },
   secrets: ["ANTHROPIC_API_KEY"],
   mode: "acceptEdits",
 };
@@ -17,7 +17,7 @@ const claude: Facts = {
 const codex: Facts = {
   name: "Codex (app-server)",
   backend: "codex",
-  capabilities: { ...ALL_CAPABILITIES, cost: false },
+  capabilities: { ...ALL_CAPABILITIES, cost: false, resumeTurn: true },
   secrets: ["OPENAI_API_KEY"],
   mode: "workspace-write",
 };
@@ -44,6 +44,7 @@ export const FACTS: Readonly<Record<ProgramName, Facts>> = {
       permissions: false,
       questions: false,
       interrupt: false,
+      resumeTurn: false,
     },
     permissions: "all",
     streams: false,

@@ -23,6 +23,8 @@ import type { TurnRecorder, ToolStart } from "./turn-recorder.ts";
 export interface AgentProgram<Server = ReachableServer> {
   readonly kind: BackendKind;
   readonly capabilities: Capabilities;
+  /** Set if it continues its last turn only when it starts, not later. */
+  readonly resumesTurnAtStart?: boolean;
   /**
    * Starts the program, or prepares to start one per turn. Rejects with a `RookeryError` if it is missing, incompatible or
    * not logged in, and with `SessionLost` if it no longer has the session.
@@ -38,6 +40,8 @@ export interface ProgramStart<Server = ReachableServer> {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The program's own session to resume or fork. */
   readonly native: NativeSession | undefined;
+  /** The program continues its last turn by itself when it has started. */
+  readonly resumesTurn?: boolean | undefined;
   /** The permission policy. Under `all`, a backend may tell the program not to ask. */
   readonly permissions: PermissionPolicy;
   /** MCP servers for the program, in addition to its own. Rookery's own is named `rookery`. */
@@ -96,7 +100,10 @@ export interface ProgramTurn {
   /** The session's turn, for a backend that records and asks without `recorder` and `permit`. */
   readonly context: TurnContext;
   readonly signal: AbortSignal;
-  /** Instructions and the earlier conversation if the program lacks them, then the user's input. */
+  /**
+   * Instructions and the earlier conversation if the program lacks them, then the user's input. Empty if the program
+   * continues its last turn.
+   */
   readonly prompt: readonly PromptPart[];
   readonly recorder: TurnRecorder;
   readonly ask: TurnContext["ask"];

@@ -149,7 +149,12 @@ export class ProgramConnection<Server> implements AgentConnection {
       try {
         return await this.#attempt(turn);
       } catch (error) {
-        if (error instanceof SessionLost && this.#native !== undefined && tries < MAX_LOST_SESSIONS)
+        if (
+          error instanceof SessionLost &&
+          !isResumption(turn) &&
+          this.#native !== undefined &&
+          tries < MAX_LOST_SESSIONS
+        )
           await this.#replaceSession(turn, error);
         else if (turn.signal.aborted) return { status: "cancelled" };
         else return this.#program.toFailureOutcome?.(error) ?? toProgramFailure(error);
@@ -158,11 +163,14 @@ export class ProgramConnection<Server> implements AgentConnection {
   }
 
   async #attempt(turn: TurnContext): Promise<TurnOutcome | LimitReached> {
+    if (isResumption(turn) && this.#native?.as !== "resume") return NOTHING_TO_RESUME;
     const live = await this.#ensureRunning(turn);
     const isNew = !this.#startRecorded;
+    const prompt = await this.#prompt(turn, live);
+    if (isResumption(turn) && prompt.length > 0) return MISSED_TURNS;
     const running = new RunningProgramTurn({
       turn,
-      prompt: await this.#prompt(turn, live),
+      prompt,
       findOfferedTool: (call) => this.#findOfferedTool(call),
       isKnownCall: (call) => {
         const tool = this.#findOfferedTool(call);
@@ -208,7 +216,8 @@ export class ProgramConnection<Server> implements AgentConnection {
     const lacksTools = !this.#servers.areToolsOffered && hasToolsToOffer(this.#equipment); // an overlay was added after the start
     const live = this.#live;
     const suits = permissions === undefined || live?.fitsPolicy?.(permissions) !== false;
-    if (live?.hasEnded === false && !lacksTools && suits) return live;
+    const startsAnew = isResumption(turn) && this.#program.resumesTurnAtStart === true;
+    if (live?.hasEnded === false && !lacksTools && suits && !startsAnew) return live;
     await this.#drop(live);
     await this.#recordExit(turn);
     return this.#start(turn);
@@ -218,19 +227,21 @@ export class ProgramConnection<Server> implements AgentConnection {
     const closing = this.#closing.signal;
     const signal = turn === undefined ? closing : AbortSignal.any([closing, turn.signal]);
     signal.throwIfAborted();
-    const starting = this.#starting.then(() => this.#launch(signal, turn?.permissions));
+    const starting = this.#starting.then(() => this.#launch(signal, turn));
     this.#starting = starting.catch(() => undefined);
     return raceAbort(starting, signal);
   }
 
   /** Starts the program. Ends it again if the start was cancelled in the meantime. */
-  async #launch(signal: AbortSignal, permissions = this.#context.permissions): Promise<LiveProgram> {
+  async #launch(signal: AbortSignal, turn: TurnContext | undefined): Promise<LiveProgram> {
+    const permissions = turn?.permissions ?? this.#context.permissions;
     signal.throwIfAborted();
     const servers = await this.#servers.all();
     const live = await this.#program.start({
       context: this.#context,
       env: this.#env,
       native: this.#native,
+      resumesTurn: turn !== undefined && isResumption(turn),
       permissions: permissions ?? "ask",
       servers,
       turn: () => this.#turn,
@@ -296,6 +307,22 @@ export class ProgramConnection<Server> implements AgentConnection {
     return this.#servers.areToolsOffered ? findOfferedTool(call, this.#equipment.tools.snapshot().catalog) : undefined;
   }
 }
+
+/** True if the program continues its last turn without a prompt. */
+function isResumption({ input, continued }: TurnContext): boolean {
+  return input.length === 0 && continued !== true; // after a usage limit it gets a prompt
+}
+
+const NOTHING_TO_RESUME: TurnOutcome = {
+  status: "failed",
+  code: "backend_unsupported",
+  message: "the program has no session with a turn to continue: send a prompt",
+};
+const MISSED_TURNS: TurnOutcome = {
+  status: "failed",
+  code: "backend_unsupported",
+  message: "the program does not know the last turn, which another agent had: send a prompt",
+};
 
 function toNativeSession({ nativeId, forkOf }: BackendContext): NativeSession | undefined {
   if (nativeId !== undefined) return { id: nativeId, as: "resume" };

@@ -40,6 +40,6 @@ export async function driveThroughOutages(
         ),
     });
     if (session === undefined) return EXIT.cancelled;
-    drive = { ...drive, session, prompt: undefined, after: shown };
+    drive = { ...drive, session, prompt: undefined, resumes: false, after: shown };
   }
 }

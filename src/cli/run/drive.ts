@@ -22,6 +22,8 @@ export interface DriveOptions {
   /** Released at the end. */
   readonly session: Session;
   readonly prompt: string | undefined;
+  /** Without a prompt: continues the last turn, which is not done. Default: false. */
+  readonly resumes?: boolean;
   readonly json: boolean;
   /** True if the person at this terminal can be asked. */
   readonly atTerminal: boolean;
@@ -50,7 +52,8 @@ export async function driveSession(options: DriveOptions): Promise<ExitCode> {
     });
     await using _released = session; // released before the watch ends, so that the watch shows all remaining events
     for (const request of openRequests) prompter.ask(session.id, request);
-    if (hasPendingWork(session)) outcome = await waitUntilIdle(session, interrupts.signal);
+    if (options.resumes === true) session.resume(); // the watch shows its events
+    if (hasPendingWork(session) || options.resumes === true) outcome = await waitUntilIdle(session, interrupts.signal);
     else if (prompt === undefined) outcome = session.state.lastOutcome; // its turn ended when it was opened
     if (prompt !== undefined && !interrupts.signal.aborted && outcome?.status !== "cancelled") {
       const input = await expandPrompt(session, prompt, interrupts.signal);

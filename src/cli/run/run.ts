@@ -58,7 +58,8 @@ export async function runPromptCommand({ io, args, options }: CommandCall): Prom
     },
   });
   if (session === undefined) return EXIT.cancelled;
-  if (prompt === undefined && !hasPendingWork(session)) {
+  const resumes = prompt === undefined && !hasPendingWork(session);
+  if (resumes && !canResumeTurn(session)) {
     await session[Symbol.asyncDispose]();
     throw nothingToContinue(session);
   }
@@ -67,6 +68,7 @@ export async function runPromptCommand({ io, args, options }: CommandCall): Prom
     store: rookery.store,
     session,
     prompt,
+    resumes,
     json,
     atTerminal,
     attended,
@@ -81,6 +83,12 @@ export async function runPromptCommand({ io, args, options }: CommandCall): Prom
 async function hasOpenRequests(store: SessionStore, sessionId: string): Promise<boolean> {
   const { requests } = await loadState(store, sessionId);
   return requests.some(({ answer }) => answer === undefined || answer.by === "person");
+}
+
+/** True if the agent can continue the last turn, which is not done, without a prompt. */
+function canResumeTurn({ state, capabilities }: Session): boolean {
+  const isUnfinished = state.lastOutcome !== undefined && state.lastOutcome.status !== "done";
+  return isUnfinished && state.nativeId !== undefined && capabilities.resumeTurn === true;
 }
 
 function nothingToContinue({ id: sessionId, state: { lastOutcome } }: Session): RookeryError {

@@ -26,7 +26,7 @@ export function toMarkdownParts(event: SessionEvent): string[] {
   switch (event.type) {
     case "turn.started":
     case "input.delivered":
-      return ["## You", formatInput(event.input)];
+      return event.input.length === 0 ? [] : ["## You", formatInput(event.input)];
     case "message.completed":
       return event.text.trim() === "" ? [] : [`## ${event.agent}`, event.text.trim()];
     case "tool.started":

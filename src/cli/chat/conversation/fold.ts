@@ -147,7 +147,7 @@ function stepBlocks(state: ChatState, event: SessionEvent): ChatStep {
   switch (event.type) {
     case "turn.started": {
       const text = formatInput(event.input);
-      return { state, blocks: text === SUMMARY_PROMPT ? [] : [{ type: "prompt", text }] };
+      return { state, blocks: text === SUMMARY_PROMPT || text === "" ? [] : [{ type: "prompt", text }] };
     }
     case "message.delta":
       return stepDelta(state, event);

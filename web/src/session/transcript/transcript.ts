@@ -55,7 +55,8 @@ export class Transcript {
         this.#hasTurnBoundary = true;
         this.#turn = { startedAt: event.at, usage: undefined };
         this.#endMessage();
-        this.#push({ ...base("prompt", event), kind: "prompt", input: event.input, isSteered: false });
+        if (event.input.length > 0)
+          this.#push({ ...base("prompt", event), kind: "prompt", input: event.input, isSteered: false });
         break;
       case "input.delivered":
         this.#push({ ...base("prompt", event), kind: "prompt", input: event.input, isSteered: true });
