@@ -2117,7 +2117,7 @@ export interface components {
             /** @description Continue a session that a program keeps on the server's machine: imports its history, and the next prompt resumes it. */
             adopt?: {
                 /** @enum {string} */
-                backend: "claude-code" | "codex";
+                backend: "claude-code" | "codex" | "gemini-cli";
                 nativeId: string;
             };
         };
@@ -3803,7 +3803,7 @@ export interface operations {
                 /** @description A folder on the server's machine. Default: its working directory. */
                 cwd?: string;
                 /** @description Only sessions of this program. */
-                backend?: "claude-code" | "codex";
+                backend?: "claude-code" | "codex" | "gemini-cli";
             };
             header?: never;
             path?: never;
@@ -3821,7 +3821,7 @@ export interface operations {
                         /** @description Last written first. */
                         sessions: {
                             /** @enum {string} */
-                            backend: "claude-code" | "codex";
+                            backend: "claude-code" | "codex" | "gemini-cli";
                             /** @description The program's own id of the session. */
                             nativeId: string;
                             cwd: string;

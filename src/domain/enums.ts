@@ -36,7 +36,7 @@ export const BACKEND_KINDS = ["api", "claude-code", "codex", "gemini-cli", "open
 export type BackendKind = (typeof BACKEND_KINDS)[number];
 
 /** The backends whose programs keep sessions that Rookery can adopt. */
-export const ADOPTABLE_BACKENDS = ["claude-code", "codex"] as const;
+export const ADOPTABLE_BACKENDS = ["claude-code", "codex", "gemini-cli"] as const;
 export type AdoptableBackend = (typeof ADOPTABLE_BACKENDS)[number];
 
 export const MCP_STATUSES = ["connecting", "ready", "needs_login", "failed", "gone"] as const;

@@ -5,7 +5,7 @@ import { mkdir } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { SessionEvent, type EventOf, type EventType } from "../domain/index.ts";
 import { collect, transcript } from "../testing/index.ts";
-import { CLAUDE_ID, CODEX_ID, openNativeScene, writeDeep, type NativeScene } from "./test-native-scene.ts";
+import { CLAUDE_ID, CODEX_ID, GEMINI_ID, openNativeScene, writeDeep, type NativeScene } from "./test-native-scene.ts";
 
 const CLAUDE = { backend: "claude-code", nativeId: CLAUDE_ID } as const;
 
@@ -436,5 +436,95 @@ describe("a session of Codex", () => {
     await expect(
       scene.rookery.adoptSession({ ...CODEX, nativeId: "01a1f040-0000-7d80-8c3d-688b2fb1eaba" }),
     ).rejects.toMatchObject({ code: "native_session_not_found" });
+  });
+});
+
+const GEMINI = { backend: "gemini-cli", nativeId: GEMINI_ID } as const;
+
+describe("a session of Gemini CLI", () => {
+  it("is adopted with its history, from the file with the longest conversation", async () => {
+    await using scene = await openNativeScene();
+    await scene.keepGeminiSession();
+    await scene.keepGeminiSession((text) => text.split("\n").slice(0, 5).join("\n"), "2026-11-18T20-03");
+    expect(await scene.rookery.nativeSessions()).toMatchObject([
+      { ...GEMINI, cwd: scene.cwd, title: "Please say hello.", session: undefined },
+    ]);
+    const id = await scene.rookery.adoptSession(GEMINI);
+    const imported = await scene.events(id);
+    expect(transcript(imported)).toEqual([
+      "opened gemini",
+      "started Please say hello.",
+      "says Hello.",
+      "ended done",
+      "started Please make the file.",
+      `tool touch '${scene.cwd}/made.txt'`,
+      "tool ok",
+      expect.stringMatching(/^says Done: /),
+      "ended done",
+      "opened gemini", // the program dropped the last prompt, which the model refused
+    ]);
+    for (const event of imported) SessionEvent.parse(event);
+    expect(eventsOf(imported, "usage.reported").map(({ inputTokens }) => inputTokens)).toEqual([100, 100, 100]);
+    expect(eventsOf(imported, "notice")).toEqual([]);
+    expect(await scene.store.summary(id)).toMatchObject({ nativeId: GEMINI_ID, turns: 2, backend: "gemini-cli" });
+  });
+
+  it("is imported as it is after changes, without what the user took back, and with what is unknown counted", async () => {
+    await using scene = await openNativeScene();
+    const user = (id: string, text: string) => ({ id, type: "user", content: [{ text }] });
+    const tokens = { input: 10, output: 2, cached: 4, thoughts: 3, tool: 0, total: 15 };
+    const reply = (id: string, content: string, more: object = {}) => ({
+      id,
+      type: "gemini",
+      content,
+      tokens,
+      ...more,
+    });
+    const failed = { id: "c", name: "run_shell_command", args: { command: "x" }, status: "error", result: [7] };
+    const text = lines(
+      { sessionId: GEMINI_ID, startTime: "2026-01-02T03:04:05Z", kind: "main" },
+      ...[user("1", "dropped"), reply("2", "dropped")],
+      { $set: { messages: [user("3", "one"), 5, reply("4", "half")] } },
+      reply("4", "whole", { thoughts: [{ subject: "Plan", description: "think" }], toolCalls: [failed] }),
+      reply("5", "done"),
+      ...[user("6", "taken back"), reply("7", "taken back"), { $rewindTo: "6" }],
+      ...[user("8", "two"), { id: "9", type: "error", content: "no quota" }],
+      ...[user("10", "three"), { id: "11", type: "hologram", content: [] }, { $unset: 1 }],
+    );
+    await scene.keepGeminiSession(() => text);
+    const events = await scene.events(await scene.rookery.adoptSession(GEMINI));
+    expect(transcript(events)).toEqual([
+      "opened gemini",
+      "started one",
+      "says whole",
+      "tool x",
+      "tool failed",
+      "says done",
+      "ended done",
+      "started two",
+      "ended failed agent_failed",
+      "started three",
+      "ended failed interrupted",
+      "notice history_incomplete",
+      "opened gemini",
+    ]);
+    expect(eventsOf(events, "thought.delta")).toMatchObject([{ text: "Plan: think" }]);
+    expect(eventsOf(events, "usage.reported")[0]).toMatchObject({
+      inputTokens: 10,
+      outputTokens: 5,
+      cacheReadTokens: 4,
+      reasoningTokens: 3,
+    });
+    expect(eventsOf(events, "notice")[0]?.message).toContain("2 records of unknown type (record, hologram)");
+  });
+
+  it("is refused without a conversation, and unknown by another id", async () => {
+    await using scene = await openNativeScene();
+    await scene.keepGeminiSession(() => lines({ sessionId: GEMINI_ID, kind: "main" }));
+    expect(await scene.rookery.nativeSessions()).toEqual([]);
+    await expect(scene.rookery.adoptSession(GEMINI)).rejects.toMatchObject({ code: "native_session_unreadable" });
+    await expect(scene.rookery.adoptSession({ ...GEMINI, nativeId: "4560a05c-1" })).rejects.toMatchObject({
+      code: "native_session_not_found",
+    });
   });
 });

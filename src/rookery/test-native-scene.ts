@@ -17,6 +17,9 @@ export const CLAUDE_ID = "3548c3f5-00de-4863-9891-c43eea7bf751";
 /** The ID of the recorded Codex session. */
 export const CODEX_ID = "01a1f040-b9f2-7d80-8c3d-688b2fb1eaba";
 
+/** The ID of the recorded Gemini CLI session. */
+export const GEMINI_ID = "4560a05b-994f-4818-a29d-cf9ba6039198";
+
 /** Steps of a stand-in for Claude Code that answers one prompt. */
 export const CLAUDE_ANSWERS = [
   { wait: "user" },
@@ -68,6 +71,13 @@ export async function openNativeScene() {
         `rollout-2026-11-18T20-02-16-${CODEX_ID}.jsonl`,
       );
       await writeDeep(path, change(await readRecordedSession("codex", cwd)));
+    },
+    /** Writes the recorded session of Gemini CLI. */
+    async keepGeminiSession(change: (text: string) => string = (text) => text, name = "2026-11-18T20-02") {
+      const folder = join(home, ".gemini", "tmp", "work");
+      await writeDeep(join(folder, ".project_root"), cwd);
+      const path = join(folder, "chats", `session-${name}-${GEMINI_ID.slice(0, 8)}.jsonl`);
+      await writeDeep(path, change(await readRecordedSession("gemini", cwd)));
     },
     events: async (sessionId: string): Promise<readonly SessionEvent[]> =>
       (await store.read({ sessionId, limit: 10_000 })).events,

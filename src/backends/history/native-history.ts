@@ -21,5 +21,7 @@ export async function loadNativeHistory(backend: AdoptableBackend): Promise<Nati
       return (await import("../claude/history.ts")).claudeHistory;
     case "codex":
       return (await import("../codex/history.ts")).codexHistory;
+    case "gemini-cli":
+      return (await import("../gemini/history.ts")).geminiHistory;
   }
 }

@@ -69,7 +69,10 @@ export interface NumberedRecord {
  * Follows no symlink at the end of the path and does not wait for a FIFO. Rejects with `native_session_not_found` or
  * `native_session_unreadable`.
  */
-export async function openRecordFile(path: string): Promise<RecordFile> {
+export async function openRecordFile(
+  path: string,
+  { maxBytes: maxFileBytes = MAX_FILE_BYTES }: { readonly maxBytes?: number } = {},
+): Promise<RecordFile> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((cause: unknown) => {
     throw toOpenError(path, cause);
@@ -77,7 +80,7 @@ export async function openRecordFile(path: string): Promise<RecordFile> {
   try {
     const stats = await file.stat();
     if (!stats.isFile()) throw unreadable(path, "it is not a regular file");
-    if (stats.size > MAX_FILE_BYTES) throw unreadable(path, `it is larger than ${MAX_FILE_BYTES / 1024 / 1024} MB`);
+    if (stats.size > maxFileBytes) throw unreadable(path, `it is larger than ${maxFileBytes / 1024 / 1024} MB`);
     return {
       modifiedAt: stats.mtime,
       records: (skipped, { maxBytes = Infinity } = {}) =>

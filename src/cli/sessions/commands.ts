@@ -74,7 +74,8 @@ export const sessionCommands: readonly CommandSpec[] = [
   },
   {
     name: "adopt",
-    summary: "continue a session that Claude Code or Codex keeps; without an id, list those of this directory",
+    summary:
+      "continue a session that Claude Code, Codex or Gemini CLI keeps; without an id, list those of this directory",
     arguments: [{ name: "id", summary: "the program's own session id, or its start", optional: true }],
     options: [
       { flags: "--backend <backend>", summary: "only sessions of this program", choices: ADOPTABLE_BACKENDS },
