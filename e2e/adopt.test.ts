@@ -12,8 +12,8 @@ import { collect, startModelServer, transcript } from "../src/testing/index.ts";
 import { promptOutside } from "./native-sessions.mjs";
 import { programs } from "./programs/index.mjs";
 
-/** A program with a session that it made outside of Rookery: two prompts, the second with a tool call. */
-async function openKeptSession(name: keyof typeof programs) {
+/** A program with a session that it made outside of Rookery: two prompts. */
+async function openKeptSession(name: keyof typeof programs, second: string) {
   await using opening = new DisposeStack();
   const place = opening.use(await createContractFolders());
   const recipe = programs[name];
@@ -31,7 +31,7 @@ async function openKeptSession(name: keyof typeof programs) {
   const backend = recipe.backend as AdoptableBackend;
   const [kept] = await rookery.nativeSessions({ backend });
   if (kept === undefined) throw new Error(`${name} kept no session`);
-  await say(PROMPTS.permission, kept.nativeId);
+  await say(second, kept.nativeId);
   const owned = opening.move();
   return { rookery, store, model, kept, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
 }
@@ -40,7 +40,7 @@ const howOf = (events: readonly SessionEvent[]) =>
   events.flatMap((event) => (event.type === "agent.connected" ? [event.how] : []));
 
 it.each(["claude", "codex"] as const)("adopts a session that the real %s made, and continues it", async (name) => {
-  await using scene = await openKeptSession(name);
+  await using scene = await openKeptSession(name, PROMPTS.permission);
   const { rookery, store, model, kept } = scene;
   const { backend, nativeId } = kept;
   expect(kept.title).toBe(PROMPTS.hello);
@@ -65,4 +65,22 @@ it.each(["claude", "codex"] as const)("adopts a session that the real %s made, a
   for (const prompt of [PROMPTS.hello, PROMPTS.permission, PROMPTS.again])
     expect(sent.split(prompt), prompt).toHaveLength(2); // the history once, by the program
   await expect(rookery.adoptSession({ backend, nativeId })).rejects.toMatchObject({ code: "native_session_in_use" });
+});
+
+it("adopts a session that the real gemini made, and continues it", async () => {
+  await using scene = await openKeptSession("gemini", PROMPTS.question);
+  const { rookery, store, model, kept } = scene;
+  const session = await rookery.openSession({
+    adopt: { backend: "gemini-cli", nativeId: kept.nativeId },
+    permissions: "all", // Gemini CLI resumes its own session only if it needs not ask
+  });
+  const { events: imported } = await store.read({ sessionId: session.id });
+  const said = transcript(imported);
+  expect(said).toEqual(expect.arrayContaining([`started ${PROMPTS.hello}`, `started ${PROMPTS.question}`]));
+  expect(said.filter((line) => line.startsWith("notice"))).toEqual([]);
+  const events = await collect(session.prompt(PROMPTS.again));
+  expect(transcript(events)).toContain("ended done");
+  expect(howOf(events)).toContain("resumed");
+  const sent = JSON.stringify(model.requests.at(-1)?.messages);
+  for (const prompt of [PROMPTS.hello, PROMPTS.again]) expect(sent.split(prompt), prompt).toHaveLength(2);
 });
