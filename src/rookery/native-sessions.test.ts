@@ -228,11 +228,12 @@ describe("the history of Claude Code", () => {
 describe("a bad session file", () => {
   it("is imported without damaged lines and unknown records, and a notice counts them", async () => {
     await using scene = await openNativeScene();
-    const deep = `{"type":"user","uuid":"deep","parentUuid":null,"message":{"content":${"[".repeat(100_000)}${"]".repeat(100_000)}}}\n`;
+    const deep = `{"type":"user","uuid":"deep","parentUuid":"missing","message":{"content":${"[".repeat(100_000)}${"]".repeat(100_000)}}}\n`;
     await scene.keepClaudeSession((text) => {
       const [first = "", ...rest] = text.split("\n");
       const middle = rest.findIndex((line) => line.includes("Please make the file.") && line.includes('"user"'));
-      rest.splice(middle - 3, 0, '{"type":"from-the-future","uuid":7}', '{"broken', "[1]", '{"type":8}', deep.trim());
+      // The first of them replaces the parent of the prompt.
+      rest.splice(middle - 6, 1, '{"type":"from-the-future","uuid":7}', '{"broken', "[1]", '{"type":8}', deep.trim());
       return Buffer.concat([
         Buffer.from([first, ...rest].join("\n")),
         Buffer.from([0xff, 0xfe, 0x0a]),
@@ -279,7 +280,10 @@ describe("a bad session file", () => {
     ["is empty", (path: string) => writeDeep(path, ""), "native_session_unreadable"],
     [
       "is a symbolic link",
-      (path: string) => makeIn(path, () => symlink("/etc/hostname", path)),
+      async (path: string) => {
+        await writeDeep(`${path}.elsewhere`, lines(record("1", null, "user", "a conversation")));
+        await symlink(`${path}.elsewhere`, path);
+      },
       "native_session_unreadable",
     ],
     ["is a FIFO", (path: string) => makeIn(path, () => execFileSync("mkfifo", [path])), "native_session_unreadable"],

@@ -25,7 +25,7 @@ describe("session.resume", () => {
     await using scene = await openNativeScene();
     const lifecycle = { send: { type: "command_lifecycle", command_uuid: "own", state: "started" } };
     const init = { send: { type: "system", subtype: "init", session_id: CLAUDE_ID } };
-    const steps = [ONLY_IF_RESUMED, { wait: "initialize" }, lifecycle, init, text("Continued."), RESULT];
+    const steps = [ONLY_IF_RESUMED, lifecycle, init, { wait: "initialize" }, text("Continued."), RESULT];
     await using session = await openInterrupted(scene, steps);
     expect(session.state.lastOutcome).toMatchObject({ status: "failed", code: "interrupted" });
     const events = await collect(session.resume());

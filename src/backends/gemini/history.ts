@@ -5,6 +5,7 @@ import { join } from "node:path";
 import {
   RookeryError,
   isRookeryError,
+  messageOf,
   type ImportedEvent,
   type NativeConversation,
   type NativeSessionSummary,
@@ -53,12 +54,12 @@ async function listGeminiSessions(env: EnvironmentVariables, cwd: string): Promi
 /** A session that was resumed can have several files. The one with the longest conversation counts. */
 async function openGeminiSession(env: EnvironmentVariables, nativeId: string): Promise<NativeConversation> {
   let found: KeptSession | undefined;
-  let problem: unknown;
+  let problem: Error | undefined;
   for (const { folder, cwd } of await listProjects(env)) {
     for (const name of await readNames(folder)) {
       if (FILE_NAME.exec(name)?.[1] !== nativeId.slice(0, 8)) continue;
       const kept = await readKeptSession(join(folder, name), cwd).catch((error: unknown) => {
-        problem = error;
+        problem = error instanceof Error ? error : new Error(messageOf(error));
         return undefined;
       });
       if (kept?.nativeId === nativeId && kept.messages.length > (found?.messages.length ?? 0)) found = kept;
