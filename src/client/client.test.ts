@@ -28,7 +28,9 @@ it("loads nothing that needs Node.js", () => {
     if (loaded.has(file.href)) return;
     loaded.add(file.href);
     const text = readFileSync(file, "utf8").replaceAll(/^(?:import|export) type .*$/gm, "");
-    expect(text, file.href).not.toMatch(/from "node:|process\.|Buffer\b|require\(/);
+    // connectLocal takes modules of Node from `process` when it is called, and says so in a browser
+    const forbidden = file.href.endsWith("/local.ts") ? /from "node:/ : /from "node:|process\.|Buffer\b|require\(/;
+    expect(text, file.href).not.toMatch(forbidden);
     for (const [, name = ""] of text.matchAll(/from "(\.[^"]+)"/g)) look(new URL(name, file));
   };
   for (const name of readdirSync(new URL(".", import.meta.url))) {
