@@ -67,7 +67,9 @@ function keepNewest(server: Server): void {
     open.add(socket);
     socket.once("close", () => open.delete(socket));
     const [oldest] = open;
-    if (open.size > MAX_CONNECTIONS) oldest?.destroy();
+    if (oldest === undefined || open.size <= MAX_CONNECTIONS) return;
+    open.delete(oldest);
+    oldest.destroy();
   });
 }
 
