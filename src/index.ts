@@ -9,6 +9,7 @@ export {
   apply,
   applyAll,
   applyTask,
+  ConversationMessage,
   emptyState,
   emptySummary,
   ERROR_CODES,

@@ -1,5 +1,5 @@
 /** Reads the conversation so far from the session's log, in the form that a model takes. */
-import type { EventOf, InputPart, SessionEvent } from "../domain/index.ts";
+import type { ConversationMessage, EventOf, InputPart, SessionEvent } from "../domain/index.ts";
 import { missingAttachmentText, type Message, type ModelCall, type ToolAnswer } from "../providers/index.ts";
 import { createSummaryMessage } from "./context-size.ts";
 
@@ -39,6 +39,8 @@ export async function readConversation(
   let input: readonly InputPart[] = [];
   /** Input that was delivered during the turn and not answered yet. */
   let unanswered: Message[] = [];
+  /** The index of the first message that no model has answered yet, since the conversation was replaced. */
+  let replacedFrom: number | undefined;
   const restartFrom = (from: Message[]): void => {
     [requested, requestedIds, answers, notes] = [[], new Set(), [], []];
     messages = from;
@@ -73,10 +75,13 @@ export async function readConversation(
         messages.push({ role: "user", parts: event.input });
         break;
       case "conversation.replaced":
-        restartFrom(event.messages.map(createPlainMessage));
+        restartFrom(event.messages.map(toModelMessage));
+        for (const { toolId } of event.messages.flatMap(listCalls)) callIds.add(toolId);
+        replacedFrom = 0;
         break;
       case "context.compacted":
         restartFrom([createSummaryMessage(event.summary, input), ...unanswered]);
+        replacedFrom = undefined;
         break;
       case "usage.reported":
         if (event.contextUsed === undefined || event.model !== model) break;
@@ -85,6 +90,7 @@ export async function readConversation(
       case "message.completed": {
         settle();
         unanswered = [];
+        replacedFrom = undefined;
         requested = (event.toolCalls ?? []).map(({ toolId, name, input }) => ({ toolId, name, input }));
         requestedIds = new Set(requested.map(({ toolId }) => toolId));
         for (const toolId of requestedIds) callIds.add(toolId);
@@ -109,7 +115,7 @@ export async function readConversation(
       case "turn.ended":
         settle();
         if (wasRefusedByProvider(event)) {
-          for (const message of messages.splice(turnStart)) messages.push(removeBlobs(message));
+          for (const message of messages.splice(replacedFrom ?? turnStart)) messages.push(removeBlobs(message));
         }
         break;
       default: // the model needs no other events
@@ -119,8 +125,27 @@ export async function readConversation(
   return { messages, tokenCount, callIds };
 }
 
-function createPlainMessage({ role, text }: { role: "user" | "assistant"; text: string }): Message {
-  return role === "user" ? { role, parts: [{ type: "text", text }] } : { role, text, calls: [] };
+/** Thoughts are left out: a model API takes only those that it signed. */
+function toModelMessage(message: ConversationMessage, index: number, all: readonly ConversationMessage[]): Message {
+  switch (message.role) {
+    case "user":
+      return { role: "user", parts: "parts" in message ? message.parts : [{ type: "text", text: message.text }] };
+    case "assistant":
+      return { role: "assistant", text: message.text, calls: listCalls(message) };
+    case "tool": {
+      const before = all[index - 1];
+      const names = new Map((before === undefined ? [] : listCalls(before)).map(({ toolId, name }) => [toolId, name]));
+      const results = message.results.map(({ toolId, text, outcome = "ok", blobs }): ToolAnswer => {
+        const name = names.get(toolId) ?? "";
+        return { toolId, name, text, failed: outcome !== "ok", ...(blobs !== undefined && { blobs }) };
+      });
+      return { role: "tool", results };
+    }
+  }
+}
+
+function listCalls(message: ConversationMessage): readonly ModelCall[] {
+  return message.role === "assistant" ? (message.toolCalls ?? []) : [];
 }
 
 /** Attachments that the provider rejected, such as an invalid image, must not block every later turn. */

@@ -1,5 +1,5 @@
 /** Formats the earlier conversation for an agent whose own session lacks it. */
-import { formatInput, type EventOf, type SessionEvent, type TurnContext } from "../domain/index.ts";
+import { formatConversationMessage, formatInput, type SessionEvent, type TurnContext } from "../domain/index.ts";
 
 /** Maximum length of the conversation in characters. The end is kept. */
 const MAX_LENGTH = 60_000;
@@ -26,7 +26,7 @@ export async function formatHandover(
     if (event.turnId === turnId) break;
     if (event.type === "conversation.replaced") {
       said = new ConversationText();
-      for (const message of event.messages) said.push(formatReplacedMessage(message));
+      for (const text of event.messages.flatMap(formatConversationMessage)) said.push(text);
     } else if (since !== undefined && endsKnownTurn(event, since)) said = new ConversationText();
     else said.add(event);
   }
@@ -93,10 +93,6 @@ class ConversationText {
 
 function endsKnownTurn(event: SessionEvent, { turnId, agent }: KnownTurn): boolean {
   return event.type === "turn.ended" && (turnId === undefined ? event.agent === agent : event.turnId === turnId);
-}
-
-function formatReplacedMessage({ role, text }: EventOf<"conversation.replaced">["messages"][number]): string {
-  return `${role === "user" ? "User" : "Agent"}: ${text}`;
 }
 
 function keepEnd(text: string, most: number): string {

@@ -68,6 +68,10 @@ export const COMMANDS: readonly (CommandSpec & { readonly name: CommandName })[]
         flags: "--budget <amounts>",
         summary: "what the session may use before it asks you for more, for example 5usd,200000tokens,100steps,30m",
       },
+      {
+        flags: "--messages <file>",
+        summary: "start a new session with the messages of a JSON file, as the HTTP API takes them",
+      },
       PERMISSIONS_OPTION,
       { flags: "--json", summary: "print only the events of the log, one JSON object per line" },
     ],

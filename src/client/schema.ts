@@ -1266,11 +1266,53 @@ export interface components {
             agent: string;
             /** @constant */
             type: "conversation.replaced";
-            messages: {
-                /** @enum {string} */
-                role: "user" | "assistant";
+            messages: ({
+                /** @constant */
+                role: "user";
                 text: string;
-            }[];
+            } | {
+                /** @constant */
+                role: "user";
+                parts: ({
+                    /** @constant */
+                    type: "text";
+                    text: string;
+                } | {
+                    /** @constant */
+                    type: "blob";
+                    hash: string;
+                    mediaType: string;
+                    name?: string;
+                })[];
+            } | {
+                /** @constant */
+                role: "assistant";
+                text: string;
+                thought?: string;
+                toolCalls?: {
+                    toolId: string;
+                    name: string;
+                    input: {
+                        [key: string]: unknown;
+                    };
+                }[];
+            } | {
+                /** @constant */
+                role: "tool";
+                results: {
+                    toolId: string;
+                    text: string;
+                    /** @enum {string} */
+                    outcome?: "ok" | "failed" | "denied" | "cancelled" | "timed_out" | "unknown";
+                    blobs?: {
+                        /** @constant */
+                        type: "blob";
+                        hash: string;
+                        mediaType: string;
+                        name?: string;
+                    }[];
+                }[];
+            })[];
         } | {
             seq: number;
             /** Format: date-time */
@@ -2114,6 +2156,54 @@ export interface components {
             /** @enum {string} */
             permissions?: "ask" | "read" | "all" | "none";
             title?: string;
+            /** @description What the conversation starts with: user messages, messages of the assistant with tool calls, and their results. Starts with a user message. Not together with `adopt`. */
+            messages?: ({
+                /** @constant */
+                role: "user";
+                text: string;
+            } | {
+                /** @constant */
+                role: "user";
+                parts: ({
+                    /** @constant */
+                    type: "text";
+                    text: string;
+                } | {
+                    /** @constant */
+                    type: "blob";
+                    hash: string;
+                    mediaType: string;
+                    name?: string;
+                })[];
+            } | {
+                /** @constant */
+                role: "assistant";
+                text: string;
+                thought?: string;
+                toolCalls?: {
+                    toolId: string;
+                    name: string;
+                    input: {
+                        [key: string]: unknown;
+                    };
+                }[];
+            } | {
+                /** @constant */
+                role: "tool";
+                results: {
+                    toolId: string;
+                    text: string;
+                    /** @enum {string} */
+                    outcome?: "ok" | "failed" | "denied" | "cancelled" | "timed_out" | "unknown";
+                    blobs?: {
+                        /** @constant */
+                        type: "blob";
+                        hash: string;
+                        mediaType: string;
+                        name?: string;
+                    }[];
+                }[];
+            })[];
             /** @description Continue a session that a program keeps on the server's machine: imports its history, and the next prompt resumes it. */
             adopt?: {
                 /** @enum {string} */
@@ -3750,7 +3840,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code agent_not_ready, agent_unknown, backend_unsupported, config_invalid, cwd_missing, model_invalid, native_session_unreadable, provider_unconfigured. */
+            /** @description Code agent_not_ready, agent_unknown, attachment_missing, backend_unsupported, config_invalid, cwd_missing, model_invalid, native_session_unreadable, provider_unconfigured. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4853,11 +4943,53 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @description Starts with a user message. An empty list clears the conversation. */
-                    messages: {
-                        /** @enum {string} */
-                        role: "user" | "assistant";
+                    messages: ({
+                        /** @constant */
+                        role: "user";
                         text: string;
-                    }[];
+                    } | {
+                        /** @constant */
+                        role: "user";
+                        parts: ({
+                            /** @constant */
+                            type: "text";
+                            text: string;
+                        } | {
+                            /** @constant */
+                            type: "blob";
+                            hash: string;
+                            mediaType: string;
+                            name?: string;
+                        })[];
+                    } | {
+                        /** @constant */
+                        role: "assistant";
+                        text: string;
+                        thought?: string;
+                        toolCalls?: {
+                            toolId: string;
+                            name: string;
+                            input: {
+                                [key: string]: unknown;
+                            };
+                        }[];
+                    } | {
+                        /** @constant */
+                        role: "tool";
+                        results: {
+                            toolId: string;
+                            text: string;
+                            /** @enum {string} */
+                            outcome?: "ok" | "failed" | "denied" | "cancelled" | "timed_out" | "unknown";
+                            blobs?: {
+                                /** @constant */
+                                type: "blob";
+                                hash: string;
+                                mediaType: string;
+                                name?: string;
+                            }[];
+                        }[];
+                    })[];
                 };
             };
         };
@@ -4934,7 +5066,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code agent_unknown, backend_unsupported, config_invalid, cwd_missing, model_invalid, provider_unconfigured. */
+            /** @description Code agent_unknown, attachment_missing, backend_unsupported, config_invalid, cwd_missing, model_invalid, provider_unconfigured. */
             422: {
                 headers: {
                     [name: string]: unknown;

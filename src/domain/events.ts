@@ -69,6 +69,34 @@ export const TurnOutcome = z.lazy(() =>
 export type TurnOutcome = z.infer<typeof TurnOutcome>;
 
 const toolCall = () => z.strictObject({ toolId: z.string(), name: z.string(), input: z.unknown() });
+const callOfMessage = () =>
+  z.strictObject({ toolId: z.string(), name: z.string(), input: z.record(z.string(), z.unknown()) });
+const resultOfMessage = () =>
+  z.strictObject({
+    toolId: z.string(),
+    text: z.string(),
+    /** Default: `ok`. */
+    outcome: ToolOutcome.optional(),
+    blobs: z.array(blobPart()).optional(),
+  });
+const conversationMessage = () =>
+  z.union([
+    z.strictObject({ role: z.literal("user"), text: z.string() }),
+    z.strictObject({ role: z.literal("user"), parts: z.array(InputPart) }),
+    z.strictObject({
+      role: z.literal("assistant"),
+      text: z.string(),
+      /** For people. No model gets it, because model APIs take only thoughts that they signed. */
+      thought: z.string().optional(),
+      toolCalls: z.array(callOfMessage()).optional(),
+    }),
+    /** The results of all calls of the message before it. */
+    z.strictObject({ role: z.literal("tool"), results: z.array(resultOfMessage()) }),
+  ]);
+/** A message of a conversation that a caller passes. */
+export const ConversationMessage = z.lazy(conversationMessage);
+export type ConversationMessage = z.infer<typeof ConversationMessage>;
+
 const planEntry = () =>
   z.strictObject({
     content: z.string(),
@@ -144,9 +172,9 @@ export const eventBodies = lazily(() => ({
   "input.delivered": z.strictObject({ inputId: z.string(), input: z.array(InputPart) }),
   /** A person withdrew a queued input before an agent received it. The agent never receives it. */
   "input.withdrawn": z.strictObject({ inputId: z.string() }),
-  /** The agent continues from these messages only. The log keeps the earlier conversation. */
+  /** The agent continues from these messages only. The log keeps the earlier conversation, if there is one. */
   "conversation.replaced": z.strictObject({
-    messages: z.array(z.strictObject({ role: z.enum(["user", "assistant"]), text: z.string() })),
+    messages: z.array(conversationMessage()),
   }),
   "message.delta": z.strictObject({ messageId: z.string(), text: z.string() }),
   /** A complete message of the agent. A message with deltas but without this event was abandoned and does not count. */

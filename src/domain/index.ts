@@ -10,6 +10,7 @@ export * from "./draft-schema.ts";
 export * from "./effects.ts";
 export * from "./enums.ts";
 export * from "./errors.ts";
+export * from "./conversation-text.ts";
 export * from "./events.ts";
 export * from "./ids.ts";
 export * from "./mcp.ts";

@@ -6,10 +6,14 @@ import {
   answerRequest,
   createSession,
   deleteStoredSession,
+  listConversationBlobs,
   reopenSession,
+  requireAttachments,
   settleStoredSession,
   toNamedChanges,
+  toReplacementEvent,
   type NewSessionOptions,
+  type Replacement,
   type Session,
 } from "../session/index.ts";
 import { NativeSessions } from "./native-sessions.ts";
@@ -36,6 +40,7 @@ export class LiveSessions {
 
   /** Rejects like `Rookery.openSession`, and with `store_closed` after `refuseNew`. */
   async open(options: OpenSessionOptions & Pick<NewSessionOptions, "child">): Promise<Session> {
+    const conversation = await this.#readConversation(options);
     if (options.adopt !== undefined) return this.#openAdopted(options, options.adopt);
     const { id, agent, model, permissions, title, task, child, budget, taskBudget } = options;
     const { resolveFolder } = this.#context;
@@ -51,7 +56,11 @@ export class LiveSessions {
     const changes = toNamedChanges({ agent, model, permissions, budget, taskBudget });
     const session =
       id === undefined
-        ? await createSession(openOptions, { ...changes, title, task, child, cwd: cwd ?? resolveFolder(".") }, prepare)
+        ? await createSession(
+            openOptions,
+            { ...changes, title, task, child, conversation, cwd: cwd ?? resolveFolder(".") },
+            prepare,
+          )
         : await reopenSession(openOptions, id, { ...changes, cwd }, prepare);
     this.#sessions.add(session);
     if (this.#closed) {
@@ -59,6 +68,18 @@ export class LiveSessions {
       throw new RookeryError("store_closed", "Rookery was closed while the session was opening");
     }
     return session;
+  }
+
+  /** Checks the messages before anything starts. Rejects with `input_invalid`, `input_too_large` or `attachment_missing`. */
+  async #readConversation({ messages, id, adopt }: OpenSessionOptions): Promise<Replacement | undefined> {
+    if (messages === undefined) return undefined;
+    if (id !== undefined || adopt !== undefined) {
+      const fix = "call replaceConversation for an existing session";
+      throw new RookeryError("input_invalid", `only a new session starts with messages: ${fix}`);
+    }
+    const conversation = toReplacementEvent(messages);
+    await requireAttachments(this.#context.store, listConversationBlobs(conversation));
+    return conversation.messages.length === 0 ? undefined : conversation;
   }
 
   /** Deletes the adopted session again if its agent cannot be opened. */

@@ -3,6 +3,7 @@ import type { Config } from "../config/index.ts";
 import type {
   AgentDefinition,
   Budget,
+  ConversationMessage,
   McpServerSpec,
   NativeSessionName,
   PermissionPolicy,
@@ -63,6 +64,11 @@ export interface OpenSessionOptions extends AgentOverrides {
   readonly model?: string;
   readonly cwd?: string;
   readonly permissions?: PermissionPolicy;
+  /**
+   * What the conversation of a new session starts with, such as the messages of another program. Attachments are blobs of
+   * the store. Not together with `id` or `adopt`. Default: nothing.
+   */
+  readonly messages?: readonly ConversationMessage[];
   readonly title?: string;
   /** Id of the task that a new session belongs to. */
   readonly task?: string;

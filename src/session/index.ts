@@ -19,7 +19,7 @@ export {
 } from "./agent-settings.ts";
 export type { PrepareAgent, PreparedAgent } from "./session-agent.ts";
 export { forkStoredSession } from "./fork.ts";
-export { MAX_INPUT_BYTES } from "./input.ts";
+export { MAX_INPUT_BYTES, requireAttachments } from "./input.ts";
 export { abandonLease } from "./abandoned-leases.ts";
 export { keepLeaseRenewed } from "./lease-keeper.ts";
 export { DEFAULT_LEASE_TIMING, type LeaseTiming } from "./lease-timing.ts";
@@ -39,8 +39,8 @@ export {
   parseRevokeOptions,
 } from "./parameters.ts";
 export * from "./rookery-parameters.ts";
-export { MAX_MESSAGES } from "./conversation.ts";
-export type { Answer, CloseOptions, Deliver, ReplacedMessage, RevokeOptions } from "./method-types.ts";
+export { MAX_MESSAGES, listConversationBlobs, toReplacementEvent, type Replacement } from "./conversation.ts";
+export type { Answer, CloseOptions, Deliver, RevokeOptions } from "./method-types.ts";
 export type { Turn } from "./turn-handle.ts";
 export { Session } from "./session.ts";
 export { followWithRetry, isTransientFailure, retryPause, retryStore, watchWithRetry } from "./store-retry.ts";

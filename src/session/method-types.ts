@@ -1,5 +1,5 @@
 /** Types of the arguments of the public methods of `Session`. */
-import type { EventOf, QueuedInput } from "../domain/index.ts";
+import type { QueuedInput } from "../domain/index.ts";
 
 /** The answer to a permission request (`decision`) or to a question (`action`). */
 export type Answer =
@@ -17,9 +17,6 @@ export type Answer =
 
 /** `steer`: for the running turn. `follow_up`: starts a new turn. */
 export type Deliver = QueuedInput["deliver"];
-
-/** A message of a conversation that replaces another. */
-export type ReplacedMessage = EventOf<"conversation.replaced">["messages"][number];
 
 export interface CloseOptions {
   /** Cancels a parked turn too. Default: it stays parked. */

@@ -20,6 +20,7 @@ import { DisposeStack, type Clock } from "../stdx/index.ts";
 import { appendWithoutLease, sessionNotFound } from "./answer.ts";
 import { changeEvents, definitionEvents, isSameAgent, type NamedChanges } from "./agent-settings.ts";
 import { SessionAgent, type PrepareAgent } from "./session-agent.ts";
+import type { Replacement } from "./conversation.ts";
 import { endTurn, closingEvents } from "./end-turn.ts";
 import { keepLeaseRenewed } from "./lease-keeper.ts";
 import type { LeaseTiming } from "./lease-timing.ts";
@@ -51,6 +52,8 @@ export interface OpenOptions {
 export interface NewSessionOptions {
   readonly title?: string | undefined;
   readonly task?: string | undefined;
+  /** What the conversation starts with. Default: nothing. */
+  readonly conversation?: Replacement | undefined;
   /** Set for a sub-agent's session, whose ID is known beforehand. */
   readonly child?: { readonly id: string; readonly parent: string; readonly depth: number } | undefined;
 }
@@ -67,7 +70,15 @@ export interface BudgetOptions {
  */
 export async function createSession(
   options: OpenOptions,
-  { title, task, child, budget, taskBudget, ...changes }: NamedChanges & NewSessionOptions & BudgetOptions,
+  {
+    title,
+    task,
+    child,
+    conversation,
+    budget,
+    taskBudget,
+    ...changes
+  }: NamedChanges & NewSessionOptions & BudgetOptions,
   prepare: PrepareAgent,
 ): Promise<Session> {
   const { store, clock } = options;
@@ -83,6 +94,7 @@ export async function createSession(
     body,
     ...definitionEvents(emptyState(sessionId), prepared.settings),
     ...budgetEvents(NO_BUDGETS, { budget, taskBudget }),
+    ...(conversation === undefined ? [] : [conversation]),
   ];
   const events = bodies.map((draft) => ({ ...draft, ...stamp }));
   await store.append({ sessionId, id: newId("app", clock.now()), expectedHead: 0, events });

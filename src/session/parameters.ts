@@ -14,9 +14,10 @@ import {
   RookeryError,
   eventBodies,
   parseInput,
+  type ConversationMessage,
 } from "../domain/index.ts";
 import type { Changes } from "./agent-settings.ts";
-import type { Answer, CloseOptions, ReplacedMessage, RevokeOptions } from "./method-types.ts";
+import type { Answer, CloseOptions, RevokeOptions } from "./method-types.ts";
 
 /** The maximum length of a path, ID or title. */
 const MAX_NAME_LENGTH = 10_000;
@@ -87,8 +88,8 @@ export function parseChanges(changes: unknown): Changes {
 
 const messagesSchema = z.lazy(() => eventBodies()["conversation.replaced"].shape.messages);
 
-export function parseReplacedMessages(messages: unknown): readonly ReplacedMessage[] {
-  return parseInput(messagesSchema, messages, "the new conversation");
+export function parseConversation(messages: unknown): readonly ConversationMessage[] {
+  return parseInput(messagesSchema, messages, "the conversation");
 }
 
 const answerSchema: z.ZodType<Answer> = z.lazy(() =>
@@ -185,6 +186,7 @@ const adoptOptionsSchema = z.lazy(() =>
     agent: agentSchema.optional(),
     model: optionalName(),
     cwd: optionalName(),
+    messages: messagesSchema.optional(),
     title: optionalName(),
     task: optionalName(),
     permissions: PermissionPolicy.optional(),
@@ -214,6 +216,7 @@ const openOptionsSchema = z.lazy(() =>
     agent: agentSchema.optional(),
     model: optionalName(),
     cwd: optionalName(),
+    messages: messagesSchema.optional(),
     title: optionalName(),
     task: optionalName(),
     permissions: PermissionPolicy.optional(),

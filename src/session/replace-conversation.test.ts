@@ -1,13 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { SessionEvent } from "../domain/index.ts";
+import type { ConversationMessage, SessionEvent } from "../domain/index.ts";
 import { openMemoryStore } from "../store/index.ts";
 import { call, fault, readAcpRecord, say, writeAcpAgent, type Reply } from "../testing/index.ts";
 import { MAX_MESSAGES } from "./conversation.ts";
-import type { ReplacedMessage } from "./method-types.ts";
 import { MAX_INPUT_BYTES } from "./input.ts";
 import { LATER, dyingAfter, openScene } from "./test-scene.ts";
 
-const OTHER: ReplacedMessage[] = [
+const OTHER: ConversationMessage[] = [
   { role: "user", text: "the other question" },
   { role: "assistant", text: "the other answer" },
 ];
@@ -135,7 +134,7 @@ describe("replacing the conversation", () => {
     expect(connected.map(({ how }) => how)).toEqual(["new", "handed_over"]);
   });
 
-  it.each<[string, ReplacedMessage[], string]>([
+  it.each<[string, ConversationMessage[], string]>([
     ["an empty message", [{ role: "user", text: " " }], "input_invalid"],
     ["a first message from the assistant", [{ role: "assistant", text: "hi" }], "input_invalid"],
     [

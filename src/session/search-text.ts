@@ -1,5 +1,5 @@
 /** The text of an event that a person would search for. */
-import type { InputPart, SessionEvent } from "../domain/events.ts";
+import type { ConversationMessage, InputPart, SessionEvent } from "../domain/events.ts";
 
 /** Longer texts are searched up to here. */
 const MAX_TEXT = 200_000;
@@ -18,6 +18,8 @@ function textOfEvent(event: SessionEvent): string {
       return inputText(event.input);
     case "message.completed":
       return event.text;
+    case "conversation.replaced":
+      return event.messages.flatMap(conversationText).join("\n");
     case "tool.started":
       return `${event.name} ${event.title}`;
     case "tool.ended":
@@ -32,6 +34,13 @@ function textOfEvent(event: SessionEvent): string {
     default:
       return "";
   }
+}
+
+function conversationText(message: ConversationMessage): string[] {
+  if (message.role === "tool") return message.results.map(({ text }) => text);
+  if ("parts" in message) return [inputText(message.parts)];
+  const calls = message.role === "assistant" ? (message.toolCalls ?? []) : [];
+  return [message.text, ...calls.map(({ name }) => name)];
 }
 
 function inputText(input: readonly InputPart[]): string {

@@ -7,6 +7,7 @@ import {
   newId,
   type OfferedCommand,
   type Capabilities,
+  type ConversationMessage,
   type EventBody,
   type InputPart,
   type Overlay,
@@ -15,14 +16,14 @@ import {
 } from "../domain/index.ts";
 import type { DisposeStack } from "../stdx/index.ts";
 import { answerRequest } from "./answer.ts";
-import { toReplacementEvent } from "./conversation.ts";
+import { listConversationBlobs, toReplacementEvent } from "./conversation.ts";
 import { openBetweenTurns, type BetweenTurns } from "./between-turns.ts";
 import { changeEvents, toNamedChanges, type Changes, type NamedChanges } from "./agent-settings.ts";
 import { closingEvents } from "./end-turn.ts";
 import { expandPrompt } from "./expand-prompt.ts";
 import { toInputParts, requireAttachments } from "./input.ts";
 import { inputNotQueued } from "./log-head.ts";
-import type { Answer, CloseOptions, Deliver, ReplacedMessage, RevokeOptions } from "./method-types.ts";
+import type { Answer, CloseOptions, Deliver, RevokeOptions } from "./method-types.ts";
 import {
   checkPromptOptions,
   checkSignalOption,
@@ -251,11 +252,17 @@ export class Session implements AsyncDisposable {
   /**
    * Cancels the running turn, and continues from these messages. The agent does not see the earlier conversation and
    * queued inputs anymore; the log keeps them. Input that is queued after this call waits for it. Resolves when it is
-   * recorded. Rejects with `input_invalid`, `input_too_large`, `session_closed`, or like `change`.
+   * recorded. Rejects with `input_invalid`, `input_too_large`, `attachment_missing`, `session_closed`, or like `change`,
+   * and then changes nothing.
    */
-  async replaceConversation(messages: readonly ReplacedMessage[]): Promise<void> {
+  async replaceConversation(messages: readonly ConversationMessage[]): Promise<void> {
     this.#refuseIfClosed();
     const replaced = toReplacementEvent(messages);
+    const blobs = listConversationBlobs(replaced);
+    if (blobs.length > 0) {
+      await requireAttachments(this.#parts.store, blobs);
+      this.#refuseIfClosed();
+    }
     this.#runner.abort(new RookeryError("interrupted", "the conversation was replaced"));
     return this.#runner.deferredWork.schedule("conversation", async () => {
       await this.#record([replaced]);

@@ -108,6 +108,20 @@ const nativeId: Argument = {
 };
 const backend = word("claude-code");
 
+const callOfTool = object({ toolId: text(), name: text(), input: { valid: {}, wrong: NO_OBJECT } });
+const resultOfTool = object({ toolId: text(), text: text(), outcome: word("ok"), blobs: list(blob) });
+const messages: Argument = {
+  valid: [],
+  wrong: [
+    ...list(object({ role: word("user"), text: text() }, [{ role: "user" }, { role: "user", parts: [] }])).wrong,
+    ...list(object({ role: word("user"), parts: list(part) })).wrong,
+    ...list(object({ role: word("tool"), results: list(resultOfTool) })).wrong,
+    ...object({ role: word("assistant"), text: text(), thought: text(), toolCalls: list(callOfTool) }).wrong.map(
+      (one) => [{ role: "user", text: "a" }, one],
+    ),
+  ],
+};
+
 export const ROOKERY: Methods = {
   adoptSession: [
     ({ rookery }, options) => rookery.adoptSession(options),
@@ -137,6 +151,7 @@ export const ROOKERY: Methods = {
         model: text(),
         cwd: text(),
         title: text(),
+        messages,
         task: text(),
         permissions: policy,
         budget,
@@ -241,10 +256,7 @@ export const SESSION: Methods = {
     ({ session }, changes) => session.change(changes),
     object({ agent, model: text(), cwd: text(), permissions: policy }, [{ modle: "a" }]),
   ],
-  replaceConversation: [
-    ({ session }, messages) => session.replaceConversation(messages),
-    list(object({ role: word("user"), text: text() }, [{ role: "user" }])),
-  ],
+  replaceConversation: [({ session }, messages) => session.replaceConversation(messages), messages],
   answer: [({ session }, ...args) => session.answer(...(args as [never, never])), text(), answer],
   end: [({ session }, reason) => session.end(reason), text()],
   close: [({ session }, options) => session.close(options), object({ cancelParked: flag }, [{ cancel: true }])],

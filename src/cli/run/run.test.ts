@@ -1,3 +1,4 @@
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { SessionEvent } from "../../domain/events.ts";
@@ -22,6 +23,31 @@ async function opened(
 afterEach(() => fixture[Symbol.asyncDispose]());
 
 describe("on a pipe", () => {
+  it("starts a session with the messages of a file, and shows them in the transcript", async () => {
+    await opened([say("Of prey.")]);
+    const messages = [
+      { role: "user", text: "Is it a bird?" },
+      { role: "assistant", text: "Yes." },
+    ];
+    await writeFile(join(fixture.repository.path, "messages.json"), JSON.stringify({ messages }));
+    const { code, stdout } = await fixture.rookery(["run", "Which one?", "--messages", "messages.json"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("Of prey.");
+    expect(fixture.server.requests[0]?.messages.map(({ text }) => text)).toEqual([
+      "Is it a bird?",
+      "Yes.",
+      "Which one?",
+    ]);
+    const shown = await fixture.rookery(["sessions", "show", "last"]);
+    expect(shown.stdout).toContain("User: Is it a bird?");
+    for (const args of [
+      ["--messages", "none.json"],
+      ["--messages", "messages.json", "--session", "last"],
+    ]) {
+      expect((await fixture.rookery(["run", "a", ...args])).code).toBe(2);
+    }
+  });
+
   it("prints a turn as text with one line per tool and the cost, without colors", async () => {
     await opened();
     const { code, stdout, stderr } = await fixture.rookery(["run", "write hello", "--permissions", "all"]);

@@ -20,6 +20,7 @@ import { parseBudget } from "../task/amounts.ts";
 import { hasPendingWork } from "./drive.ts";
 import { driveThroughOutages } from "./drive-through-outages.ts";
 import { openRunSession } from "./open-session.ts";
+import { readMessages } from "./messages-file.ts";
 import { readOptionalPrompt } from "./prompt.ts";
 
 export async function runPromptCommand({ io, args, options }: CommandCall): Promise<ExitCode> {
@@ -29,6 +30,7 @@ export async function runPromptCommand({ io, args, options }: CommandCall): Prom
   const amounts = textOption(options, "budget");
   const budget = amounts === undefined ? undefined : parseBudget(amounts);
   const prompt = await readOptionalPrompt(io, args[0], sessionName !== undefined);
+  const messages = await readMessages(io, textOption(options, "messages"), sessionName);
   const folder = textOption(options, "cwd");
   const cwd = folder === undefined ? undefined : await realFolder(resolve(io.cwd(), folder));
   const folders = await parseAddedFolders({ io, options });
@@ -53,6 +55,7 @@ export async function runPromptCommand({ io, args, options }: CommandCall): Prom
       ...optional("cwd", cwd ?? (stored === undefined ? io.cwd() : undefined)),
       ...optional("permissions", permissions),
       ...optional("budget", budget),
+      ...optional("messages", messages),
       attended,
       folders,
     },

@@ -2,7 +2,14 @@
 import { amountText } from "../../domain/budget.ts";
 import { formatGrant } from "../../domain/command-prefix.ts";
 import { shortId } from "../../domain/ids.ts";
-import { formatInput, type EventOf, type SessionEvent, type TurnOutcome } from "../../domain/events.ts";
+import { formatConversationMessage } from "../../domain/conversation-text.ts";
+import {
+  formatInput,
+  type ConversationMessage,
+  type EventOf,
+  type SessionEvent,
+  type TurnOutcome,
+} from "../../domain/events.ts";
 import { addUsage, NO_USAGE } from "../../domain/usage.ts";
 import { foldLines } from "../diff/fold.ts";
 import { formatDiffs } from "../diff/format-diff.ts";
@@ -99,7 +106,12 @@ export function renderEvent(
     case "context.compacted":
       return renderLine(view, paint("dim", "the conversation was summarized to save context"));
     case "conversation.replaced":
-      return renderLine(view, paint("dim", "the agent continues from here; the log keeps the earlier conversation"));
+      return renderLine(
+        view,
+        formatConversation(event.messages)
+          .map((line) => paint("dim", line))
+          .join("\n"),
+      );
     case "budget.raised":
       return renderLine(view, paint("dim", `budget raised: ${formatRaisedBudget(event)}`));
     case "turn.cancel_requested":
@@ -279,4 +291,16 @@ function toolTitle(
 ): string {
   const shown = shortenPaths(toSingleLine(title === "" ? name : title), folder);
   return toSingleLine(addLocation(shown, locations?.[0]?.path, folder));
+}
+
+const MAX_SHOWN_MESSAGES = 20;
+const MAX_MESSAGE_LENGTH = 300;
+
+function formatConversation(messages: readonly ConversationMessage[]): string[] {
+  if (messages.length === 0) return ["the agent continues from here; the log keeps the earlier conversation"];
+  const lines = messages.flatMap(formatConversationMessage).map((text) => toSingleLine(text, MAX_MESSAGE_LENGTH));
+  const shown = lines.slice(-MAX_SHOWN_MESSAGES);
+  const hidden = lines.length - shown.length;
+  const count = messages.length === 1 ? "1 message" : `${messages.length} messages`;
+  return [`the conversation starts from ${count} here:`, ...(hidden > 0 ? [`… ${hidden} more`] : []), ...shown];
 }

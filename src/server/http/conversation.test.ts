@@ -164,6 +164,24 @@ it("changes the agent or the policy after the running turn, and rejects invalid 
   expect((await scene.call("PATCH", path, { colour: "red" })).status).toBe(400);
 });
 
+it("opens a session with messages, and refuses messages that no model takes", async () => {
+  scene = await openHttp([say("of prey")]);
+  const open = (messages: unknown) => scene.post("/v1/sessions", { agent: "anthropic", cwd: scene.cwd, messages });
+  const question = { role: "user", text: "a bird?" };
+  const calling = { role: "assistant", text: "", toolCalls: [{ toolId: "c1", name: "look", input: { at: "it" } }] };
+  const results = { role: "tool", results: [{ toolId: "c1", text: "it is" }] };
+  expect(await open([question, calling])).toMatchObject({ status: 400, json: { code: "input_invalid" } });
+  expect(await open([{ role: "system", text: "a" }])).toMatchObject({ status: 400 });
+  const lost = { role: "user", parts: [{ type: "blob", hash: "none", mediaType: "image/png" }] };
+  expect((await open([lost])).json).toMatchObject({ code: "attachment_missing" });
+  expect((await scene.get("/v1/sessions")).json.sessions).toEqual([]);
+  const { status, json } = await open([question, calling, results]);
+  expect(status).toBe(201);
+  await scene.post(`/v1/sessions/${json.id}/turns`, { input: "which?" });
+  await isIdle(`/v1/sessions/${json.id}`, 1);
+  expect(JSON.stringify(scene.model.requests[0]?.body)).toContain("it is");
+});
+
 it("replaces the conversation of a session", async () => {
   const path = await opened([WAITS, say("two")]);
   await scene.call("PATCH", path, { permissions: "all" });

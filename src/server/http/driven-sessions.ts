@@ -1,6 +1,6 @@
 /** The sessions that this server drives. Opens a session on its first prompt and releases it when it is idle. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { RookeryError, isRookeryError, type InputPart } from "../../domain/index.ts";
+import { RookeryError, isRookeryError, type ConversationMessage, type InputPart } from "../../domain/index.ts";
 import type { OpenSessionOptions } from "../../rookery.ts";
 import {
   findRunningTask,
@@ -9,7 +9,6 @@ import {
   waitForTurnEnd,
   type Changes,
   type Deliver,
-  type ReplacedMessage,
   type Session,
 } from "../../session/index.ts";
 import { expectMadeEvent } from "../../stdx/request-key.ts";
@@ -109,7 +108,7 @@ export class DrivenSessions implements AsyncDisposable {
     });
   }
 
-  replaceConversation(id: string, messages: readonly ReplacedMessage[]): Promise<void> {
+  replaceConversation(id: string, messages: readonly ConversationMessage[]): Promise<void> {
     expectMadeEvent(({ type }, logId) => type === "conversation.replaced" && logId === id);
     return this.#use(id, (session) => session.replaceConversation(messages));
   }

@@ -43,7 +43,15 @@ export const conversationRoutes: readonly HttpRoute[] = [
     body: ConversationBody,
     maxBody: MAX_PROMPT_BODY,
     responses: { 200: { description: "The next turn starts from these messages.", schema: SummarySchema } },
-    errors: ["session_not_found", "session_closed", "session_in_use", "lease_lost", ...OPEN_AGENT_ERRORS],
+    errors: [
+      "session_not_found",
+      "session_closed",
+      "session_in_use",
+      "lease_lost",
+      "input_too_large",
+      "attachment_missing",
+      ...OPEN_AGENT_ERRORS,
+    ],
     completion: {
       isEvent: ({ type }, logId, { params: { id } }) => type === "conversation.replaced" && logId === id,
       recall: async ({ id }, { context }) => jsonResponse(await requireSummary(context, id)),

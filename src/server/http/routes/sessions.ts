@@ -70,10 +70,13 @@ export const sessionRoutes: readonly HttpRoute[] = [
     summary: "Open a new session.",
     tag: "sessions",
     body: OpenSessionBody,
+    maxBody: MAX_PROMPT_BODY,
     responses: { 201: { description: "The new session.", schema: SummarySchema } },
     errors: [
       ...OPEN_AGENT_ERRORS,
       "agent_not_ready",
+      "input_too_large",
+      "attachment_missing",
       "native_session_not_found",
       "native_session_in_use",
       "native_session_unreadable",

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import {
   ADOPTABLE_BACKENDS,
+  ConversationMessage,
   FileDiff,
   InputPart,
   PermissionPolicy,
@@ -48,6 +49,8 @@ const AgentBody = z
   .union([Name, AgentDefinitionArgument])
   .describe("The name of an agent, or the definition of one with the keys of a section `[agents.NAME]`.");
 
+const Messages = z.array(ConversationMessage).max(MAX_MESSAGES);
+
 export const OpenSessionBody = z.strictObject({
   agent: AgentBody.optional().describe(
     "The name of an agent, or the definition of one with its `name` and the keys of a section `[agents.NAME]` of `rookery.toml`. Default: the configured default agent.",
@@ -58,6 +61,9 @@ export const OpenSessionBody = z.strictObject({
   ),
   permissions: PermissionPolicy.optional(),
   title: z.string().max(1_000).optional(),
+  messages: Messages.optional().describe(
+    "What the conversation starts with: user messages, messages of the assistant with tool calls, and their results. Starts with a user message. Not together with `adopt`.",
+  ),
   adopt: AdoptArgument.optional().describe(
     "Continue a session that a program keeps on the server's machine: imports its history, and the next prompt resumes it.",
   ),
@@ -97,10 +103,7 @@ export const ChangeSessionBody = z.strictObject({
 });
 
 export const ConversationBody = z.strictObject({
-  messages: z
-    .array(z.strictObject({ role: z.enum(["user", "assistant"]), text: z.string() }))
-    .max(MAX_MESSAGES)
-    .describe("Starts with a user message. An empty list clears the conversation."),
+  messages: Messages.describe("Starts with a user message. An empty list clears the conversation."),
 });
 
 export const ForkSessionBody = z.strictObject({

@@ -1,7 +1,8 @@
-/** The events that a transcript shows on one line. */
+/** The events that a transcript shows as notices. */
 import { amountText } from "../../../../src/domain/budget.ts";
 import { formatGrant } from "../../../../src/domain/command-prefix.ts";
-import type { SessionEvent } from "../../../../src/domain/events.ts";
+import { formatConversationMessage } from "../../../../src/domain/conversation-text.ts";
+import type { ConversationMessage, SessionEvent } from "../../../../src/domain/events.ts";
 import type { NoticeItem } from "./items.ts";
 
 type Notice = Pick<NoticeItem, "level" | "text">;
@@ -20,7 +21,7 @@ export function formatNotice(event: SessionEvent): Notice | undefined {
     case "context.compacted":
       return { level: "info", text: "The conversation was summarized to save context." };
     case "conversation.replaced":
-      return { level: "info", text: "The conversation was replaced. The agent continues without the messages above." };
+      return { level: "info", text: formatConversation(event.messages) };
     case "budget.raised": {
       const { of, unit, to } = event;
       const limit = to === null ? `has no limit in ${unit}` : `may use ${amountText(unit, to)}`;
@@ -77,4 +78,16 @@ export function formatNotice(event: SessionEvent): Notice | undefined {
 function formatTime(iso: string): string {
   const date = new Date(iso);
   return Number.isNaN(date.getTime()) ? iso : date.toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+}
+
+const MAX_MESSAGES = 20;
+
+/** Shows the last messages, because a conversation may have thousands. */
+function formatConversation(messages: readonly ConversationMessage[]): string {
+  if (messages.length === 0) return "The conversation was replaced. The agent continues without the messages above.";
+  const lines = messages.flatMap(formatConversationMessage);
+  const shown = lines.slice(-MAX_MESSAGES);
+  const more = lines.length > shown.length ? [`… ${lines.length - shown.length} more`] : [];
+  const count = messages.length === 1 ? "1 message" : `${messages.length} messages`;
+  return [`The conversation starts from ${count} here:`, ...more, ...shown].join("\n");
 }
