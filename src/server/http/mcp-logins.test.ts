@@ -31,7 +31,7 @@ function fakeRookery({ status = "needs_login", login = untilAborted, list, close
     return Promise.resolve({
       settled: () => Promise.resolve(),
       snapshot: () => ({ servers: [{ name: spec.name, status, reason: "it is down" }] }),
-      login: (_: string, signal: AbortSignal) => {
+      login: (_: string, { signal }: { readonly signal: AbortSignal }) => {
         void betweenTurns
           .ask({ message: "log in", url: "https://vault.example/login" }, { signal })
           .catch(() => undefined);
