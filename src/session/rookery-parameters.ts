@@ -117,7 +117,9 @@ export function checkServersQuery(query: unknown): void {
 
 const CONNECT_OPTIONS = objectArgument({
   cwd: text,
-  betweenTurns: optionalArgument(anyObject),
+  betweenTurns: optionalArgument(
+    objectArgument({ record: functionArgument, ask: functionArgument, permit: functionArgument }),
+  ),
   bounds: optionalArgument(anyObject),
 });
 

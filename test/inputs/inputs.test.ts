@@ -1,13 +1,16 @@
 /** The library validates all arguments at its boundary, including wrong types from plain JavaScript. */
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createClient } from "../../src/client/index.ts";
-import { LoopbackHttp, Rookery, RookeryError, SessionEvent, openMemoryStore } from "../../src/index.ts";
+import * as clientModule from "../../src/client/index.ts";
+import * as rookeryModule from "../../src/index.ts";
 import { Session } from "../../src/session/index.ts";
 import { openWorld } from "../../src/session/test-scene.ts";
 import { say } from "../../src/testing/index.ts";
 import { ROOKERY, SESSION, TABLES, TASKS, TOOLS } from "./methods.ts";
 import { STORE, type Methods, type Scene } from "./store-methods.ts";
+
+const { createClient } = clientModule;
+const { LoopbackHttp, Rookery, RookeryError, SessionEvent, openMemoryStore } = rookeryModule;
 
 let scene: Scene & Awaited<ReturnType<typeof openWorld>>;
 
@@ -71,6 +74,23 @@ describe("a session after all rejected calls", () => {
 });
 
 describe("the tables of methods", () => {
+  /** They compute something from values that come from the log or from an error. */
+  const pure = ["apply", "applyAll", "applyTask", "emptyState", "emptySummary", "summarize", "isRookeryError"];
+  const ofErrors = ["errorOf", "toUnreachableError"];
+
+  it("contain every exported function", () => {
+    const isFunction = (value: unknown) => typeof value === "function" && !/^class\b/.test(String(value));
+    const exported = Object.entries({ ...rookeryModule, ...clientModule }).filter(([, value]) => isFunction(value));
+    const known = [
+      ...Object.keys(TABLES["FUNCTIONS"] ?? {}),
+      ...pure,
+      ...ofErrors,
+      "openMemoryStore",
+      "openPostgresStore",
+    ];
+    expect(exported.map(([name]) => name).filter((name) => !known.includes(name))).toEqual([]);
+  });
+
   const methodsOf = (prototype: object): string[] =>
     Object.entries(Object.getOwnPropertyDescriptors(prototype)).flatMap(([name, { value }]) =>
       typeof value === "function" && name !== "constructor" ? [name] : [],

@@ -227,7 +227,11 @@ export const ROOKERY: Methods = {
   connectServers: [
     ({ rookery }, ...args) => rookery.connectServers(...(args as [never, never])),
     servers,
-    object({ cwd: text(), betweenTurns: { valid: {}, wrong: [null, 5] }, bounds: { valid: {}, wrong: [null, 5] } }),
+    object({
+      cwd: text(),
+      betweenTurns: object({ record: aFunction, ask: aFunction, permit: aFunction }, [{}]),
+      bounds: { valid: {}, wrong: [null, 5] },
+    }),
   ],
   authorizer: [
     ({ rookery }, spec) => rookery.authorizer(spec),

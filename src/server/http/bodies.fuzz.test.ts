@@ -14,8 +14,22 @@ const BODIES: readonly [method: string, path: string, body: object][] = [
   ["POST", "/v1/sessions/:id/turns", { input: "hi" }],
   ["POST", "/v1/sessions/:id/turns", { input: [{ type: "text", text: "hi" }], queue: true, deliver: "steer" }],
   ["POST", "/v1/sessions/:id/cancel", {}],
+  ["POST", "/v1/sessions/ses_absent/close", { reason: "a" }],
+  ["POST", "/v1/tickets", {}],
+  ["POST", "/v1/sign-out", {}],
   ["PATCH", "/v1/sessions/:id", { permissions: "ask", model: "anthropic/claude-sonnet-4-5" }],
   ["PUT", "/v1/sessions/:id/conversation", { messages: [{ role: "user", text: "a" }] }],
+  [
+    "PUT",
+    "/v1/sessions/:id/conversation",
+    {
+      messages: [
+        { role: "user", parts: [{ type: "text", text: "a" }] },
+        { role: "assistant", text: "", thought: "b", toolCalls: [{ toolId: "c", name: "d", input: { e: 1 } }] },
+        { role: "tool", results: [{ toolId: "c", text: "f", outcome: "ok", blobs: [] }] },
+      ],
+    },
+  ],
   ["POST", "/v1/sessions/:id/fork", { title: "b", cwd: ".", through: 1 }],
   ["POST", "/v1/sessions/:id/requests/r1", { decision: "allow", scope: "once", message: "c" }],
   ["POST", "/v1/sessions/:id/requests/r1", { action: "accept", content: { a: 1 } }],
@@ -27,6 +41,24 @@ const BODIES: readonly [method: string, path: string, body: object][] = [
   ["POST", "/v1/mcp/vault/logout", { cwd: "." }],
   ["POST", "/v1/tasks/collect", { dryRun: true, cwd: ".", quota: 5 }],
 ];
+
+it("has a body for every route that accepts JSON", async () => {
+  await using scene = await openHttp();
+  const { paths } = (await scene.get("/openapi.json")).json as unknown as {
+    paths: Record<string, Record<string, { requestBody?: { content: object } }>>;
+  };
+  const routes = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).flatMap(([method, { requestBody }]) =>
+      requestBody !== undefined && "application/json" in requestBody.content ? [`${method.toUpperCase()} ${path}`] : [],
+    ),
+  );
+  const isCovered = (route: string): boolean => {
+    const pattern = new RegExp(`^${route.replaceAll(/\{\w+\}/g, "[^/]+")}$`);
+    return BODIES.some(([method, path]) => pattern.test(`${method} ${path}`));
+  };
+  expect(routes.length).toBeGreaterThan(10);
+  expect(routes.filter((route) => !isCovered(route))).toEqual([]);
+});
 
 it(
   "never responds with 500 to a mutated body, and its sessions still work afterwards",
