@@ -153,8 +153,11 @@ type Definite<T> = T extends readonly (infer Item)[]
 function withoutUndefined<T extends object>(options: T): Definite<T> {
   checkArgument(options, objectArgument({}), "the options");
   try {
-    return JSON.parse(JSON.stringify(options)) as Definite<T>;
+    const copy: unknown = JSON.parse(JSON.stringify(options));
+    checkArgument(copy, objectArgument({}), "the options"); // a date is an object, but not as JSON
+    return copy as Definite<T>;
   } catch (cause) {
+    if (cause instanceof RookeryError) throw cause;
     throw new RookeryError("input_invalid", "the options cannot be used: they cannot be written as JSON", { cause });
   }
 }

@@ -100,3 +100,8 @@ function mustBeContentBlocks(value: unknown): string | undefined {
   }
   return undefined;
 }
+
+/** The messages of a client whose params are checked. */
+export function listCheckedMethods(): readonly string[] {
+  return Object.keys(SHAPES);
+}
