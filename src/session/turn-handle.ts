@@ -4,7 +4,10 @@ import { readSessionPages } from "./pages.ts";
 import { followWithRetry, retryStore } from "./store-retry.ts";
 import { TurnText, requireDone } from "./turn-text.ts";
 
-/** A running or finished turn. Iterating yields its events as they are committed, from start to end. */
+/**
+ * A running or finished turn. Iterating yields its events as they are committed, from start to end. When the iteration is
+ * over, the session accepts the next prompt.
+ */
 export interface Turn extends AsyncIterable<SessionEvent> {
   readonly id: string;
   /** Rejects only if the log cannot be written, or the session is released while the turn is parked. */
@@ -46,7 +49,9 @@ async function* followTurn(turn: Turn, store: SessionStore, sessionId: string, a
   turn.outcome.catch(() => broken.abort());
   for await (const event of followWithRetry(store, { sessionId, after, signal: broken.signal })) {
     yield event;
-    if (event.type === "turn.ended" && event.turnId === turn.id) return;
+    if (event.type !== "turn.ended" || event.turnId !== turn.id) continue;
+    await turn.outcome.catch(() => undefined); // the next prompt is refused until then
+    return;
   }
   await turn.outcome; // throws the reason why the log ended
 }
