@@ -29,6 +29,8 @@ export const NOT_ON_POSTGRES: Readonly<Record<string, string>> = {
   "src/session/lease.test.ts": "advances a fake clock past calls of the store, which here wait for a real server",
   "src/session/outage.test.ts": "locks the file and fills its disk",
   "src/session/flood.test.ts": "starts processes that write to the file",
+  "src/pool/remote/kill.slow.test.ts":
+    "starts a host that opens the file; test/workers.slow.test.ts and test/cluster kill hosts on PostgreSQL",
   "src/server/http/security.test.ts":
     "closes sockets right after a request, which Node.js only answers before the next round trip",
 };
