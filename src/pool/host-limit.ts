@@ -7,8 +7,9 @@ export interface HostLimit {
 }
 
 /**
- * Reads which hosts run tasks now. The result decides whether this host is full, for a claim that has other running tasks
- * perhaps: one that was not read counts as one of this host, so that two processes never exceed the limit.
+ * Reads which running tasks are on other hosts. Returns a function that decides, from the running tasks of a claim, whether
+ * this host is full. A task that started after the read counts as one of this host, so that two of its processes that
+ * claim at the same time stay within the limit.
  */
 export async function readHostLimit(
   store: Store,
