@@ -42,8 +42,15 @@ const OF_CLAUDE = SECRETS.slice(0, 4);
 const OF_CODEX = SECRETS.slice(4, 8);
 const OF_GEMINI = SECRETS.slice(8, 11);
 const OF_ANYBODY = SECRETS.filter((name) => !name.startsWith("ROOKERY_") && !name.startsWith("OTEL_"));
+/** What Claude Code sets for its children, and an editor for Claude Code. No child gets them. */
+const OUTER_CLAUDE = [
+  ...["CLAUDECODE", "CLAUDE_PID", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_SESSION_ID"],
+  ...["CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_SESSION_ATTENDED", "CLAUDE_CODE_SSE_PORT"],
+  "CLAUDE_CODE_BRIDGE_SESSION_ID",
+];
+const COLORS = ["FORCE_COLOR", "CLICOLOR_FORCE"];
 /** Variables that builds need. Every child gets them. */
-const BUILDS = ["NPM_TOKEN", "GITHUB_TOKEN", "SSH_AUTH_SOCK"];
+const BUILDS = ["NPM_TOKEN", "GITHUB_TOKEN", "SSH_AUTH_SOCK", "CLAUDE_CODE_MAX_OUTPUT_TOKENS"];
 
 const owned = new DisposeStack();
 let out: string;
@@ -77,7 +84,8 @@ beforeAll(async () => {
       say("done"),
     ]),
   );
-  const secrets = Object.fromEntries([...SECRETS, ...BUILDS].map((name) => [name, `value-of-${name}`]));
+  const set = [...SECRETS, ...OUTER_CLAUDE, ...COLORS, ...BUILDS];
+  const secrets = Object.fromEntries(set.map((name) => [name, `value-of-${name}`]));
   const extra = { ...secrets, PATH: `${bin}:${path}`, ANTHROPIC_BASE_URL: model.url, GIT_CONFIG_GLOBAL: "/dev/null" };
   const env = builtEnvironment({ home: folder.path, extra });
   const acp = await writeAcpAgent(folder.path, {
@@ -110,7 +118,7 @@ mcp = []
 [agents.passing]
 backend = "command"
 command = ${dumping("passing")}
-pass_env = ["DATABRICKS_TOKEN"]
+pass_env = ["DATABRICKS_TOKEN", "FORCE_COLOR", "CLAUDECODE"]
 mcp = []
 [mcp.dumping]
 command = ${dumping("mcp")}
@@ -181,12 +189,18 @@ async function startCommandChildren(env: Io["env"], cwd: string): Promise<void> 
 afterAll(() => owned[Symbol.asyncDispose]());
 
 async function arrived(child: string, names: readonly string[]): Promise<string[]> {
+  const lines = (await environments(child)).flat();
+  return names.filter((name) => lines.includes(`${name}=value-of-${name}`));
+}
+
+/** The environments of the processes of this kind, as lines. */
+async function environments(child: string): Promise<string[][]> {
   const list = async () => (await readdir(out)).filter((file) => file.startsWith(`${child}.`));
   // Nobody waits for the browser.
   await expect.poll(list, { timeout: 5_000, message: `${child} was not started` }).not.toEqual([]);
   const files = await list();
   const texts = await Promise.all(files.map((file) => readFile(join(out, file), "utf8")));
-  return names.filter((name) => texts.some((text) => text.split("\n").includes(`${name}=value-of-${name}`)));
+  return texts.map((text) => text.split("\n"));
 }
 
 it.each<[child: string, secrets: readonly string[]]>([
@@ -212,6 +226,20 @@ it.each<[child: string, secrets: readonly string[]]>([
 ])("passes %s only the secrets %j and the build variables", async (child, secrets) => {
   expect((await arrived(child, SECRETS)).sort()).toEqual([...secrets].sort());
   expect(await arrived(child, BUILDS)).toEqual(BUILDS);
+  expect(await arrived(child, OUTER_CLAUDE)).toEqual([]);
+});
+
+const PROGRAMS = ["claude-code", "codex", "gemini-cli", "opencode", "acp", "command", "component", "version"];
+
+it.each(PROGRAMS)("starts the program %s without colors", async (child) => {
+  expect(await arrived(child, COLORS)).toEqual([]);
+  for (const lines of await environments(child)) expect(lines).toContain("NO_COLOR=1");
+});
+
+it("leaves the colors of a program alone if its agent passes a variable about them, and of other children", async () => {
+  expect(await arrived("passing", COLORS)).toEqual(COLORS);
+  expect(await arrived("setup", COLORS)).toEqual(COLORS);
+  for (const lines of await environments("passing")) expect(lines).not.toContain("NO_COLOR=1");
 });
 
 it.each(["acp", "component", "pager", "browser"])(

@@ -1,5 +1,5 @@
 /** Withholds from children the general credentials that Rookery itself uses: the store's password and the blobs' keys. */
-import { childEnvironment, type ChildEnvironmentOptions } from "../domain/child-environment.ts";
+import { childEnvironment, programEnvironment, type ChildEnvironmentOptions } from "../domain/child-environment.ts";
 import type { EnvironmentVariables } from "../stdx/environment.ts";
 import { withoutBlobCredentials } from "./blobs-config.ts";
 import { withoutStorePassword } from "./store-config.ts";
@@ -25,4 +25,12 @@ export async function commandChildEnvironment(
   options: ChildEnvironmentOptions = {},
 ): Promise<EnvironmentVariables> {
   return childEnvironment(await withoutOwnCredentials(env), options);
+}
+
+/** Like `commandChildEnvironment`, for the program of an agent. Never rejects. */
+export async function commandProgramEnvironment(
+  env: EnvironmentVariables,
+  options: ChildEnvironmentOptions = {},
+): Promise<EnvironmentVariables> {
+  return programEnvironment(await withoutOwnCredentials(env), options);
 }

@@ -2,7 +2,7 @@
 import { agentProgramFamily, keyVariables, type AgentResources } from "../backends/index.ts";
 import type { EnvironmentVariables } from "../stdx/index.ts";
 import { codexKeyVariables, type AgentConfig, type Config } from "../config/index.ts";
-import { childEnvironment, type CredentialOwner } from "../domain/child-environment.ts";
+import { childEnvironment, programEnvironment, type CredentialOwner } from "../domain/child-environment.ts";
 import type { Backend } from "../domain/index.ts";
 import type { ProgramFamily } from "../domain/program-family.ts";
 import type { AgentOverrides } from "./services.ts";
@@ -23,7 +23,7 @@ export async function createBackend(
 ): Promise<Backend> {
   const { env, apiKey, prices, providers, resources, folders } = inputs;
   const { effort, context, retries, timeouts } = agent;
-  const programEnv = (owner: CredentialOwner) => programEnvironment(agent, inputs, owner);
+  const programEnv = (owner: CredentialOwner) => createProgramEnvironment(agent, inputs, owner);
   switch (agent.backend) {
     case "api": {
       const { apiBackend } = await import("../backends/api.ts");
@@ -80,12 +80,12 @@ function credentialOwner(family: ProgramFamily | undefined): CredentialOwner {
 }
 
 /** Variables that the user lists for the agent, here or in the program's own configuration, are passed on. */
-function programEnvironment(
+function createProgramEnvironment(
   agent: AgentConfig,
   { env, callerEnvNames, providers }: BackendInputs,
   needs: CredentialOwner,
 ): EnvironmentVariables {
   const own = needs === "codex" ? codexKeyVariables(env) : [];
   const pass = [...agent.passEnv, ...Object.keys(agent.env), ...callerEnvNames, ...own];
-  return childEnvironment(env, { needs, pass, keys: keyVariables(providers) });
+  return programEnvironment(env, { needs, pass, keys: keyVariables(providers) });
 }

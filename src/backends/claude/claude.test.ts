@@ -361,7 +361,7 @@ it("reports no cost for the first turn of a resumed session if the program repor
   expect(usage).not.toHaveProperty("costUsd");
 });
 
-it("removes variables of an outer Claude Code and passes servers in a private file", async () => {
+it("disables updates and passes servers in a private file", async () => {
   const server = {
     type: "http" as const,
     name: "notes",
@@ -369,15 +369,13 @@ it("removes variables of an outer Claude Code and passes servers in a private fi
     headers: { Authorization: "s3cret" },
   };
   await using scene = await openScene([prompt, result()], {
-    env: { CLAUDECODE: "1", CLAUDE_CODE_ENTRYPOINT: "cli", CLAUDE_CODE_MAX_RETRIES: "3" },
+    env: { CLAUDE_CODE_MAX_RETRIES: "3" },
     context: { mcpServers: [server] },
     files: { ".mcp.json": JSON.stringify({ mcpServers: { brought: { command: "x" } } }) },
   });
   await scene.open();
   const [started] = await scene.heard();
   expect(started?.env).toMatchObject({ DISABLE_AUTOUPDATER: "1", CLAUDE_CODE_MAX_RETRIES: "3" });
-  expect(Object.keys(started?.env ?? {})).not.toContain("CLAUDECODE");
-  expect(Object.keys(started?.env ?? {})).not.toContain("CLAUDE_CODE_ENTRYPOINT");
   expect(started?.servers?.config).toEqual({
     mcpServers: { notes: { type: "http", url: server.url, headers: server.headers } },
   });

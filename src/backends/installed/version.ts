@@ -1,7 +1,7 @@
 /** Determines the version of a program from its package, the cache, or its output. */
 import { realpath, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { childEnvironment } from "../../domain/child-environment.ts";
+import { programEnvironment } from "../../domain/child-environment.ts";
 import { startAgent } from "../../programs/index.ts";
 import { deadline, type EnvironmentVariables } from "../../stdx/index.ts";
 import type { LocatedProgram } from "../locate.ts";
@@ -121,7 +121,7 @@ async function queryVersion(
   if (signal?.aborted === true) return undefined;
   const late = signal === undefined ? deadline(deadlineMs) : deadline(deadlineMs, signal);
   try {
-    const quiet = { ...childEnvironment(env, { keys }), ...QUIET };
+    const quiet = { ...programEnvironment(env, { keys }), ...QUIET };
     await using program = await startAgent({
       command: [...command, "--version"],
       cwd: "/", // some programs act on the files of a repository at startup

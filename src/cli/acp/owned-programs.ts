@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { AgentCommand } from "../../programs/index.ts";
 import { homeFolder } from "../../config/home.ts";
-import { commandChildEnvironment } from "../../config/own-credentials.ts";
+import { commandProgramEnvironment } from "../../config/own-credentials.ts";
 import { openOwner, sweepDeadOwners } from "../../stdx/index.ts";
 import type { Io } from "../io.ts";
 
@@ -12,7 +12,7 @@ export interface OwnedPrograms extends AsyncDisposable {
 }
 
 export async function openOwnedPrograms(io: Io): Promise<OwnedPrograms> {
-  const env = await commandChildEnvironment(io.env, { needs: "any" });
+  const env = await commandProgramEnvironment(io.env, { needs: "any" });
   const owners = join(homeFolder(io.env), "owners");
   await sweepDeadOwners(owners);
   const owner = openOwner(owners);
