@@ -194,7 +194,7 @@ export const CONFIGURATION_KEYS: Readonly<Record<string, KeyMeaning>> = {
   "agents.NAME.mcp": { meaning: "Names of the MCP servers that the agent gets.", fallback: "all" },
   "agents.NAME.command": {
     meaning:
-      "The program and its arguments, run without a shell. For `command`, the placeholders `{prompt}`, `{session}`, `{model}` and `{cwd}` are replaced. For the named programs, it replaces the program that is found.",
+      "The program and its arguments, run without a shell. For `command`, the placeholders `{prompt}`, `{session}`, `{model}` and `{cwd}` are replaced, and in tasks `{task}`, `{branch}`, `{base}`, `{worktree}` and `{port}`. For the named programs, it replaces the program that is found.",
   },
   "agents.NAME.registry": { meaning: "For `acp`, instead of `command`: an id of the ACP registry." },
   "agents.NAME.env": { meaning: "Variables that are added to the program's environment.", fallback: "none" },
@@ -255,7 +255,9 @@ export const CONFIGURATION_KEYS: Readonly<Record<string, KeyMeaning>> = {
     meaning: 'For `command`: where a JSON line has the id of the program\'s session, such as `"session.id"`.',
   },
   "agents.NAME.text_path": { meaning: 'For `command`: where a JSON line has the text, such as `"items.0.text"`.' },
-  "agents.NAME.resume_command": { meaning: "For `command`: the command that continues a session of the program." },
+  "agents.NAME.resume_command": {
+    meaning: "For `command`: the command that continues a session of the program, with the same placeholders.",
+  },
   "agents.NAME.base_url": {
     meaning: "For `api`: the address of the API. Overrides the provider's and its variable.",
     fallback: "the provider's",
@@ -314,7 +316,10 @@ export const CONFIGURATION_KEYS: Readonly<Record<string, KeyMeaning>> = {
   "worktree.setup": { meaning: "A shell command that runs once in each new worktree." },
   "worktree.setup_timeout": { meaning: "Seconds that the setup may take.", fallback: "600" },
   "worktree.copy": { meaning: 'Untracked files to copy into each worktree, such as `[".env"]`.', fallback: "none" },
-  "worktree.port": { meaning: "Whether each task gets a free port.", fallback: "`true`" },
+  "worktree.port": {
+    meaning: "Whether each task gets a free port, which no other task of the machine gets until it ends.",
+    fallback: "`true`",
+  },
   "worktree.pass_env": {
     meaning: "Names of variables that setup, stages and gates get even though they hold credentials.",
     fallback: "none",
@@ -334,7 +339,8 @@ export const CONFIGURATION_KEYS: Readonly<Record<string, KeyMeaning>> = {
   "pipelines.NAME.stages.agent": { meaning: "An agent stage: the agent." },
   "pipelines.NAME.stages.model": { meaning: "Of an agent stage: the model.", fallback: "the agent's" },
   "pipelines.NAME.stages.prompt": {
-    meaning: "Of an agent stage: the prompt. `{prompt}`, `{feedback}` and `{base}` are replaced.",
+    meaning:
+      "Of an agent stage: the prompt. `{prompt}`, `{feedback}`, `{base}` (the commit that the task started from), `{task}`, `{branch}`, `{worktree}` and `{port}` are replaced.",
     fallback: "the task's",
   },
   "pipelines.NAME.stages.pass": { meaning: "Of an agent stage: a line that the agent's last message must have." },

@@ -5,6 +5,7 @@ import { codexKeyVariables, type AgentConfig, type Config } from "../config/inde
 import { childEnvironment, programEnvironment, type CredentialOwner } from "../domain/child-environment.ts";
 import type { Backend } from "../domain/index.ts";
 import type { ProgramFamily } from "../domain/program-family.ts";
+import { readTaskVariables } from "../domain/task/values.ts";
 import type { AgentOverrides } from "./services.ts";
 
 export interface BackendInputs
@@ -69,9 +70,15 @@ export async function createBackend(
     case "command": {
       const { commandBackend } = await import("../backends/command/index.ts");
       const { pty, resumeCommand, sessionPath, textPath } = agent;
-      return commandBackend({ env: programEnv("none"), resources, pty, resumeCommand, sessionPath, textPath });
+      const task = readTaskVariables(pickVariables(env, inputs.callerEnvNames));
+      return commandBackend({ env: programEnv("none"), resources, pty, resumeCommand, sessionPath, textPath, task });
     }
   }
+}
+
+/** The task of a session is what its caller says. Inherited variables may be those of an outer task. */
+function pickVariables(env: EnvironmentVariables, names: readonly string[]): EnvironmentVariables {
+  return Object.fromEntries(names.map((name) => [name, env[name]]));
 }
 
 /** An unknown ACP agent may use any provider. */

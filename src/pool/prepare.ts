@@ -2,6 +2,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { leasePort, leaseWorktree, setUpWorktree, type Worktree } from "../worktrees/index.ts";
+import { taskVariables } from "../domain/task/values.ts";
 import { commandEnvironment } from "./command-environment.ts";
 import { openOutputRecorder } from "./output.ts";
 import type { PoolParts, TaskRepository } from "./parts.ts";
@@ -48,7 +49,13 @@ export async function prepareWorktree(
     base: known?.base ?? worktree.base,
     baseCommit: known?.baseCommit ?? worktree.baseCommit,
   };
-  const env = taskEnvironment(id, made, port);
+  const env = taskVariables({
+    task: id,
+    branch: made.branch,
+    base: made.base,
+    worktree: made.path,
+    port: port === undefined ? undefined : String(port),
+  });
   const anew = known?.ready !== true || !isThere;
   const setsUp = anew && (settings.setup !== undefined || settings.copy.length > 0);
   if (anew || known.port !== port) {
@@ -80,16 +87,6 @@ export async function prepareWorktree(
 
 export function portsFolder(home: string): string {
   return join(home, "ports");
-}
-
-function taskEnvironment(id: string, { branch, base, path }: Worktree, port?: number): Record<string, string> {
-  return {
-    ROOKERY_TASK: id,
-    ROOKERY_BRANCH: branch,
-    ROOKERY_BASE: base,
-    ROOKERY_WORKTREE: path,
-    ...(port !== undefined && { ROOKERY_PORT: String(port), PORT: String(port) }),
-  };
 }
 
 async function isFolder(path: string): Promise<boolean> {

@@ -15,7 +15,7 @@ import { recordOutput, type PrintedOutput } from "./record-output.ts";
 
 export function createCommandProgram({ context, env, native }: ProgramStart, recipe: CommandRecipe): LiveProgram {
   const { agent, cwd, marker } = context;
-  const { command, resumeCommand, pty } = recipe;
+  const { command, resumeCommand, pty, task } = recipe;
   const known = native?.as === "resume" && resumeCommand !== undefined ? native.id : undefined;
   let session = known;
   let ran = false;
@@ -30,7 +30,7 @@ export function createCommandProgram({ context, env, native }: ProgramStart, rec
       turn.connected({ nativeId: session });
     }
     const prompt = promptText(turn.prompt);
-    const whole = fillPlaceholders(words, { prompt, session: session ?? "", model: agent.model ?? "", cwd });
+    const whole = fillPlaceholders(words, { ...task, prompt, session, model: agent.model, cwd });
     const onStderr = (text: string): Promise<void> => {
       turn.recorder.record({ type: "output.text", text: sanitizeTerminalText(text), from: "stderr" });
       return turn.ready();

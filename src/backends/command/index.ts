@@ -1,8 +1,9 @@
 /** The `command` backend: any program that takes a prompt and prints an answer. Runs one process per turn. */
-import { NO_CAPABILITIES, RookeryError, type Backend, type BackendContext } from "../../domain/index.ts";
+import { NO_CAPABILITIES, type Backend } from "../../domain/index.ts";
+import type { TaskValues } from "../../domain/task/values.ts";
 import { requireRunnable, programFromCommand } from "../../programs/index.ts";
 import { programBackend, type AgentProgram, type ProgramOptions } from "../program/index.ts";
-import { findPlaceholders } from "./placeholders.ts";
+import { checkPlaceholders } from "./placeholders.ts";
 import { createCommandProgram } from "./command-program.ts";
 import { parseJsonPath } from "./json-path.ts";
 
@@ -15,21 +16,25 @@ export interface CommandOptions extends ProgramOptions {
   readonly sessionPath?: string | undefined;
   /** Path of the message text in the program's JSON. */
   readonly textPath?: string | undefined;
+  /** The task of the session, for the placeholders about it. */
+  readonly task?: TaskValues | undefined;
 }
 
 export function commandBackend(options: CommandOptions): Backend {
-  const { resumeCommand, pty = false, sessionPath, textPath } = options;
+  const { resumeCommand, pty = false, sessionPath, textPath, task } = options;
   const program: AgentProgram = {
     kind: "command",
     capabilities: { ...NO_CAPABILITIES, resume: resumeCommand !== undefined },
     async start(start) {
       const { context, env } = start;
-      const command = requireCommand(context, resumeCommand);
+      const { command = [], name, model } = context.agent;
+      checkPlaceholders([...command, ...(resumeCommand ?? [])], { agent: name, model, task });
       await requireRunnable(programFromCommand(command), { cwd: context.cwd, env }); // reported when the session opens, not by its first turn
       const recipe = {
         command,
         resumeCommand,
         pty,
+        task,
         sessionPath: sessionPath === undefined ? undefined : parseJsonPath(sessionPath),
         textPath: textPath === undefined ? undefined : parseJsonPath(textPath),
       };
@@ -37,17 +42,4 @@ export function commandBackend(options: CommandOptions): Backend {
     },
   };
   return programBackend(program, options);
-}
-
-/** Throws `config_invalid` if the command uses `{model}` and no model is set. */
-function requireCommand({ agent }: BackendContext, resumeCommand: readonly string[] = []): readonly string[] {
-  const { name, command = [], model } = agent;
-  const names = findPlaceholders([...command, ...resumeCommand]);
-  if (names.has("model") && model === undefined) {
-    throw new RookeryError(
-      "config_invalid",
-      `the command of ${name} uses {model}, but no model is set: add model = "…" under [agents.${name}]`,
-    );
-  }
-  return command;
 }

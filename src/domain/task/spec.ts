@@ -42,7 +42,10 @@ export const Stage = z.lazy(() =>
       kind: z.literal("agent"),
       agent: name,
       model: z.string().optional(),
-      /** Default: the prompt of the task. `{prompt}`, `{feedback}` and `{base}` are replaced. */
+      /**
+       * Default: the prompt of the task. `{prompt}`, `{feedback}`, `{base}`, `{task}`, `{branch}`, `{worktree}` and `{port}`
+       * are replaced.
+       */
       prompt: z.string().optional(),
       /** The stage passes if a line of the last message equals this. Default: it always passes. */
       pass: z.string().optional(),

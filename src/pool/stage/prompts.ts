@@ -1,5 +1,5 @@
 /** Prompts for an agent at the start of a stage and after an interruption. */
-import type { Stage, TaskState } from "../../domain/index.ts";
+import { RookeryError, type Stage, type TaskState } from "../../domain/index.ts";
 
 type AgentStage = Extract<Stage, { kind: "agent" }>;
 
@@ -31,14 +31,25 @@ function fixPrompt(feedback: string): string {
   return `Your work did not pass a later stage. Its output:\n\n${feedback.slice(-MAX_FEEDBACK_LENGTH)}\n\nFix the problem and finish the task.`;
 }
 
-function fillTemplate({ spec, feedback = "", worktree }: TaskState, stage: AgentStage): string {
-  const values: Record<string, string> = {
+const PLACEHOLDER = /\{(prompt|feedback|base|task|branch|worktree|port)\}/g;
+
+/** Throws `config_invalid` for `{port}` if the task has none. Other words in braces are part of the prompt. */
+function fillTemplate({ id, spec, feedback = "", worktree }: TaskState, stage: AgentStage): string {
+  const port = worktree?.port;
+  const values: Record<string, string | undefined> = {
     prompt: spec.prompt,
     feedback: feedback.slice(-MAX_FEEDBACK_LENGTH),
-    base: worktree?.baseCommit ?? "",
+    base: worktree?.baseCommit,
+    task: id,
+    branch: worktree?.branch,
+    worktree: worktree?.path,
+    port: port?.toString(),
   };
-  return (stage.prompt ?? "{prompt}").replaceAll(
-    /\{(prompt|feedback|base)\}/g,
-    (_, name: string) => values[name] ?? "",
-  );
+  if (port === undefined && stage.prompt?.includes("{port}") === true) {
+    throw new RookeryError(
+      "config_invalid",
+      `the prompt of stage ${stage.name} uses {port}, but the task has no port: set port = true under [worktree]`,
+    );
+  }
+  return (stage.prompt ?? "{prompt}").replaceAll(PLACEHOLDER, (_, name: string) => values[name] ?? "");
 }
