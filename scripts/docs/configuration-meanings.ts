@@ -209,6 +209,11 @@ export const CONFIGURATION_KEYS: Readonly<Record<string, KeyMeaning>> = {
       "The mode that the program starts in, by its own name: a permission mode (Claude Code), a sandbox (Codex), an approval mode (Gemini CLI), an agent (opencode).",
     fallback: "the program's own",
   },
+  "agents.NAME.raw": {
+    meaning:
+      "For `claude-code`: keep every JSON line of the program in the log as `agent.raw`, not only those that Rookery does not know. A `command` agent keeps all of its JSON lines anyway.",
+    fallback: "`false`",
+  },
   "agents.NAME.pty": {
     meaning: "For `command` and `claude-code`: run the program in a terminal.",
     fallback: "`false`",

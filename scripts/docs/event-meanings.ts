@@ -43,7 +43,8 @@ export const SESSION_EVENT_MEANINGS: Readonly<Record<EventType, string>> = {
   "process.started": "A child process started.",
   "process.exited": "A child process exited.",
   "output.text": "Terminal output that is not part of the protocol.",
-  "agent.raw": "A record of the agent's program, unchanged. Listings hide it by default.",
+  "agent.raw":
+    "A JSON record of the agent's program, unchanged: one that Rookery does not know, or with `agents.NAME.raw` every one of Claude Code. Listings hide it by default.",
   "context.compacted": "The conversation up to `throughSeq` was replaced by a summary for the model.",
   "budget.set": "The budget of the session, or of the task it belongs to.",
   "budget.raised": "A person allowed more.",

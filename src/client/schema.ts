@@ -1055,6 +1055,7 @@ export interface components {
                 serve?: ("files" | "terminals")[];
                 mode?: string;
                 pty?: boolean;
+                raw?: boolean;
                 folders?: string[];
                 code?: boolean | {
                     time?: number;
@@ -1913,6 +1914,7 @@ export interface components {
                     serve?: ("files" | "terminals")[];
                     mode?: string;
                     pty?: boolean;
+                    raw?: boolean;
                     folders?: string[];
                     code?: boolean | {
                         time?: number;
@@ -2107,6 +2109,7 @@ export interface components {
                 serve?: ("files" | "terminals")[];
                 mode?: string;
                 pty?: boolean;
+                raw?: boolean;
                 folders?: string[];
                 code?: boolean | {
                     time?: number;
@@ -4224,6 +4227,7 @@ export interface operations {
                         serve?: ("files" | "terminals")[];
                         mode?: string;
                         pty?: boolean;
+                        raw?: boolean;
                         folders?: string[];
                         code?: boolean | {
                             time?: number;

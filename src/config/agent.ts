@@ -31,6 +31,8 @@ export interface AgentConfig extends AgentSpec {
   readonly auth: string | undefined;
   readonly serve: readonly ("files" | "terminals")[];
   readonly pty: boolean;
+  /** Whether the log keeps every JSON record of the program as `agent.raw`. */
+  readonly raw: boolean;
   readonly passEnv: readonly string[];
   /** In seconds. */
   readonly stall: { readonly [Clock in "model" | "tool" | "progress"]?: number | false | undefined };
@@ -118,6 +120,7 @@ export function mergeTables(
     serve: firstDefined(tables, ({ serve }) => serve) ?? [],
     mode: firstDefined(tables, ({ mode }) => mode),
     pty: firstDefined(tables, ({ pty }) => pty) ?? false,
+    raw: firstDefined(tables, ({ raw }) => raw) ?? false,
     passEnv: firstDefined(tables, ({ pass_env }) => pass_env) ?? [],
     stall: firstDefined(tables, ({ stall }) => stall) ?? {},
     parkLimit: firstDefined(tables, ({ park_limit }) => park_limit),

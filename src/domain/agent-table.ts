@@ -62,6 +62,8 @@ export const agentTable = () =>
     mode: name().optional(),
     /** If true, the program gets a terminal. */
     pty: z.boolean().optional(),
+    /** If true, the log keeps every JSON line of Claude Code as `agent.raw`. */
+    raw: z.boolean().optional(),
     /**
      * Directories that the built-in agent's file tools may use in addition to the working directory, relative to this
      * configuration file.

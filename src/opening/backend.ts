@@ -53,7 +53,7 @@ export async function createBackend(
     }
     case "claude-code": {
       const { claudeBackend } = await import("../backends/claude/index.ts");
-      return claudeBackend({ env: programEnv("claude"), resources, pty: agent.pty });
+      return claudeBackend({ env: programEnv("claude"), resources, pty: agent.pty, raw: agent.raw });
     }
     case "codex": {
       const { codexBackend } = await import("../backends/codex/index.ts");

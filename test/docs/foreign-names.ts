@@ -1,6 +1,7 @@
 /** Names in documents that are not ours: other programs' commands, options and files. A test removes what nothing uses. */
 export const FOREIGN_NAMES: ReadonlySet<string> = new Set([
   "Accept: text/event-stream",
+  "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
   "GITHUB_TOKEN",
   "NODE_EXTRA_CA_CERTS",
   "NPM_TOKEN",

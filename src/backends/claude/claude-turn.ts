@@ -21,6 +21,8 @@ export interface ClaudeTurnParts {
   readonly background: BackgroundAgents;
   /** Whether a self-started prompt was interrupted before this turn and its result has not arrived yet. */
   readonly expectsOtherResult: boolean;
+  /** Whether to record unknown records as `agent.raw`. False if all records are. */
+  readonly keepsUnknown: boolean;
   /** Returns the cost of the session before this turn, if known. */
   readonly sessionCost: () => SessionCost | undefined;
 }
@@ -116,7 +118,7 @@ export class ClaudeTurn {
       case "keep_alive":
         return;
       default:
-        this.turn.recorder.raw(record);
+        this.#keepUnknown(record);
     }
   }
 
@@ -157,8 +159,12 @@ export class ClaudeTurn {
         recorder.notice("info", "agent_notice", textAt(record, "content") ?? "");
         return;
       default:
-        recorder.raw(record);
+        this.#keepUnknown(record);
     }
+  }
+
+  #keepUnknown(record: JsonRecord): void {
+    if (this.#parts.keepsUnknown) this.turn.recorder.raw(record);
   }
 
   /** Handles `init`, which also starts the program's own prompts, and new sessions of commands such as /clear. */

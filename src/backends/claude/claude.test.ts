@@ -235,6 +235,20 @@ it("tolerates malformed records, keeps unknown ones, and shows noise", async () 
   ]);
 });
 
+it("keeps every record once with raw, in order, also those from between turns", async () => {
+  const told = { type: "system", subtype: "status", status: "requesting" };
+  const steps = [prompt, { send: told }, delta("hel"), text("hello"), { send: { type: "brand_new" } }, result()];
+  await using scene = await openScene([...steps, { send: { type: "late" } }, prompt, result()], { raw: true });
+  const session = await scene.open();
+  const types = (events: readonly SessionEvent[]) =>
+    all(events, "agent.raw").map(({ data }) => (data as { type: string }).type);
+  const events = await collect(session.prompt("hi"));
+  expect(types(events)).toEqual(["control_response", "system", "stream_event", "assistant", "brand_new", "result"]);
+  expect(all(events, "agent.raw")[1]?.data).toEqual(told);
+  expect(read(events)).toEqual(["says hello", "ended done"]);
+  expect(types(await collect(session.prompt("more")))).toEqual(["late", "result"]);
+});
+
 it.each([
   [
     "max turns",

@@ -12,8 +12,10 @@ import { createClaudeProgram } from "./program.ts";
 export interface ClaudeOptions extends ProgramOptions {
   /** Runs the program on a pseudo-terminal. Default: false. */
   readonly pty?: boolean | undefined;
+  /** Records every JSON record that the program prints as `agent.raw`. Default: false, only unknown ones. */
+  readonly raw?: boolean | undefined;
 }
 
-export function claudeBackend(options: ClaudeOptions): Backend {
-  return programBackend(createClaudeProgram({ pty: options.pty === true }), options);
+export function claudeBackend({ pty = false, raw = false, ...options }: ClaudeOptions): Backend {
+  return programBackend(createClaudeProgram({ pty, raw }), options);
 }

@@ -30,6 +30,8 @@ export interface LiveClaudeParts {
   readonly isStrict: boolean;
   /** Whether it continues its last turn by itself, so that records of that turn arrive before `run`. */
   readonly resumesTurn: boolean;
+  /** Whether every record is recorded as `agent.raw` too. */
+  readonly raw: boolean;
 }
 
 /** Records between two checks whether the log keeps up. */
@@ -44,6 +46,7 @@ export class LiveClaude implements LiveProgram {
   readonly how: NativeSessionOrigin;
   readonly nativeId: string;
   readonly #isStrict: boolean;
+  readonly #keepsRaw: boolean;
   readonly #channel: ControlChannel;
   readonly #requests: ControlRequests;
   readonly #background = new BackgroundAgents();
@@ -63,13 +66,14 @@ export class LiveClaude implements LiveProgram {
   #isEnding = false;
   #endError: Error | undefined;
 
-  constructor({ process, command, how, nativeId, isStrict, resumesTurn }: LiveClaudeParts) {
+  constructor({ process, command, how, nativeId, isStrict, resumesTurn, raw }: LiveClaudeParts) {
     this.#resumed = resumesTurn ? [] : undefined;
     this.process = process;
     this.command = command;
     this.how = how;
     this.nativeId = nativeId;
     this.#isStrict = isStrict;
+    this.#keepsRaw = raw;
     this.#sessionCost = how === "new" ? { costUsd: 0 } : undefined;
     this.#channel = new ControlChannel(process.transport);
     this.#requests = new ControlRequests(this.#channel, () => this.#currentTurn?.turn);
@@ -126,6 +130,7 @@ export class LiveClaude implements LiveProgram {
       channel: this.#channel,
       background: this.#background,
       expectsOtherResult: this.#isWorkingAlone,
+      keepsUnknown: !this.#keepsRaw,
       sessionCost: () => this.#sessionCost,
     });
     this.#turn = claudeTurn;
@@ -155,6 +160,7 @@ export class LiveClaude implements LiveProgram {
 
   /** Every JSON record that Claude Code prints arrives here: control messages, records of the running turn, or others. */
   #onRecord(record: JsonRecord): void {
+    if (this.#keepsRaw) this.#writeNowOrLater((recorder) => recorder.raw(record));
     switch (record["type"]) {
       case "control_response":
         return this.#channel.handleResponse(record);

@@ -21,16 +21,21 @@ const HANDSHAKE_MS = 30_000;
 
 const CAPABILITIES: Capabilities = { ...ALL_CAPABILITIES, resumeTurn: true };
 
-export function createClaudeProgram({ pty }: { readonly pty: boolean }): AgentProgram {
+export interface ClaudeProgramOptions {
+  readonly pty: boolean;
+  readonly raw: boolean;
+}
+
+export function createClaudeProgram(options: ClaudeProgramOptions): AgentProgram {
   return {
     kind: "claude-code",
     capabilities: CAPABILITIES,
     resumesTurnAtStart: true,
-    start: (start) => startClaude(start, pty),
+    start: (start) => startClaude(start, options),
   };
 }
 
-async function startClaude(start: ProgramStart, pty: boolean): Promise<LiveClaude> {
+async function startClaude(start: ProgramStart, { pty, raw }: ClaudeProgramOptions): Promise<LiveClaude> {
   const { context, native, servers } = start;
   const { agent, cwd, marker } = context;
   const { resumesTurn = false } = start;
@@ -47,7 +52,15 @@ async function startClaude(start: ProgramStart, pty: boolean): Promise<LiveClaud
   const startProcess = terminal === undefined ? startAgent : startPty;
   const process = opening.use(await startProcess({ command: terminal?.command ?? command, cwd, env, marker }));
   const how = native === undefined ? "new" : native.as === "resume" ? "resumed" : "forked";
-  const live = new LiveClaude({ process, command, how, nativeId, isStrict: isStrict(start.permissions), resumesTurn });
+  const live = new LiveClaude({
+    process,
+    command,
+    how,
+    nativeId,
+    isStrict: isStrict(start.permissions),
+    resumesTurn,
+    raw,
+  });
   await performHandshake(live, process, start);
   await serverFile[Symbol.asyncDispose](); // the program has read the file, which holds secrets
   await terminal?.[Symbol.asyncDispose]();

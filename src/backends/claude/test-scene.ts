@@ -27,6 +27,7 @@ export interface SceneOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly context?: Partial<BackendContext>;
   readonly permissions?: PermissionPolicy;
+  readonly raw?: boolean;
   /** Files written to the session's folder before the program starts. */
   readonly files?: Readonly<Record<string, string>>;
 }
@@ -47,7 +48,7 @@ export async function openScene(steps: readonly Step[], options: SceneOptions = 
     Promise.resolve({
       settings: { agent: "a", backend: "claude-code", model: undefined, cwd: cwd.path, permissions },
       connect: () =>
-        claudeBackend({ env }).open({
+        claudeBackend({ env, raw: options.raw }).open({
           sessionId: state.id,
           agent: { name: "a", backend: "claude-code", model: undefined, permissions, prompts: [], command },
           cwd: cwd.path,
