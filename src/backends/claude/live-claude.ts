@@ -160,7 +160,9 @@ export class LiveClaude implements LiveProgram {
 
   /** Every JSON record that Claude Code prints arrives here: control messages, records of the running turn, or others. */
   #onRecord(record: JsonRecord): void {
-    if (this.#keepsRaw) this.#writeNowOrLater((recorder) => recorder.raw(record));
+    const isControl = String(record["type"]).startsWith("control_");
+    const isKeptForRun = this.#resumed !== undefined && !isControl; // it arrives here again
+    if (this.#keepsRaw && !isKeptForRun) this.#writeNowOrLater((recorder) => recorder.raw(record));
     switch (record["type"]) {
       case "control_response":
         return this.#channel.handleResponse(record);

@@ -107,6 +107,8 @@ export const mcpCommands: readonly CommandSpec[] = [
     name: "serve",
     summary: "run as an MCP server on stdio that offers the tools of an agent",
     options: [
+      { flags: "--tasks", summary: "offer tools that start, follow and merge tasks instead" },
+      { flags: "--allow-answers", summary: "with --tasks: let the model answer permission requests of tasks" },
       { flags: "--agent <name>", summary: "the agent that has the tools (default: the configured one)" },
       { flags: "--cwd <dir>", summary: "the working directory" },
       ADD_DIR_OPTION,
@@ -114,8 +116,13 @@ export const mcpCommands: readonly CommandSpec[] = [
     ],
     notes:
       "The log of a session records the calls. A call that needs a permission waits for `rookery answer`. stdout carries\n" +
-      "only the protocol.",
-    examples: ["rookery mcp serve", "rookery mcp serve --agent reviewer --permissions read"],
+      "only the protocol. With --tasks, the command also runs queued tasks until its input ends; those that still run are\n" +
+      "queued again.",
+    examples: [
+      "rookery mcp serve",
+      "rookery mcp serve --agent reviewer --permissions read",
+      "rookery mcp serve --tasks",
+    ],
     load: async () => (await import("./serve.ts")).serveMcpCommand,
   },
 ];

@@ -2,16 +2,22 @@
 import { resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { PERMISSION_POLICIES } from "../../domain/enums.ts";
+import { RookeryError } from "../../domain/errors.ts";
 import { shortId } from "../../domain/ids.ts";
 import { reserveStdout } from "../acp/stdout.ts";
 import { parseAddedFolders } from "../add-dir.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { printNotice } from "../io.ts";
-import { choiceOption, textOption } from "../options.ts";
+import { choiceOption, isSet, textOption } from "../options.ts";
 import { watchInterrupts } from "../run/interrupts.ts";
 
-export async function serveMcpCommand({ io, options }: CommandCall): Promise<ExitCode> {
+export async function serveMcpCommand(call: CommandCall): Promise<ExitCode> {
+  if (isSet(call.options, "tasks")) return (await import("./serve-tasks.ts")).serveTasksCommand(call);
+  const { io, options } = call;
+  if (isSet(options, "allowAnswers")) {
+    throw new RookeryError("input_invalid", "--allow-answers needs --tasks: the tools of an agent ask for permission");
+  }
   const output = reserveStdout(); // before loading code that may print
   const input = io.stdin as Readable;
   if (io.stdin.isTTY === true)

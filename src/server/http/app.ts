@@ -12,6 +12,7 @@ import { PROBLEM_TYPE, HttpRefusal, toProblem, toLogReason } from "./problem.ts"
 import type { RouteResponse } from "./response.ts";
 import type { HttpRoute } from "./route.ts";
 import { ROUTES } from "./routes/index.ts";
+import { MCP_METHODS, MCP_PATH } from "./task-mcp.ts";
 import type { RequestRecord } from "./request-record.ts";
 
 export type Bindings = HttpBindings & { readonly record: RequestRecord };
@@ -25,6 +26,12 @@ export function makeApp(context: HandlerContext): App {
       return toResponse(await handleCall(route, c, context));
     });
   }
+  app.on(MCP_METHODS, MCP_PATH, async (c) => {
+    c.env.record.route = MCP_PATH;
+    const answers = parseAnswers(new URL(c.req.url).searchParams);
+    await context.taskMcp.handle(c.env.incoming, c.env.outgoing, answers);
+    return RESPONSE_ALREADY_SENT;
+  });
   app.notFound((c) => {
     const { method, path } = c.req;
     const isPage = (method === "GET" || method === "HEAD") && isPagePath(path);
@@ -62,6 +69,13 @@ async function handleCall(
       json: { pending: true },
     }
   );
+}
+
+/** Whoever configures the URL of an MCP client decides whether its model may answer; the model cannot change it. */
+function parseAnswers(search: URLSearchParams): boolean {
+  const answers = search.get("answers") ?? "false";
+  if (answers === "true" || answers === "false") return answers === "true";
+  throw new HttpRefusal("malformed", "the parameter answers is invalid: use /mcp?answers=true or leave it out");
 }
 
 function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
@@ -140,7 +154,7 @@ function methodsAt(path: string): string[] {
       pattern.every((part, at) => (part.startsWith(":") ? parts[at] !== "" : part === parts[at]))
     );
   });
-  const methods: string[] = [...new Set(rows.map(({ method }) => method))];
+  const methods: string[] = path === MCP_PATH ? [...MCP_METHODS] : [...new Set(rows.map(({ method }) => method))];
   if (methods.includes("GET")) methods.push("HEAD");
   return methods.length === 0 ? [] : [...methods, "OPTIONS"];
 }

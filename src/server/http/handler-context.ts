@@ -11,6 +11,7 @@ import type { IdempotentRequests } from "./idempotent-requests.ts";
 import type { McpLogins } from "./mcp-logins.ts";
 import type { ServerReadiness } from "./readiness.ts";
 import type { ServedRookery } from "./served-rookery.ts";
+import type { TaskMcp } from "./task-mcp.ts";
 import type { Streams } from "./stream/streams.ts";
 
 export interface HandlerContext {
@@ -23,6 +24,7 @@ export interface HandlerContext {
   readonly logins: McpLogins;
   readonly connections: ServerConnections;
   readonly requests: IdempotentRequests;
+  readonly taskMcp: TaskMcp;
   readonly metrics: Metrics;
   readonly cluster: ClusterMetrics;
   readonly readiness: ServerReadiness;

@@ -106,6 +106,7 @@ export function createHttpListener(context: HandlerContext, { access, log, times
       isClosing = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       context.streams.close();
+      void context.taskMcp.close().catch(() => undefined); // `destroyAll` ends what it leaves
       const closeIdle = (): void => {
         server.closeIdleConnections(); // connections whose last response was sent meanwhile
         connections.destroyUnused();

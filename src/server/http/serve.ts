@@ -3,6 +3,8 @@ import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { RookeryError } from "../../domain/index.ts";
+import type { Config } from "../../config/index.ts";
+import { planTask } from "../../pool/index.ts";
 import { DisposeStack, ServerConnections } from "../../stdx/index.ts";
 import { ClusterMetrics, measureProcess } from "../../telemetry/index.ts";
 import { listAgents } from "./agents.ts";
@@ -15,7 +17,8 @@ import { Metrics } from "./metrics.ts";
 import { measureServer } from "./server-metrics.ts";
 import { IdempotentRequests } from "./idempotent-requests.ts";
 import { ServerReadiness } from "./readiness.ts";
-import { requireReadyAgents } from "./required-agents.ts";
+import { requireReadyAgents, taskAgents } from "./required-agents.ts";
+import { TaskMcp } from "./task-mcp.ts";
 import { announceServer, refuseSecondServer } from "./running.ts";
 import type { ServedRookery } from "./served-rookery.ts";
 import { Streams } from "./stream/streams.ts";
@@ -86,6 +89,9 @@ export async function serveHttp(rookery: ServedRookery, options: HttpOptions): P
   const defaultCwd = (): string => options.cwd ?? process.cwd();
   const startedAt = new Date().toISOString();
   const metrics = new Metrics();
+  const agents: HandlerContext["agents"] = ({ cwd = defaultCwd() }) => listAgents({ cwd }, { env, home: rookery.home });
+  const requireReady: HandlerContext["requireReady"] = ({ cwd = defaultCwd(), ...requirement }) =>
+    requireReadyAgents({ ...requirement, cwd }, { env, pid: process.pid, startedAt });
   const context: HandlerContext = {
     rookery,
     token,
@@ -96,6 +102,16 @@ export async function serveHttp(rookery: ServedRookery, options: HttpOptions): P
     logins: opening.use(new McpLogins(rookery)),
     connections: new ServerConnections(),
     requests: new IdempotentRequests(),
+    taskMcp: new TaskMcp({
+      rookery,
+      version,
+      agents: (cwd) => agents(cwd === undefined ? {} : { cwd }),
+      requireReady: async (request) => {
+        if (rookery.sharedHost !== undefined) return; // workers run the tasks
+        const taskRequest = (config: Config) => taskAgents(planTask(request, config.root, config));
+        await requireReady({ cwd: request.cwd, worktree: true, agents: taskRequest });
+      },
+    }),
     metrics,
     cluster: new ClusterMetrics(rookery.store),
     readiness: new ServerReadiness(rookery.store),
@@ -108,9 +124,8 @@ export async function serveHttp(rookery: ServedRookery, options: HttpOptions): P
     tickets,
     signInUrl: (ticket) => `${publicUrl?.origin ?? url}/sign-in?ticket=${ticket}`,
     slowWaitMs: times.patience,
-    agents: ({ cwd = defaultCwd() }) => listAgents({ cwd }, { env, home: rookery.home }),
-    requireReady: ({ cwd = defaultCwd(), ...requirement }) =>
-      requireReadyAgents({ ...requirement, cwd }, { env, pid: process.pid, startedAt }),
+    agents,
+    requireReady,
   };
   measureServer(context);
   if (rookery.telemetry === undefined) opening.use(measureProcess(metrics.meter));
