@@ -171,7 +171,11 @@ export const CONFIGURATION_KEYS: Readonly<Record<string, KeyMeaning>> = {
       "A file with the keys, relative to the configuration file, in the format of the AWS command line. `ROOKERY_BLOBS_ACCESS_KEY_ID` and `ROOKERY_BLOBS_SECRET_ACCESS_KEY` win over it.",
     fallback: "none: `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`",
   },
-  "agents.NAME.backend": { meaning: "How the agent is driven.", fallback: '`"api"`' },
+  "agents.NAME.backend": {
+    meaning:
+      'How the agent is driven: `"api"`, `"claude-code"`, `"codex"`, `"gemini-cli"`, `"opencode"`, `"acp"`, `"command"`, or the name of a registered backend.',
+    fallback: '`"api"`',
+  },
   "agents.NAME.model": {
     meaning: "For `api`, `provider/model`. For a program, a model that it knows.",
     fallback: "the program's own",

@@ -34,6 +34,8 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
     "The environment of the server lacks the agent's key, program or login, so the server did not accept the work. The environment of your shell does not count.",
   agent_exited: "The agent's program exited during the operation.",
   agent_failed: "The agent's program broke its protocol or reported an error.",
+  backend_unknown:
+    "The agent uses a backend that is neither built in nor registered in the process that opens the session.",
   backend_unsupported: "The agent's program does not support the operation.",
   model_invalid: "The model name is not `provider/model`, or the model cannot do what is configured.",
   provider_unconfigured: "The model provider has no key.",

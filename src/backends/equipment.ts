@@ -11,6 +11,7 @@ import type {
   BetweenTurnsContext,
   SessionState,
   SessionTools,
+  ToolResult,
   ToolSource,
   TurnContext,
   TurnOutcome,
@@ -22,6 +23,7 @@ import {
   checkArgument,
   flagArgument,
   functionArgument,
+  newId,
   objectArgument,
   optionalArgument,
   recordArgument,
@@ -30,7 +32,7 @@ import {
 } from "../domain/index.ts";
 import type { Authorizer, McpServers, ServersOptions } from "../mcp/index.ts";
 import { deadline, DisposeStack } from "../stdx/index.ts";
-import { createOfferedServer } from "./offered-tools.ts";
+import { createOfferedServer, runOfferedCall, type OfferedOptions } from "./offered-tools.ts";
 import { AgentTools, CALL_TOOL, readResultSource, type Plugin, type ToolFilter } from "../tools/index.ts";
 
 /** What the configuration and the embedding program provide for an agent. */
@@ -75,6 +77,8 @@ export interface Equipment extends AsyncDisposable {
    * duplicate of a logged call. Each call is returned once.
    */
   arrivedEarly(tool: string): boolean;
+  /** Calls a tool through the permission gate, and records the call. Rejects when the signal fires. */
+  call(name: string, input: unknown, signal: AbortSignal): Promise<ToolResult>;
   /** Undefined until the session exists. */
   readonly betweenTurns: BetweenTurnsContext | undefined;
   /** Runs a turn between the plugins' hooks. The first turn waits for the MCP servers. */
@@ -116,23 +120,30 @@ export async function openEquipment(options: EquipmentOptions): Promise<Equipmen
   const early: string[] = [];
   const closing = new AbortController();
   const calling = new Set<Promise<unknown>>();
-  const offer = () =>
-    createOfferedServer({
-      tools,
-      servers,
-      cwd: options.cwd,
-      marker: options.marker,
-      turn: () => running,
-      betweenTurns: () => between,
-      reported: (tool) => options.reported?.(tool),
-      unreported: (tool) => void early.push(tool),
-      closing: closing.signal,
-      calling,
-    });
+  const offered: OfferedOptions = {
+    tools,
+    servers,
+    cwd: options.cwd,
+    marker: options.marker,
+    turn: () => running,
+    betweenTurns: () => between,
+    reported: (tool) => options.reported?.(tool),
+    unreported: (tool) => void early.push(tool),
+    closing: closing.signal,
+    calling,
+  };
+  const offer = () => createOfferedServer(offered);
+  const call = async (name: string, input: unknown, signal: AbortSignal): Promise<ToolResult> => {
+    const prepared = await tools.snapshot().prepare({ toolId: newId("tool"), name, input }, { signal });
+    const result = runOfferedCall(offered, prepared, { signal, progress: () => undefined });
+    calling.add(result);
+    return result.finally(() => calling.delete(result));
+  };
   const owned = opening.move();
   return {
     tools,
     sessionTools: { ...toSessionTools(tools, servers), offer },
+    call,
     get running() {
       return running;
     },

@@ -5,6 +5,7 @@
 export type { AgentResources } from "./equipment.ts";
 export { keyVariables } from "./model-keys.ts";
 export { assertRecordedProvider } from "./recorded-provider.ts";
+export { registerBackends, requireRegistered, type RegisteredBackends } from "./registered/register.ts";
 export { agentProgramFamily } from "./program-family.ts";
 export { withReadyDefault } from "./readiness.ts";
 export { findProgram, isProgramKind, type ProgramLookup } from "./locate.ts";

@@ -144,7 +144,8 @@ function findCallServices({
   return { ...between, record, signal: NEVER };
 }
 
-async function runOfferedCall(
+/** Runs a prepared call through the session's permission gate, and records it unless the program reported it. */
+export async function runOfferedCall(
   options: OfferedOptions,
   prepared: PreparedCall,
   calling: CallOptions,

@@ -1,6 +1,6 @@
 /** Identifies the known program that a command starts, by program or package name, never by a folder or argument. */
 import { basename } from "node:path";
-import type { BackendKind } from "../domain/enums.ts";
+import { isBackendKind } from "../domain/enums.ts";
 import type { ProgramFamily } from "../domain/program-family.ts";
 
 /** Names of programs, packages and entries in the ACP registry. */
@@ -37,17 +37,17 @@ export interface ProgramCommand {
  * Returns whose program an agent is, by its backend, or by its command for backends that run any command. Used for
  * trust and for credentials, so that both follow one rule. Undefined for the built-in agent and for unknown programs.
  */
-export function agentProgramFamily(
-  agent: ProgramCommand & { readonly backend: BackendKind },
-): ProgramFamily | undefined {
-  switch (agent.backend) {
+export function agentProgramFamily(agent: ProgramCommand & { readonly backend: string }): ProgramFamily | undefined {
+  const { backend } = agent;
+  if (!isBackendKind(backend)) return programFamilyOf(agent); // a registered backend may start any program
+  switch (backend) {
     case "claude-code":
       return "claude";
     case "gemini-cli":
       return "gemini";
     case "codex":
     case "opencode":
-      return agent.backend;
+      return backend;
     case "acp":
     case "command":
       return programFamilyOf(agent);

@@ -1,5 +1,7 @@
 /** Checks whether an agent can be used here, and if not, what it needs. */
 import type { AgentSpec } from "../domain/backend.ts";
+import { missingBackendAdvice } from "../domain/backend-name.ts";
+import { isBackendKind } from "../domain/enums.ts";
 import type { EnvironmentVariables } from "../stdx/index.ts";
 import { type AgentWithEnvironment, isProgramKind, detectLogin, locateProgram } from "./installed/index.ts";
 import { findOnPath, installCommand, PROGRAMS } from "./locate.ts";
@@ -28,11 +30,17 @@ export interface ReadinessContext {
   readonly cwd: string;
   /** Model APIs from the configuration. */
   readonly providers?: Parameters<typeof findMissingSetup>[1]["providers"];
+  /** Names of registered backends. Default: none. */
+  readonly backends?: Pick<ReadonlySet<string>, "has"> | undefined;
 }
 
 /** Starts no program. */
-export function checkReadiness(agent: CheckedAgent, { env: around, cwd, providers }: ReadinessContext): Readiness {
+export function checkReadiness(
+  agent: CheckedAgent,
+  { env: around, cwd, providers, backends }: ReadinessContext,
+): Readiness {
   const { backend } = agent;
+  if (!isBackendKind(backend)) return backends?.has(backend) === true ? READY : notReady(missingBackendAdvice(backend));
   const env = { ...around, ...agent.env };
   if (backend !== "api") {
     if (locateProgram(agent, { env, cwd }) === undefined) return notReady(installAdvice(agent), "program");

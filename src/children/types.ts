@@ -1,5 +1,5 @@
 /** Types that the files of this folder share: the parent of children, and the services that they need. */
-import type { BackendKind, PermissionPolicy, SessionStore } from "../domain/index.ts";
+import type { PermissionPolicy, SessionStore } from "../domain/index.ts";
 import type { Answer, Session } from "../session/index.ts";
 
 export interface ChildrenParts {
@@ -25,7 +25,7 @@ export interface ParentSession {
 
 export interface KnownAgent {
   readonly name: string;
-  readonly backend: BackendKind;
+  readonly backend: string;
   readonly model: string | undefined;
   readonly permissions: PermissionPolicy | undefined;
 }

@@ -47,6 +47,7 @@ const EXIT_BY_CODE: Record<ErrorCode, ExitCode> = {
   agent_exited: EXIT.failed,
   agent_failed: EXIT.failed,
   backend_unsupported: EXIT.failed,
+  backend_unknown: EXIT.failed,
   provider_unconfigured: EXIT.failed,
   provider_auth: EXIT.failed,
   provider_unreachable: EXIT.failed,

@@ -800,7 +800,7 @@ export interface components {
             /** @description What happened, why, and what to do next. */
             detail: string;
             /** @enum {string} */
-            code: "session_not_found" | "session_closed" | "session_in_use" | "native_session_not_found" | "native_session_in_use" | "native_session_unreadable" | "turn_in_progress" | "request_not_found" | "request_resolved" | "input_not_queued" | "append_conflict" | "lease_lost" | "store_locked" | "store_readonly" | "store_full" | "store_corrupt" | "store_newer" | "store_replaced" | "store_unavailable" | "store_closed" | "log_corrupt" | "config_invalid" | "not_trusted" | "agent_unknown" | "agent_unavailable" | "agent_not_ready" | "agent_exited" | "agent_failed" | "backend_unsupported" | "model_invalid" | "provider_unconfigured" | "provider_auth" | "provider_unreachable" | "provider_refused" | "provider_rate_limited" | "usage_limited" | "provider_overloaded" | "provider_failed" | "provider_unknown" | "provider_mismatch" | "context_overflow" | "model_not_found" | "code_unavailable" | "subagent_limit" | "tool_conflict" | "tools_stale" | "plugin_failed" | "mcp_unknown" | "mcp_unavailable" | "mcp_failed" | "mcp_login" | "cwd_missing" | "task_not_found" | "task_exists" | "task_state" | "git_missing" | "git_failed" | "repository_missing" | "repository_empty" | "repository_bare" | "repository_locked" | "remote_unreachable" | "remote_refused" | "identity_missing" | "base_not_found" | "branch_exists" | "worktree_missing" | "worktree_unmerged" | "checkout_dirty" | "setup_failed" | "stage_failed" | "merge_conflict" | "gate_failed" | "budget_reached" | "port_unavailable" | "disk_full" | "server_unreachable" | "server_running" | "host_in_use" | "other_host" | "worker_not_found" | "unauthorized" | "input_invalid" | "input_too_large" | "attachment_missing" | "blob_not_found" | "usage" | "platform_unsupported" | "interrupted" | "internal";
+            code: "session_not_found" | "session_closed" | "session_in_use" | "native_session_not_found" | "native_session_in_use" | "native_session_unreadable" | "turn_in_progress" | "request_not_found" | "request_resolved" | "input_not_queued" | "append_conflict" | "lease_lost" | "store_locked" | "store_readonly" | "store_full" | "store_corrupt" | "store_newer" | "store_replaced" | "store_unavailable" | "store_closed" | "log_corrupt" | "config_invalid" | "not_trusted" | "agent_unknown" | "agent_unavailable" | "agent_not_ready" | "agent_exited" | "agent_failed" | "backend_unsupported" | "backend_unknown" | "model_invalid" | "provider_unconfigured" | "provider_auth" | "provider_unreachable" | "provider_refused" | "provider_rate_limited" | "usage_limited" | "provider_overloaded" | "provider_failed" | "provider_unknown" | "provider_mismatch" | "context_overflow" | "model_not_found" | "code_unavailable" | "subagent_limit" | "tool_conflict" | "tools_stale" | "plugin_failed" | "mcp_unknown" | "mcp_unavailable" | "mcp_failed" | "mcp_login" | "cwd_missing" | "task_not_found" | "task_exists" | "task_state" | "git_missing" | "git_failed" | "repository_missing" | "repository_empty" | "repository_bare" | "repository_locked" | "remote_unreachable" | "remote_refused" | "identity_missing" | "base_not_found" | "branch_exists" | "worktree_missing" | "worktree_unmerged" | "checkout_dirty" | "setup_failed" | "stage_failed" | "merge_conflict" | "gate_failed" | "budget_reached" | "port_unavailable" | "disk_full" | "server_unreachable" | "server_running" | "host_in_use" | "other_host" | "worker_not_found" | "unauthorized" | "input_invalid" | "input_too_large" | "attachment_missing" | "blob_not_found" | "usage" | "platform_unsupported" | "interrupted" | "internal";
             /** @description The path of the invalid input. */
             at?: string;
             /** @description The last position of the log, if the request asked for a later one. */
@@ -1000,8 +1000,7 @@ export interface components {
             /** @constant */
             type: "agent.defined";
             definition: {
-                /** @enum {string} */
-                backend?: "api" | "claude-code" | "codex" | "gemini-cli" | "opencode" | "acp" | "command";
+                backend?: string;
                 model?: string;
                 /** @enum {string} */
                 permissions?: "ask" | "read" | "all" | "none";
@@ -1859,8 +1858,7 @@ export interface components {
             /** @description Agents that a program defined for this session, by name. */
             definitions: {
                 [key: string]: {
-                    /** @enum {string} */
-                    backend?: "api" | "claude-code" | "codex" | "gemini-cli" | "opencode" | "acp" | "command";
+                    backend?: string;
                     model?: string;
                     /** @enum {string} */
                     permissions?: "ask" | "read" | "all" | "none";
@@ -2054,8 +2052,7 @@ export interface components {
         OpenSession: {
             /** @description The name of an agent, or the definition of one with its `name` and the keys of a section `[agents.NAME]` of `rookery.toml`. Default: the configured default agent. */
             agent?: string | {
-                /** @enum {string} */
-                backend?: "api" | "claude-code" | "codex" | "gemini-cli" | "opencode" | "acp" | "command";
+                backend?: string;
                 model?: string;
                 /** @enum {string} */
                 permissions?: "ask" | "read" | "all" | "none";
@@ -3843,7 +3840,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code agent_not_ready, agent_unknown, attachment_missing, backend_unsupported, config_invalid, cwd_missing, model_invalid, native_session_unreadable, provider_unconfigured. */
+            /** @description Code agent_not_ready, agent_unknown, attachment_missing, backend_unknown, backend_unsupported, config_invalid, cwd_missing, model_invalid, native_session_unreadable, provider_unconfigured. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4172,8 +4169,7 @@ export interface operations {
                 "application/json": {
                     /** @description The name of an agent, or the definition of one with the keys of a section `[agents.NAME]`. */
                     agent?: string | {
-                        /** @enum {string} */
-                        backend?: "api" | "claude-code" | "codex" | "gemini-cli" | "opencode" | "acp" | "command";
+                        backend?: string;
                         model?: string;
                         /** @enum {string} */
                         permissions?: "ask" | "read" | "all" | "none";
@@ -4361,7 +4357,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code agent_unknown, backend_unsupported, config_invalid, cwd_missing, model_invalid, provider_unconfigured. */
+            /** @description Code agent_unknown, backend_unknown, backend_unsupported, config_invalid, cwd_missing, model_invalid, provider_unconfigured. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4498,7 +4494,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code agent_unknown, attachment_missing, backend_unsupported, config_invalid, cwd_missing, model_invalid, provider_unconfigured. */
+            /** @description Code agent_unknown, attachment_missing, backend_unknown, backend_unsupported, config_invalid, cwd_missing, model_invalid, provider_unconfigured. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5070,7 +5066,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code agent_unknown, attachment_missing, backend_unsupported, config_invalid, cwd_missing, model_invalid, provider_unconfigured. */
+            /** @description Code agent_unknown, attachment_missing, backend_unknown, backend_unsupported, config_invalid, cwd_missing, model_invalid, provider_unconfigured. */
             422: {
                 headers: {
                     [name: string]: unknown;

@@ -68,7 +68,7 @@ it.each([
   [
     "an unknown value",
     `[agents.x]\nbackend = "claud-code"`,
-    `agents.x.backend: expected one of api, claude-code, codex, gemini-cli, opencode, acp, command (did you mean "claude-code"?)`,
+    `agents.x.backend: expected one of api, claude-code, codex, gemini-cli, opencode, acp, command, or the name of a registered backend (did you mean "claude-code"?)`,
   ],
   ["a wrong type", `[defaults]\nmax_running = "4"`, "defaults.max_running: expected a number"],
   ["a fraction", `[defaults]\nmax_running = 1.5`, "defaults.max_running: expected a whole number"],

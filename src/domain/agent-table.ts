@@ -4,10 +4,16 @@
  */
 import { z } from "zod";
 import { isRookerySecret } from "./credentials.ts";
-import { BACKEND_KINDS, PERMISSION_POLICIES } from "./enums.ts";
+import { PERMISSION_POLICIES } from "./enums.ts";
+import { findBackendNameProblem } from "./backend-name.ts";
 import { EFFORTS } from "./provider.ts";
 
 const name = () => z.string().min(1);
+const backendName = () =>
+  z.string().superRefine((text, context) => {
+    const problem = findBackendNameProblem(text);
+    if (problem !== undefined) context.addIssue(problem);
+  });
 const seconds = () => z.number().positive();
 const texts = () => z.record(z.string(), z.string());
 const clock = () => z.union([z.number().positive(), z.literal(false)]);
@@ -39,7 +45,8 @@ export type ConfiguredToolPattern = z.infer<ReturnType<typeof toolPattern>>;
 /** The section `[agents.NAME]`. */
 export const agentTable = () =>
   z.strictObject({
-    backend: z.enum(BACKEND_KINDS).optional(),
+    /** A built-in backend, or one that the program which opens the session has registered. */
+    backend: backendName().optional(),
     model: name().optional(),
     permissions: z.enum(PERMISSION_POLICIES).optional(),
     /** Prompt files, relative to this configuration file. */

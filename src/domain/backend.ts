@@ -3,12 +3,12 @@ import type { Amounts, SessionBudgets } from "./budget.ts";
 import type { Budget } from "./budget-schema.ts";
 import type { BegunChildren, Children, SubagentLimits } from "./children.ts";
 import type { EffectHost } from "./effects.ts";
-import type { BackendKind } from "./enums.ts";
 import type { EventBody, InputPart, PermissionPolicy, SessionEvent, TurnOutcome } from "./events.ts";
 import type { McpServerSpec } from "./mcp.ts";
 import type { AskOptions, PermissionDecision, PermissionRequest, Question, QuestionAnswer } from "./person-requests.ts";
 import type { SessionTools } from "./session-tools.ts";
 import type { QueuedInput, SessionState } from "./state.ts";
+import type { ToolResult, ToolSpec } from "./tools.ts";
 
 export type {
   AskOptions,
@@ -22,7 +22,8 @@ export type {
 /** A named configuration of an agent, after defaults. */
 export interface AgentSpec {
   readonly name: string;
-  readonly backend: BackendKind;
+  /** The name of a built-in backend (`BackendKind`), or of a registered one. */
+  readonly backend: string;
   readonly model: string | undefined;
   readonly permissions: PermissionPolicy | undefined;
   /** The texts of the prompt files, in order. */
@@ -37,7 +38,12 @@ export interface AgentSpec {
 }
 
 export interface Backend {
-  readonly kind: BackendKind;
+  /**
+   * Its name, as in `backend = "NAME"` of an agent. A program can register a backend of its own with
+   * `Rookery.open({ backends })`. Its name has at most 50 letters, digits, `-`, `_` and `.`, and differs from those of
+   * the built-in ones.
+   */
+  readonly kind: string;
   /** Rejects with a message that names what the agent lacks, such as a key or a program. */
   open(context: BackendContext): Promise<AgentConnection>;
 }
@@ -60,6 +66,29 @@ export interface BackendContext {
   readonly marker: string;
   /** Undefined if the agent cannot start child sessions. */
   readonly children?: Children | undefined;
+  /**
+   * The environment for programs that a registered backend starts: with the marker and the variables of the agent, and
+   * without the credentials that nobody passes to it. Undefined for built-in backends.
+   */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /**
+   * Opens the tools that Rookery has for the agent of a registered backend: those of MCP servers, of plugins and of the
+   * session. Call it in `open`, at most once; the connection then needs no `tools`. Undefined for built-in backends.
+   */
+  readonly openTools?: (() => Promise<BackendTools>) | undefined;
+}
+
+/** Rookery's tools, as a registered backend uses them. */
+export interface BackendTools {
+  /** The tools that the agent can call now. It may change between two calls. */
+  list(): readonly ToolSpec[];
+  /** Instructions of plugins, MCP servers and the session, for the agent's prompt. Empty if there are none. */
+  instructions(): string;
+  /**
+   * Calls a tool through the session's permission gate and records the call. A failure of the call is an outcome.
+   * Rejects if the turn is cancelled.
+   */
+  call(name: string, input: unknown, options?: { readonly signal?: AbortSignal }): Promise<ToolResult>;
 }
 
 export interface AgentConnection extends AsyncDisposable {
@@ -87,7 +116,7 @@ export interface AgentConnection extends AsyncDisposable {
   returned?(saved: Pick<SessionState, "toolChoices" | "pluginStates">): Promise<void>;
   /** Called when the conversation was replaced: the agent must forget the old one before the next turn. */
   forget?(): Promise<void>;
-  /** The agent's tools from Rookery. Undefined if it takes none. */
+  /** The agent's tools from Rookery. Undefined if it takes none. Registered backends use `BackendContext.openTools`. */
   readonly tools?: SessionTools | undefined;
   /** The commands that the agent's program last reported. Undefined if it reports none. */
   readonly commands?: readonly OfferedCommand[] | undefined;
@@ -211,6 +240,12 @@ export interface TurnContext {
   blob(hash: string): Promise<Uint8Array | undefined>;
   /** Stores bytes beside the log and resolves with their hash. */
   putBlob(bytes: Uint8Array): Promise<string>;
+  /**
+   * The part of the conversation that the agent of a registered backend does not know, as a text to put before the
+   * input: all of it, or what another agent did in between. Resolves with undefined if it knows everything. Set
+   * `resumed` if the agent has resumed or forked its own session. Undefined for built-in backends.
+   */
+  readonly missedConversation?: ((options?: { readonly resumed?: boolean }) => Promise<string | undefined>) | undefined;
 }
 
 export interface Spent {

@@ -1,5 +1,4 @@
 /** The port of child sessions, which the agent of a session starts and waits for. */
-import type { BackendKind } from "./enums.ts";
 import type { EventBody, PermissionPolicy, SessionEvent, TurnOutcome } from "./events.ts";
 import type { AskOptions, PermissionDecision, PermissionRequest, Question, QuestionAnswer } from "./person-requests.ts";
 import type { Subagent } from "./state.ts";
@@ -22,7 +21,7 @@ export interface Children {
 
 export interface ChildAgent {
   readonly name: string;
-  readonly backend: BackendKind;
+  readonly backend: string;
   readonly model: string | undefined;
 }
 

@@ -31,13 +31,18 @@ export const PERMISSION_POLICIES = ["ask", "read", "all", "none"] as const;
 
 export const MERGE_METHODS = ["merge", "squash", "rebase"] as const;
 
-/** The ways to drive an agent. */
+/** The built-in ways to drive an agent. A program can register others, with other names: see `Rookery.open`. */
 export const BACKEND_KINDS = ["api", "claude-code", "codex", "gemini-cli", "opencode", "acp", "command"] as const;
 export type BackendKind = (typeof BACKEND_KINDS)[number];
 
 /** The backends whose programs keep sessions that Rookery can adopt. */
 export const ADOPTABLE_BACKENDS = ["claude-code", "codex", "gemini-cli"] as const;
 export type AdoptableBackend = (typeof ADOPTABLE_BACKENDS)[number];
+
+/** False for the name of a registered backend. */
+export function isBackendKind(name: string): name is BackendKind {
+  return (BACKEND_KINDS as readonly string[]).includes(name);
+}
 
 export const MCP_STATUSES = ["connecting", "ready", "needs_login", "failed", "gone"] as const;
 /** `failed`: could not be connected. `gone`: was connected, and is being reconnected. */

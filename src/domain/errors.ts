@@ -33,6 +33,7 @@ export const ERROR_CODES = [
   "agent_exited",
   "agent_failed",
   "backend_unsupported",
+  "backend_unknown",
   "model_invalid",
   "provider_unconfigured",
   "provider_auth",

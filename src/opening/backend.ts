@@ -1,8 +1,15 @@
 /** Creates the backend of a configured agent, with the environment and the credentials that it may have. */
-import { agentProgramFamily, keyVariables, type AgentResources } from "../backends/index.ts";
+import {
+  agentProgramFamily,
+  keyVariables,
+  requireRegistered,
+  type AgentResources,
+  type RegisteredBackends,
+} from "../backends/index.ts";
 import type { EnvironmentVariables } from "../stdx/index.ts";
 import { codexKeyVariables, type AgentConfig, type Config } from "../config/index.ts";
 import { childEnvironment, programEnvironment, type CredentialOwner } from "../domain/child-environment.ts";
+import { isBackendKind } from "../domain/enums.ts";
 import type { Backend } from "../domain/index.ts";
 import type { ProgramFamily } from "../domain/program-family.ts";
 import { readTaskVariables } from "../domain/task/values.ts";
@@ -15,9 +22,13 @@ export interface BackendInputs
   readonly callerEnvNames: readonly string[];
   readonly resources: AgentResources;
   readonly folders: readonly string[];
+  readonly backends: RegisteredBackends;
 }
 
-/** Imports only the backend that the agent uses, because each takes time to load. */
+/**
+ * Imports only the backend that the agent uses, because each takes time to load. Rejects with `backend_unknown` if it is
+ * neither built in nor registered.
+ */
 export async function createBackend(
   agent: AgentConfig,
   { baseUrl = agent.baseUrl, ...inputs }: BackendInputs,
@@ -25,7 +36,13 @@ export async function createBackend(
   const { env, apiKey, prices, providers, resources, folders } = inputs;
   const { effort, context, retries, timeouts } = agent;
   const programEnv = (owner: CredentialOwner) => createProgramEnvironment(agent, inputs, owner);
-  switch (agent.backend) {
+  const { backend } = agent;
+  if (!isBackendKind(backend)) {
+    const registered = requireRegistered(agent, inputs.backends);
+    const { registeredBackend } = await import("../backends/registered/registered-backend.ts");
+    return registeredBackend(registered, { env: programEnv("none"), resources });
+  }
+  switch (backend) {
     case "api": {
       const { apiBackend } = await import("../backends/api.ts");
       return apiBackend({

@@ -31,7 +31,7 @@ export async function connectAgent(services: SharedServices, request: Connection
   const session = { sessionId: state.id, agent: agent.name, cwd };
   const plugins = services.plugins.map((create) => createPlugin(session, create));
   const isSameAgent = agent.name === state.agent && agent.backend === state.backend;
-  const backend = await chooseBackend(request, plugins);
+  const backend = await chooseBackend(services, request, plugins);
   return backend.open({
     sessionId: state.id,
     agent: { ...agent, model },
@@ -47,6 +47,7 @@ export async function connectAgent(services: SharedServices, request: Connection
 }
 
 async function chooseBackend(
+  services: SharedServices,
   { resolved, overrides, firstAgent }: ConnectionRequest,
   plugins: readonly Plugin[],
 ): Promise<Backend> {
@@ -68,6 +69,7 @@ async function chooseBackend(
     prices,
     providers,
     folders,
+    backends: services.backends,
     ...(baseUrl !== undefined && { baseUrl }),
     ...(apiKey !== undefined && { apiKey }),
   });

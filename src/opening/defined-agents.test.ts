@@ -171,7 +171,7 @@ describe("a definition that is refused", () => {
   it.each<[string, object, string]>([
     ["an unknown field", { colour: "red" }, "agent.colour: unknown field"],
     ["a wrong type", { retries: "three" }, "agent.retries"],
-    ["an unknown backend", { backend: "other" }, "agent.backend"],
+    ["a misspelled backend", { backend: "opncode" }, "agent.backend"],
     ["a name with a slash", { name: "a/b" }, "agent.name"],
     ["the name __proto__", { name: "__proto__" }, "agent.name"],
     ["no name", { name: undefined }, "agent.name"],

@@ -114,10 +114,15 @@ async function addInstructions(agent: AgentConfig, { cwd, env }: Omit<ProgramLoo
 }
 
 /** A caller that passes a key or a URL means the configured default agent. */
-function chooseDefault(config: Config, { env }: SharedServices, overrides: AgentOverrides, cwd: string): Config {
+function chooseDefault(
+  config: Config,
+  { env, backends }: SharedServices,
+  overrides: AgentOverrides,
+  cwd: string,
+): Config {
   const { apiKey, baseUrl, toolsOnly } = overrides;
   if (apiKey !== undefined || baseUrl !== undefined || toolsOnly === true) return config;
-  return withReadyDefault(config, { env: { ...env, ...overrides.env }, cwd });
+  return withReadyDefault(config, { env: { ...env, ...overrides.env }, cwd, backends });
 }
 
 /**

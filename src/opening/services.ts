@@ -1,5 +1,6 @@
 /** What opening an agent takes: services of the process, and the options of the caller. */
 import type { EnvironmentVariables } from "../stdx/index.ts";
+import type { RegisteredBackends } from "../backends/index.ts";
 import type { OpenChildOptions, ChildrenParts } from "../children/index.ts";
 import type { AgentDefinition, McpServerSpec, RemoteServerSpec } from "../domain/index.ts";
 import type { Authorizer } from "../mcp/authorizer.ts";
@@ -10,6 +11,7 @@ import type { Plugin } from "../tools/index.ts";
 export interface SharedServices {
   readonly env: EnvironmentVariables;
   readonly plugins: readonly ((session: PluginSession) => Plugin)[];
+  readonly backends: RegisteredBackends;
   /** Resolves a path against the working directory. Throws `cwd_missing`. */
   resolveFolder(path: string): string;
   authorizer(spec: RemoteServerSpec): Authorizer;

@@ -132,10 +132,11 @@ export class LiveSessions {
   }
 
   get #sharedServices(): SharedServices {
-    const { store, clock, env, plugins, claim, resolveFolder } = this.#context;
+    const { store, clock, env, plugins, backends, claim, resolveFolder } = this.#context;
     return {
       env,
       plugins,
+      backends,
       resolveFolder,
       authorizer: this.#authorizer,
       claim,

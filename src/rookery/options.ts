@@ -2,6 +2,7 @@
 import type { Config } from "../config/index.ts";
 import type {
   AgentDefinition,
+  Backend,
   Budget,
   ConversationMessage,
   McpServerSpec,
@@ -39,6 +40,11 @@ export interface RookeryOptions {
   readonly telemetry?: TelemetrySettings | false;
   /** Called for each agent that is opened, since a plugin belongs to one session. */
   readonly plugins?: SharedServices["plugins"];
+  /**
+   * Backends of the caller. An agent uses one with `backend = "NAME"` in the configuration or in its definition. A
+   * session of such an agent can be driven only by processes that register the backend.
+   */
+  readonly backends?: readonly Backend[];
 }
 
 export interface TelemetrySettings {

@@ -57,7 +57,19 @@ export class PoolRunner {
 }
 
 function openPool(context: ProcessContext, sessions: LiveSessions, maxRunning: () => Promise<number>): Pool {
-  const { store, clock, leaseTiming, env, home, claim, resolveFolder, sweep, machine, sharedHost: host } = context;
+  const {
+    store,
+    clock,
+    leaseTiming,
+    env,
+    home,
+    claim,
+    resolveFolder,
+    sweep,
+    machine,
+    sharedHost: host,
+    backends,
+  } = context;
   const { root = home, repositories, saveMs, maxRunning: maxRunningOnHost } = machine.host;
   const mirrors = {
     root,
@@ -80,7 +92,7 @@ function openPool(context: ProcessContext, sessions: LiveSessions, maxRunning: (
     settleSession: (id) => sessions.settle(id),
     config: async (cwd) => {
       const { withReadyDefault } = await import("../backends/readiness.ts");
-      return withReadyDefault(await loadConfig({ cwd, env }), { env, cwd });
+      return withReadyDefault(await loadConfig({ cwd, env }), { env, cwd, backends });
     },
     maxRunning,
     sweep,

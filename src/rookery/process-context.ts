@@ -10,6 +10,7 @@ import {
   withoutOwnCredentials,
   type MachineConfig,
 } from "../config/index.ts";
+import { registerBackends } from "../backends/index.ts";
 import { withoutRookerySecrets } from "../domain/child-environment.ts";
 import { RookeryError, type Store } from "../domain/index.ts";
 import type { SharedServices } from "../opening/index.ts";
@@ -43,6 +44,7 @@ export interface ProcessContext {
   /** The ID of this host, if other hosts can open the store. */
   readonly sharedHost: string | undefined;
   readonly plugins: SharedServices["plugins"];
+  readonly backends: SharedServices["backends"];
   /** The store, if this process opened it, and the owner. Add what has to close before them. */
   readonly owned: DisposeStack;
   /** Marks children of this process. Throws if the process is closed. */
@@ -63,6 +65,7 @@ export async function openProcessContext(given: RookeryOptions): Promise<Process
     given.home === undefined ? (given.env ?? process.env) : environmentOfHome(given.env ?? process.env, given.home);
   const options = { ...given, env };
   const home = given.home ?? homeFolder(env);
+  const backends = registerBackends(options.backends ?? []);
   const machine = await readMachineConfig(options.host === undefined ? env : { ...env, ROOKERY_HOST_ID: options.host });
   const { id: host, isDeclared } = machine.host;
   declareHost(isDeclared ? host : undefined);
@@ -90,6 +93,7 @@ export async function openProcessContext(given: RookeryOptions): Promise<Process
     machine,
     sharedHost: isShared ? host : undefined,
     plugins,
+    backends,
     claim: () => owner.claim(),
     resolveFolder: (path) => resolveFolder(cwd, path),
     sweep,

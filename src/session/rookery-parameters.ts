@@ -31,6 +31,7 @@ const ROOKERY_OPTIONS = objectArgument({
   clock: optionalArgument(objectArgument({ now: functionArgument, awake: optionalArgument(functionArgument) })),
   leaseTiming: optionalArgument(objectArgument({ ttlMs: positive, renewMs: positive })),
   plugins: optionalArgument(listArgument(functionArgument)),
+  backends: optionalArgument(listArgument(anyObject)),
   telemetry: (value) =>
     value === false
       ? undefined

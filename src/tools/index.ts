@@ -5,5 +5,6 @@ export { CALL_TOOL } from "./discovery.ts";
 export { passesFilter, type ToolAnnotations, type ToolFilter, type ToolPattern } from "./filter.ts";
 export type { PluginStates } from "./hooks.ts";
 export type { BeforeCall, HookedCall, HookedTurn, OnNotice, Plugin, ToolNotice } from "./plugin.ts";
-export { ToolResultSchema } from "./tool-result.ts";
+export { ToolResultSchema, toPlainJson } from "./tool-result.ts";
+export { validateAskOptions, validatePreview, validateQuestion } from "./validate-source.ts";
 export { readResultSource } from "./read-result.ts";

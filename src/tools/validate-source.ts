@@ -135,13 +135,13 @@ const QuestionSchema = z.lazy(() =>
   }),
 );
 
-function validateQuestion(raw: unknown): Question {
+export function validateQuestion(raw: unknown): Question {
   const { data, error } = QuestionSchema.safeParse(raw);
   if (data === undefined) throw new Error(`ask got an invalid question: ${z.prettifyError(error)}`);
   return data.schema === undefined ? data : { ...data, schema: toPlainJson(data.schema, "the schema of the question") };
 }
 
-function validateAskOptions(raw: unknown): AskOptions {
+export function validateAskOptions(raw: unknown): AskOptions {
   if (raw === undefined) return {};
   if (!isObject(raw)) throw new Error("the options of ask must be an object");
   const { signal, completed } = raw;

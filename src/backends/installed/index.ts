@@ -1,6 +1,7 @@
 /** Finds the installed agent programs, with their versions, logins and known issues. */
 import { isAbsolute, resolve } from "node:path";
 import type { AgentSpec } from "../../domain/index.ts";
+import { isBackendKind } from "../../domain/enums.ts";
 import {
   findProgram,
   findOnPath,
@@ -50,14 +51,14 @@ export interface FindOptions {
 
 const DEADLINE_MS = 5_000;
 
-/** Returns the programs by agent name, without agents that need none. Never rejects because of a program. */
+/** Returns the programs by agent name, without agents that need none or have a registered backend. Never rejects because of a program. */
 export async function findPrograms(
   agents: Iterable<AgentWithEnvironment>,
   options: FindOptions,
 ): Promise<ReadonlyMap<string, FoundProgram>> {
   const cache = await openVersionCache(options.cacheFolder);
   const found = Array.from(agents)
-    .filter(({ backend }) => backend !== "api")
+    .filter(({ backend }) => isBackendKind(backend) && backend !== "api")
     .map(
       async (agent) =>
         [agent.name, await inspectAgent(agent, { ...options, env: { ...options.env, ...agent.env } }, cache)] as const,

@@ -40,6 +40,7 @@ export const STATUS: Record<ErrorCode, number> = {
   agent_exited: 502,
   agent_failed: 502,
   backend_unsupported: 422,
+  backend_unknown: 422,
   provider_unconfigured: 422,
   provider_auth: 502,
   provider_unreachable: 502,

@@ -27,6 +27,7 @@ export const MAX_LIST = 1_000;
 export const OPEN_AGENT_ERRORS: readonly ErrorCode[] = [
   "agent_unknown",
   "agent_unavailable",
+  "backend_unknown",
   "backend_unsupported",
   "config_invalid",
   "cwd_missing",
