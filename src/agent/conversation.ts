@@ -1,10 +1,10 @@
 /** Reads the conversation so far from the session's log, in the form that a model takes. */
 import type { ConversationMessage, EventOf, InputPart, SessionEvent } from "../domain/index.ts";
-import { missingAttachmentText, type Message, type ModelCall, type ToolAnswer } from "../providers/index.ts";
+import { missingAttachmentText, type ModelMessage, type ModelCall, type ToolAnswer } from "../providers/index.ts";
 import { createSummaryMessage } from "./context-size.ts";
 
 export interface ConversationHistory {
-  readonly messages: readonly Message[];
+  readonly messages: readonly ModelMessage[];
   /** Tokens as the model last counted them, and for how many messages. Undefined if unknown. */
   readonly tokenCount: { readonly tokens: number; readonly messages: number } | undefined;
   /**
@@ -22,7 +22,7 @@ export async function readConversation(
   { turnId, model }: { readonly turnId: string; readonly model: string },
   history: AsyncIterable<SessionEvent>,
 ): Promise<ConversationHistory> {
-  let messages: Message[] = [];
+  let messages: ModelMessage[] = [];
   let tokenCount: ConversationHistory["tokenCount"];
   const callIds = new Set<string>();
   let requested: ModelCall[] = [];
@@ -34,14 +34,14 @@ export async function readConversation(
   /** Ids of the calls that a program made. */
   const nested = new Set<string>();
   /** Notes that wait until pending calls are answered: providers require the answers directly after the calls. */
-  let notes: Message[] = [];
+  let notes: ModelMessage[] = [];
   let turnStart = 0;
   let input: readonly InputPart[] = [];
   /** Input that was delivered during the turn and not answered yet. */
-  let unanswered: Message[] = [];
+  let unanswered: ModelMessage[] = [];
   /** The index of the first message that no model has answered yet, since the conversation was replaced. */
   let replacedFrom: number | undefined;
-  const restartFrom = (from: Message[]): void => {
+  const restartFrom = (from: ModelMessage[]): void => {
     [requested, requestedIds, answers, notes] = [[], new Set(), [], []];
     messages = from;
     turnStart = 0;
@@ -126,7 +126,7 @@ export async function readConversation(
 }
 
 /** Thoughts are left out: a model API takes only those that it signed. */
-function toModelMessage(message: ConversationMessage, index: number, all: readonly ConversationMessage[]): Message {
+function toModelMessage(message: ConversationMessage, index: number, all: readonly ConversationMessage[]): ModelMessage {
   switch (message.role) {
     case "user":
       return { role: "user", parts: "parts" in message ? message.parts : [{ type: "text", text: message.text }] };
@@ -153,7 +153,7 @@ function wasRefusedByProvider({ outcome }: EventOf<"turn.ended">): boolean {
   return outcome.status === "failed" && outcome.code === "provider_refused";
 }
 
-function removeBlobs(message: Message): Message {
+function removeBlobs(message: ModelMessage): ModelMessage {
   switch (message.role) {
     case "user":
       return { ...message, parts: message.parts.map(replaceBlobWithText) };

@@ -21,7 +21,7 @@ import {
   type BackendContext,
   type TurnContext,
 } from "../domain/index.ts";
-import { keyVariables, knownPrice, openModel, type ProviderOptions } from "../providers/index.ts";
+import { keyVariables, knownPrice, openNamedModel, type ProviderOptions } from "../providers/index.ts";
 import { DisposeStack } from "../stdx/index.ts";
 import { openEquipment, type Equipment, type AgentResources } from "./equipment.ts";
 import { sample, type Sampler } from "./sampling.ts";
@@ -52,8 +52,8 @@ async function openApi(context: BackendContext, options: ApiBackendOptions): Pro
     const fix = `set model = "anthropic/…" under [agents.${agent.name}], or use --model`;
     throw new RookeryError("model_invalid", `agent ${agent.name} has no model: ${fix}`);
   }
-  const model = openModel(agent.model, options);
-  const price = options.priceOf?.(agent.model) ?? knownPrice(agent.model);
+  const model = await openNamedModel(agent.model, options);
+  const price = options.priceOf?.(agent.model) ?? model.price ?? knownPrice(agent.model);
   const keys = keyVariables(options.providers);
   const env = childEnvironment(options.env, { keys });
   const sampler: Sampler = {

@@ -3,7 +3,7 @@
  * agent, are imported when an agent is opened: see `opening/backend.ts`.
  */
 export type { AgentResources } from "./equipment.ts";
-export { keyVariables } from "./model-keys.ts";
+export { keyVariables, registerProviders, type RegisteredProviders } from "./model-keys.ts";
 export { assertRecordedProvider } from "./recorded-provider.ts";
 export { registerBackends, requireRegistered, type RegisteredBackends } from "./registered/register.ts";
 export { agentProgramFamily } from "./program-family.ts";

@@ -30,6 +30,7 @@ export interface ReadinessContext {
   readonly cwd: string;
   /** Model APIs from the configuration. */
   readonly providers?: Parameters<typeof findMissingSetup>[1]["providers"];
+  readonly registered?: Parameters<typeof findMissingSetup>[1]["registered"];
   /** Names of registered backends. Default: none. */
   readonly backends?: Pick<ReadonlySet<string>, "has"> | undefined;
 }
@@ -37,7 +38,7 @@ export interface ReadinessContext {
 /** Starts no program. */
 export function checkReadiness(
   agent: CheckedAgent,
-  { env: around, cwd, providers, backends }: ReadinessContext,
+  { env: around, cwd, providers, registered, backends }: ReadinessContext,
 ): Readiness {
   const { backend } = agent;
   if (!isBackendKind(backend)) return backends?.has(backend) === true ? READY : notReady(missingBackendAdvice(backend));
@@ -48,7 +49,7 @@ export function checkReadiness(
     return login?.state === "logged out" ? notReady(`logged out: ${login.how}`, "login") : READY;
   }
   if (agent.model === undefined) return notReady('no model is configured: add model = "anthropic/…"');
-  const options = { env, providers, baseUrl: agent.baseUrl };
+  const options = { env, providers, registered, baseUrl: agent.baseUrl };
   const missing = findMissingSetup(agent.model, options);
   if (missing === undefined) return READY;
   return notReady(missing, findMissingKey(agent.model, options) === undefined ? undefined : "key");

@@ -28,8 +28,9 @@ export function assertRecordedProvider(
       ? `session ${sessionId} uses ${model} (agent ${agent})`
       : `session ${sessionId} was recorded with the provider ${recorded} (${model}), but agent ${agent} is configured for ${now}`;
   const other = now === recorded ? "provider/model" : (configured ?? "provider/model");
-  if (!KNOWN_PROVIDERS.has(recorded) && !means.providers.has(recorded)) {
-    const fix = `define it under [providers.${recorded}] in rookery.toml, or continue with another model: --model ${other}`;
+  const isRegistered = means.registered?.has(recorded) === true;
+  if (!isRegistered && !KNOWN_PROVIDERS.has(recorded) && !means.providers.has(recorded)) {
+    const fix = `define it under [providers.${recorded}] in rookery.toml, register it with Rookery.open({ providers: […] }) if it is your own, or continue with another model: --model ${other}`;
     throw new RookeryError("provider_unknown", `${whose}; provider "${recorded}" no longer exists: ${fix}`);
   }
   if (recorded !== now && !chosen) {

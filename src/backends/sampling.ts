@@ -8,7 +8,7 @@ import {
 } from "../domain/index.ts";
 import { SamplingRefused } from "../mcp/sampling.ts";
 import type { SamplingContext, SamplingReply, SamplingRequest } from "../mcp/index.ts";
-import type { Message, Model, ModelReply } from "../providers/index.ts";
+import type { ModelMessage, Model, ModelReply } from "../providers/index.ts";
 
 export interface Sampler {
   readonly model: Model;
@@ -72,7 +72,10 @@ async function requestReply(model: Model, request: SamplingRequest, signal: Abor
   throw new Error("the model stream ended without a reply");
 }
 
-function toModelMessage({ role, parts }: SamplingRequest["messages"][number], blobs: Map<string, Uint8Array>): Message {
+function toModelMessage(
+  { role, parts }: SamplingRequest["messages"][number],
+  blobs: Map<string, Uint8Array>,
+): ModelMessage {
   if (role === "assistant") {
     const text = parts.map((part) => (part.type === "text" ? part.text : `[${part.mediaType}]`)).join("\n");
     return { role, text, calls: [] };

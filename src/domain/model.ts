@@ -1,12 +1,50 @@
 /**
- * The model interface of the agent: messages and tools in, a stream of parts and a complete reply out. Hides the SDK.
+ * The port of models and their providers: messages and tools in, a stream of parts and a complete reply out. A program
+ * registers providers of its own with `Rookery.open({ providers })`.
  */
 import { z } from "zod";
-import type { BlobPart, InputPart, ToolSpec } from "../domain/index.ts";
+import type { BlobPart, InputPart } from "./events.ts";
+import type { Effort } from "./provider.ts";
+import type { ToolSpec } from "./tools.ts";
+
+/** A provider of models, which an agent uses with `model = "NAME/MODEL"`. */
+export interface Provider {
+  /** At most 50 letters, digits, `-`, `_` and `.`. The names of built-in providers are taken. */
+  readonly name: string;
+  /**
+   * Opens a model of this provider without sending anything. Called when an agent is opened. Throws a `RookeryError` that
+   * says what is missing: `provider_unconfigured` for a key, `model_not_found` for a model.
+   */
+  open(model: string, options: ProviderOpenOptions): Model | Promise<Model>;
+}
+
+export interface ProviderOpenOptions {
+  /** The environment of the agent, with the variables of its configuration and of the caller. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Default: the model decides. */
+  readonly effort: Effort | undefined;
+  /** The URL that the configuration or the caller chose for the agent. */
+  readonly baseUrl: string | undefined;
+  /** The key that the caller passed. */
+  readonly apiKey: string | undefined;
+}
+
+/** USD per million tokens. */
+export interface ModelPrice {
+  readonly input: number;
+  readonly output: number;
+  /** Default: the price of input. */
+  readonly cacheRead?: number | undefined;
+  readonly cacheWrite?: number | undefined;
+  /** Factors for the whole request if its input exceeds `over` tokens. */
+  readonly long?: { readonly over: number; readonly input: number; readonly output: number } | undefined;
+}
 
 export interface Model {
   /** `provider/model`. */
   readonly name: string;
+  /** Default: that of the configuration or of the table of known models. Without a price, the cost is unknown. */
+  readonly price?: ModelPrice | undefined;
   /** Tokens for a request and its reply together. Undefined if unknown. */
   readonly contextSize?: number | undefined;
   /**
@@ -18,12 +56,12 @@ export interface Model {
 
 export interface CompletionRequest {
   readonly system: string;
-  readonly messages: readonly Message[];
+  readonly messages: readonly ModelMessage[];
   readonly tools: readonly ToolSpec[];
   readonly signal: AbortSignal;
   /** Reads the bytes of a blob. Resolves with undefined if they are missing. */
   readonly blob: (hash: string) => Promise<Uint8Array | undefined>;
-  /** Shared by all requests that begin the same way: the session id. */
+  /** Shared by all requests that begin the same way. Default of an agent: the session id. */
   readonly cacheKey?: string | undefined;
   /** Call ids that must not be reused, in addition to those in `messages`. */
   readonly takenIds?: Iterable<string> | undefined;
@@ -40,7 +78,7 @@ export type ModelPart =
   | { readonly type: "piece" }
   | { readonly type: "reply"; readonly reply: ModelReply };
 
-export type Message =
+export type ModelMessage =
   | { readonly role: "user"; readonly parts: readonly InputPart[] }
   | {
       readonly role: "assistant";

@@ -1,5 +1,5 @@
 /** The error of a failed provider request, with advice about retrying. */
-import { RookeryError, type ErrorCode } from "../domain/index.ts";
+import { RookeryError, type ErrorCode } from "./errors.ts";
 
 export interface ProviderErrorOptions {
   readonly cause?: unknown;

@@ -5,6 +5,7 @@ import {
   requireRegistered,
   type AgentResources,
   type RegisteredBackends,
+  type RegisteredProviders,
 } from "../backends/index.ts";
 import type { EnvironmentVariables } from "../stdx/index.ts";
 import { codexKeyVariables, type AgentConfig, type Config } from "../config/index.ts";
@@ -23,6 +24,7 @@ export interface BackendInputs
   readonly resources: AgentResources;
   readonly folders: readonly string[];
   readonly backends: RegisteredBackends;
+  readonly registered: RegisteredProviders;
 }
 
 /**
@@ -50,6 +52,7 @@ export async function createBackend(
         baseUrl,
         apiKey,
         providers,
+        registered: inputs.registered,
         effort,
         context,
         retries,

@@ -70,6 +70,7 @@ async function chooseBackend(
     providers,
     folders,
     backends: services.backends,
+    registered: services.providers,
     ...(baseUrl !== undefined && { baseUrl }),
     ...(apiKey !== undefined && { apiKey }),
   });

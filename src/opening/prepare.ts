@@ -16,7 +16,8 @@ export function createAgentPreparer(services: SharedServices, overrides: AgentOv
     firstAgent ??= agent.name;
     const request = { state, resolved, overrides, firstAgent };
     if (overrides.toolsOnly !== true && changes.model === undefined) {
-      requireRecordedProvider(resolved, state, agent.name === firstAgent ? overrides : {});
+      const own = agent.name === firstAgent ? overrides : {};
+      requireRecordedProvider(resolved, state, { ...own, registered: services.providers });
     }
     return {
       settings,

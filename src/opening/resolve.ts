@@ -7,6 +7,7 @@ import {
   withReadyDefault,
   assertRecordedProvider,
   type ProgramLookup,
+  type RegisteredProviders,
   type AgentResources,
 } from "../backends/index.ts";
 import type { EnvironmentVariables } from "../stdx/index.ts";
@@ -116,13 +117,13 @@ async function addInstructions(agent: AgentConfig, { cwd, env }: Omit<ProgramLoo
 /** A caller that passes a key or a URL means the configured default agent. */
 function chooseDefault(
   config: Config,
-  { env, backends }: SharedServices,
+  { env, backends, providers }: SharedServices,
   overrides: AgentOverrides,
   cwd: string,
 ): Config {
   const { apiKey, baseUrl, toolsOnly } = overrides;
   if (apiKey !== undefined || baseUrl !== undefined || toolsOnly === true) return config;
-  return withReadyDefault(config, { env: { ...env, ...overrides.env }, cwd, backends });
+  return withReadyDefault(config, { env: { ...env, ...overrides.env }, cwd, backends, registered: providers });
 }
 
 /**
@@ -132,7 +133,7 @@ function chooseDefault(
 export function requireRecordedProvider(
   { agent, config, env, settings }: ResolvedAgent,
   state: SessionState,
-  overrides: Pick<AgentOverrides, "baseUrl" | "apiKey">,
+  overrides: Pick<AgentOverrides, "baseUrl" | "apiKey"> & { readonly registered: RegisteredProviders },
 ): void {
   const { name, backend, model: configured, baseUrl } = agent;
   const last = lastUse(agent, state);

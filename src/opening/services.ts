@@ -1,6 +1,6 @@
 /** What opening an agent takes: services of the process, and the options of the caller. */
 import type { EnvironmentVariables } from "../stdx/index.ts";
-import type { RegisteredBackends } from "../backends/index.ts";
+import type { RegisteredBackends, RegisteredProviders } from "../backends/index.ts";
 import type { OpenChildOptions, ChildrenParts } from "../children/index.ts";
 import type { AgentDefinition, McpServerSpec, RemoteServerSpec } from "../domain/index.ts";
 import type { Authorizer } from "../mcp/authorizer.ts";
@@ -12,6 +12,7 @@ export interface SharedServices {
   readonly env: EnvironmentVariables;
   readonly plugins: readonly ((session: PluginSession) => Plugin)[];
   readonly backends: RegisteredBackends;
+  readonly providers: RegisteredProviders;
   /** Resolves a path against the working directory. Throws `cwd_missing`. */
   resolveFolder(path: string): string;
   authorizer(spec: RemoteServerSpec): Authorizer;

@@ -1,6 +1,6 @@
 /** `fetch` for model APIs that limits how much memory an endless or broken response can use. */
 import { raceTimeout } from "../stdx/wait.ts";
-import { ProviderError } from "./provider-error.ts";
+import { ProviderError } from "../domain/provider-error.ts";
 
 /** Limits in bytes after decompression, and one in milliseconds. */
 export interface ResponseLimits {

@@ -9,6 +9,7 @@ import { didYouMean } from "../stdx/nearest.ts";
 import { trimEndOf } from "../stdx/trim.ts";
 import { DEMO_MODEL } from "./demo/model.ts";
 import { KNOWN_PROVIDERS } from "./known.ts";
+import type { RegisteredProviders } from "./registered/register.ts";
 
 /** A provider in the configuration: a new one, or overrides for a known one. */
 export interface ConfiguredProvider {
@@ -28,6 +29,8 @@ export interface ProviderOptions {
   readonly baseUrl?: string | undefined;
   readonly apiKey?: string | undefined;
   readonly providers?: ReadonlyMap<string, ConfiguredProvider> | undefined;
+  /** Providers that the program registered. They win over configured ones of the same name. Default: none. */
+  readonly registered?: RegisteredProviders | undefined;
   /** Default: the model decides. */
   readonly effort?: Effort | undefined;
   /** Context size in tokens. Overrides the known size of the model. */
@@ -99,6 +102,7 @@ export function findEndpoint(name: string, options: ProviderOptions): ModelEndpo
 export function findMissingKey(name: string, options: ProviderOptions): string | undefined {
   const slash = name.indexOf("/");
   if (slash < 1) return undefined; // findMissingSetup reports the invalid name
+  if (options.registered?.has(name.slice(0, slash)) === true) return undefined; // it reports what is missing itself
   const { key, requiredVariable } = findKey(name.slice(0, slash), options);
   return key === undefined ? requiredVariable : undefined;
 }
@@ -109,6 +113,7 @@ export function findMissingKey(name: string, options: ProviderOptions): string |
 export function findMissingSetup(name: string, options: ProviderOptions): string | undefined {
   if (name === DEMO_MODEL) return undefined;
   try {
+    if (options.registered?.has(parseModelName(name).provider) === true) return undefined;
     const variable = findMissingKey(name, options);
     if (variable !== undefined) return `${variable} is not set: export ${variable}=…`;
     findEndpoint(name, options);
@@ -132,7 +137,7 @@ function lookUpProvider(name: string, { providers = new Map<string, ConfiguredPr
   const guess = didYouMean(provider, [...KNOWN_PROVIDERS.keys(), ...providers.keys()]);
   throw new RookeryError(
     "provider_unknown",
-    `there is no provider "${provider}"${guess} for the model "${name}": use ${formatProviderNames()}, or configure it under [providers.${provider}] in rookery.toml`,
+    `there is no provider "${provider}"${guess} for the model "${name}": use ${formatProviderNames()}, or configure it under [providers.${provider}] in rookery.toml; a program registers one of its own with Rookery.open({ providers: […] })`,
   );
 }
 

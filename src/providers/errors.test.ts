@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import { fault, startModelServer, type Reply } from "../testing/index.ts";
-import { ProviderError } from "./provider-error.ts";
+import { ProviderError } from "../domain/provider-error.ts";
 import { FAKE_KEY, openTestModel, requestReply, user, WIRES, type WireName } from "./test-models.ts";
 
 const NOW = Date.UTC(2026, 10, 16, 12, 0, 0);

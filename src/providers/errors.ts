@@ -3,7 +3,7 @@ import { APICallError } from "@ai-sdk/provider";
 import { RookeryError, messageOf, type ErrorCode } from "../domain/index.ts";
 import { trimEndOf } from "../stdx/trim.ts";
 import type { ModelEndpoint } from "./endpoint.ts";
-import { ProviderError, type ProviderErrorOptions } from "./provider-error.ts";
+import { ProviderError, type ProviderErrorOptions } from "../domain/provider-error.ts";
 import { isDailyQuota, isContextOverflow, isOverQuota, isWrongKey, streamErrorStatus } from "./classify-error.ts";
 import { findLimitReset, findRetryDelay, type ProviderResponse } from "./retry-after.ts";
 
@@ -182,7 +182,7 @@ function parseJsonBody(text: string | undefined): unknown {
 }
 
 /** Finds the code of a failed connection, which Node hides several causes deep. */
-function findNetworkCode(error: unknown): string | undefined {
+export function findNetworkCode(error: unknown): string | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     const code = (at as NodeJS.ErrnoException).code;
     if (

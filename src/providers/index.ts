@@ -8,9 +8,10 @@ export {
   type ConfiguredProvider,
   type ProviderOptions,
 } from "./endpoint.ts";
+export { ProviderError } from "../domain/provider-error.ts";
+export { registerProviders, type RegisteredProviders } from "./registered/register.ts";
 export { KNOWN_PROVIDERS } from "./known.ts";
 export { missingAttachmentText } from "./messages.ts";
-export * from "./model.ts";
-export { openModel } from "./open.ts";
-export { computeCost, knownPrice, PRICES_AS_OF, type ModelPrice } from "./prices.ts";
-export { ProviderError } from "./provider-error.ts";
+export * from "../domain/model.ts";
+export { openModel, openNamedModel } from "./open.ts";
+export { computeCost, knownPrice, PRICES_AS_OF } from "./prices.ts";

@@ -1,17 +1,6 @@
 /** Token prices of known models. */
-import type { ModelReply } from "./model.ts";
+import type { ModelPrice, ModelReply } from "../domain/model.ts";
 import { stripVersionSuffix } from "./sizes.ts";
-
-/** USD per million tokens. */
-export interface ModelPrice {
-  readonly input: number;
-  readonly output: number;
-  /** Default: the price of input. */
-  readonly cacheRead?: number | undefined;
-  readonly cacheWrite?: number | undefined;
-  /** Factors for the whole request if its input exceeds `over` tokens. */
-  readonly long?: { readonly over: number; readonly input: number; readonly output: number } | undefined;
-}
 
 /** The date of the price table. */
 export const PRICES_AS_OF = "2026-11-16";

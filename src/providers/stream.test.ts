@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { call, calls, fault, say, startModelServer, type Reply } from "../testing/index.ts";
-import type { ModelReply } from "./model.ts";
+import type { ModelReply } from "../domain/model.ts";
 import { MAX_REPLY_CHARACTERS, ReplyBuilder } from "./reply.ts";
 import { toFollowUpMessages, openTestModel, collectParts, requestReply, user, WIRES } from "./test-models.ts";
 

@@ -12,8 +12,8 @@ import { toInternalError, isInternalDefect, toProviderError } from "./errors.ts"
 import { loadImages, type ImageLimits } from "./images.ts";
 import { OPTION_KEYS } from "./load.ts";
 import { toPrompt, type NativeMessage } from "./messages.ts";
-import type { Model, ModelPart, CompletionRequest } from "./model.ts";
-import { ProviderError } from "./provider-error.ts";
+import type { Model, ModelPart, CompletionRequest } from "../domain/model.ts";
+import { ProviderError } from "../domain/provider-error.ts";
 import { ReplyBuilder } from "./reply.ts";
 
 export interface StreamedModelOptions {

@@ -132,11 +132,12 @@ export class LiveSessions {
   }
 
   get #sharedServices(): SharedServices {
-    const { store, clock, env, plugins, backends, claim, resolveFolder } = this.#context;
+    const { store, clock, env, plugins, backends, providers, claim, resolveFolder } = this.#context;
     return {
       env,
       plugins,
       backends,
+      providers,
       resolveFolder,
       authorizer: this.#authorizer,
       claim,

@@ -8,6 +8,7 @@ import type {
   McpServerSpec,
   NativeSessionName,
   PermissionPolicy,
+  Provider,
   Store,
 } from "../domain/index.ts";
 import type { DeclaredServer } from "../domain/mcp-declared.ts";
@@ -45,6 +46,8 @@ export interface RookeryOptions {
    * session of such an agent can be driven only by processes that register the backend.
    */
   readonly backends?: readonly Backend[];
+  /** Model APIs of the caller. The built-in agent uses one with `model = "NAME/MODEL"`. */
+  readonly providers?: readonly Provider[];
 }
 
 export interface TelemetrySettings {

@@ -69,6 +69,7 @@ function openPool(context: ProcessContext, sessions: LiveSessions, maxRunning: (
     machine,
     sharedHost: host,
     backends,
+    providers,
   } = context;
   const { root = home, repositories, saveMs, maxRunning: maxRunningOnHost } = machine.host;
   const mirrors = {
@@ -92,7 +93,7 @@ function openPool(context: ProcessContext, sessions: LiveSessions, maxRunning: (
     settleSession: (id) => sessions.settle(id),
     config: async (cwd) => {
       const { withReadyDefault } = await import("../backends/readiness.ts");
-      return withReadyDefault(await loadConfig({ cwd, env }), { env, cwd, backends });
+      return withReadyDefault(await loadConfig({ cwd, env }), { env, cwd, backends, registered: providers });
     },
     maxRunning,
     sweep,

@@ -10,7 +10,7 @@ import {
   withoutOwnCredentials,
   type MachineConfig,
 } from "../config/index.ts";
-import { registerBackends } from "../backends/index.ts";
+import { registerBackends, registerProviders } from "../backends/index.ts";
 import { withoutRookerySecrets } from "../domain/child-environment.ts";
 import { RookeryError, type Store } from "../domain/index.ts";
 import type { SharedServices } from "../opening/index.ts";
@@ -45,6 +45,7 @@ export interface ProcessContext {
   readonly sharedHost: string | undefined;
   readonly plugins: SharedServices["plugins"];
   readonly backends: SharedServices["backends"];
+  readonly providers: SharedServices["providers"];
   /** The store, if this process opened it, and the owner. Add what has to close before them. */
   readonly owned: DisposeStack;
   /** Marks children of this process. Throws if the process is closed. */
@@ -66,6 +67,7 @@ export async function openProcessContext(given: RookeryOptions): Promise<Process
   const options = { ...given, env };
   const home = given.home ?? homeFolder(env);
   const backends = registerBackends(options.backends ?? []);
+  const providers = registerProviders(options.providers ?? []);
   const machine = await readMachineConfig(options.host === undefined ? env : { ...env, ROOKERY_HOST_ID: options.host });
   const { id: host, isDeclared } = machine.host;
   declareHost(isDeclared ? host : undefined);
@@ -94,6 +96,7 @@ export async function openProcessContext(given: RookeryOptions): Promise<Process
     sharedHost: isShared ? host : undefined,
     plugins,
     backends,
+    providers,
     claim: () => owner.claim(),
     resolveFolder: (path) => resolveFolder(cwd, path),
     sweep,

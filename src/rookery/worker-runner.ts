@@ -169,10 +169,10 @@ export class WorkerRunner {
 }
 
 /** Checks the agents of the user's configuration. Repositories may configure more. */
-async function readAgents({ env, home, backends }: ProcessContext): Promise<AgentReadiness> {
+async function readAgents({ env, home, backends, providers: registered }: ProcessContext): Promise<AgentReadiness> {
   const { checkReadiness } = await import("../backends/readiness.ts");
   const config = await loadConfig({ cwd: home, env, trust: "leave_out" });
-  const here = { env, cwd: home, providers: config.providers, backends };
+  const here = { env, cwd: home, providers: config.providers, registered, backends };
   const ready: string[] = [];
   const unready: string[] = [];
   for (const agent of config.agents.values()) (checkReadiness(agent, here).ready ? ready : unready).push(agent.name);

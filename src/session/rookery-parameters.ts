@@ -32,6 +32,7 @@ const ROOKERY_OPTIONS = objectArgument({
   leaseTiming: optionalArgument(objectArgument({ ttlMs: positive, renewMs: positive })),
   plugins: optionalArgument(listArgument(functionArgument)),
   backends: optionalArgument(listArgument(anyObject)),
+  providers: optionalArgument(listArgument(anyObject)),
   telemetry: (value) =>
     value === false
       ? undefined

@@ -1,6 +1,6 @@
 /** The scripted model of the demo. It needs no key and no network. */
 import { abortableSleep } from "../../stdx/index.ts";
-import type { Model, ModelCall } from "../model.ts";
+import type { Model, ModelCall } from "../../domain/model.ts";
 import { nextDemoReply } from "./script.ts";
 
 export const DEMO_MODEL = "demo/fix-a-test";
