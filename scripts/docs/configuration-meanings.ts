@@ -277,6 +277,11 @@ export const CONFIGURATION_KEYS: Readonly<Record<string, KeyMeaning>> = {
     meaning: "For `api`: how often a request is retried after a failure that may pass.",
     fallback: "5",
   },
+  "agents.NAME.cache_key": {
+    meaning:
+      "For `api`: the key under which OpenAI and xAI cache prompts. Sessions with the same key share the cache of what their prompts begin with.",
+    fallback: "the ID of the session",
+  },
   "agents.NAME.timeouts": {
     meaning:
       'For `api`: seconds that a tool may take, by name or prefix: `{ "*" = 600, grep = 20, "github__*" = 60 }`.',

@@ -73,7 +73,7 @@ export async function catchModelFailure<T>(request: Promise<T>): Promise<T | Mod
 }
 
 async function streamReply(
-  { sessionId: cacheKey, callIds: takenIds, model, system, snapshot, onModelOutput }: TurnAgent,
+  { sessionId, cacheKey = sessionId, callIds: takenIds, model, system, snapshot, onModelOutput }: TurnAgent,
   turn: TurnContext,
   messages: readonly ModelMessage[],
   messageId: string,

@@ -21,6 +21,8 @@ export interface BuiltInAgentOptions {
   readonly name?: string | undefined;
   /** What the agent may use in this session. Default: no limit. */
   readonly budget?: Budget | undefined;
+  /** The key under which the provider caches prompts. Default: the session ID. */
+  readonly cacheKey?: string | undefined;
   /** Timeouts of tools in seconds, by tool name or by prefix with a `*`. */
   readonly timeouts?: Readonly<Record<string, number>> | undefined;
 }

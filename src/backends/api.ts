@@ -36,6 +36,8 @@ export interface ApiBackendOptions extends ProviderOptions {
   readonly timeouts?: Readonly<Record<string, number>> | undefined;
   /** Absolute folders that the file tools may access besides the working directory. */
   readonly folders?: readonly string[] | undefined;
+  /** The key under which the provider caches prompts. Default: the session ID. */
+  readonly cacheKey?: string | undefined;
   /** Limits of the `code` tool. Without them the tool is off. */
   readonly code?: Partial<CodeLimits> | undefined;
   /** Names of variables that commands get even though they hold credentials. Default: none. */
@@ -104,6 +106,7 @@ async function openApi(context: BackendContext, options: ApiBackendOptions): Pro
     budget,
     retry,
     timeouts,
+    cacheKey: options.cacheKey,
   });
   return {
     ...builtIn,

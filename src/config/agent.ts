@@ -24,6 +24,8 @@ export interface AgentConfig extends AgentSpec {
   /** The context size of the model in tokens. */
   readonly context: number | undefined;
   readonly retries: number | undefined;
+  /** The key under which the provider caches prompts. */
+  readonly cacheKey: string | undefined;
   /** Timeouts of tools in seconds, by tool name or prefix with `*`. */
   readonly timeouts: Readonly<Record<string, number>>;
   readonly registry: string | undefined;
@@ -113,6 +115,7 @@ export function mergeTables(
     effort: firstDefined(tables, ({ effort }) => effort),
     context: firstDefined(tables, ({ context }) => context),
     retries: firstDefined(tables, ({ retries }) => retries),
+    cacheKey: firstDefined(tables, ({ cache_key }) => cache_key),
     timeouts: firstDefined(tables, ({ timeouts }) => timeouts) ?? {},
     registry: firstDefined(tables, ({ registry }) => registry),
     env: firstDefined(tables, ({ env }) => env) ?? {},

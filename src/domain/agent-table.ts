@@ -9,6 +9,9 @@ import { findBackendNameProblem } from "./backend-name.ts";
 import { EFFORTS } from "./provider.ts";
 
 const name = () => z.string().min(1);
+/** OpenAI accepts at most 64 characters, and a header of xAI only ASCII. */
+export const cacheKeyText = () =>
+  z.string().regex(/^[\x21-\x7e]{1,64}$/, "expected 1 to 64 ASCII characters without spaces");
 const backendName = () =>
   z.string().superRefine((text, context) => {
     const problem = findBackendNameProblem(text);
@@ -117,6 +120,8 @@ export const agentTable = () =>
     context: z.int().positive().optional(),
     /** For the built-in agent: how many times a model call is retried after a transient failure. Default: 5. */
     retries: z.int().nonnegative().max(20).optional(),
+    /** For the built-in agent: the key under which the provider caches prompts. Default: the session ID. */
+    cache_key: cacheKeyText().optional(),
     /** For the built-in agent: timeouts of tools in seconds, by tool name or prefix with `*`. */
     timeouts: z.record(name(), z.number().positive()).optional(),
     /** For the built-in agent: what it may use in one session before it asks a person for more. */

@@ -23,6 +23,7 @@ export interface BackendInputs
   readonly callerEnvNames: readonly string[];
   readonly resources: AgentResources;
   readonly folders: readonly string[];
+  readonly cacheKey: string | undefined;
   readonly backends: RegisteredBackends;
   readonly registered: RegisteredProviders;
 }
@@ -59,6 +60,7 @@ export async function createBackend(
         timeouts,
         resources,
         folders,
+        cacheKey: inputs.cacheKey,
         code: agent.code,
         passEnv: agent.passEnv,
         priceOf: (name) => prices.get(name),

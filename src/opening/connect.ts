@@ -61,6 +61,7 @@ async function chooseBackend(
     return toolsOnlyBackend({ env: serverEnv, resources, folders });
   }
   const { baseUrl, apiKey } = agent.name === firstAgent ? overrides : {};
+  const { cacheKey = agent.cacheKey } = overrides;
   const callerEnvNames = Object.keys(overrides.env ?? {});
   return createBackend(agent, {
     env,
@@ -69,6 +70,7 @@ async function chooseBackend(
     prices,
     providers,
     folders,
+    cacheKey,
     backends: services.backends,
     registered: services.providers,
     ...(baseUrl !== undefined && { baseUrl }),

@@ -39,6 +39,11 @@ export interface AgentOverrides {
   readonly baseUrl?: string;
   /** Key of the model API. Takes precedence over the environment and the configuration. */
   readonly apiKey?: string;
+  /**
+   * The key under which the provider caches prompts, at most 64 characters. Takes precedence over the configuration.
+   * Default: the ID of the session.
+   */
+  readonly cacheKey?: string;
   /** MCP servers of this session, in addition to the configured ones. A name that is configured too means this one. */
   readonly mcpServers?: readonly McpServerSpec[];
   /** Variables for the agent and the processes it starts, in addition to the environment of Rookery. */

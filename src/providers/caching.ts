@@ -9,6 +9,11 @@ export function cacheOptions(kind: ProviderKind, cacheKey: string | undefined): 
   return kind === "openai" && cacheKey !== undefined ? { promptCacheKey: cacheKey } : {};
 }
 
+/** xAI takes the key of chat completions in a header, as documented in November 2026. */
+export function cacheHeaders(provider: string, cacheKey: string | undefined): Record<string, string> {
+  return provider === "xai" && cacheKey !== undefined ? { "x-grok-conv-id": cacheKey } : {};
+}
+
 /**
  * Adds Anthropic's cache markers: after the tools and system prompt, at the end, and where the previous request ended.
  * Anthropic accepts four markers and looks back only twenty blocks from each, and one step may add more blocks than

@@ -6,7 +6,7 @@ import type {
   LanguageModelV3FunctionTool,
 } from "@ai-sdk/provider";
 import type { ToolSpec } from "../domain/index.ts";
-import { cacheOptions, addCacheMarkers } from "./caching.ts";
+import { addCacheMarkers, cacheHeaders, cacheOptions } from "./caching.ts";
 import type { ModelEndpoint } from "./endpoint.ts";
 import { toInternalError, isInternalDefect, toProviderError } from "./errors.ts";
 import { loadImages, type ImageLimits } from "./images.ts";
@@ -85,6 +85,7 @@ async function callOptions(
     ...(temperature !== undefined && { temperature }),
     ...(stopSequences !== undefined && { stopSequences: [...stopSequences] }),
     providerOptions: { [OPTION_KEYS[endpoint.kind]]: { ...options, ...cacheOptions(endpoint.kind, cacheKey) } },
+    headers: cacheHeaders(endpoint.provider, cacheKey),
     abortSignal: signal,
   };
 }

@@ -3,6 +3,7 @@
  * schemas reject invalid values from plain JavaScript, casts and parsed documents before they reach the log.
  */
 import { z } from "zod";
+import { cacheKeyText } from "../domain/agent-table.ts";
 import { describeSecret, findDefinitionSecret } from "../domain/definition-secrets.ts";
 import {
   ADOPTABLE_BACKENDS,
@@ -233,6 +234,7 @@ const openOptionsSchema = z.lazy(() =>
     env: textsByName().optional(),
     folders: z.array(z.string()).readonly().optional(),
     toolsOnly: z.boolean().optional(),
+    cacheKey: cacheKeyText().optional(),
     attended: z.boolean().optional(),
   }),
 );
