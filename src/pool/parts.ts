@@ -30,6 +30,8 @@ export interface PoolParts {
   config(cwd: string): Promise<Config>;
   /** Returns how many tasks may run at once in all repositories. Only the user's configuration sets it. */
   maxRunning(): Promise<number>;
+  /** Labels that this process has without a worker record. Default: none. */
+  readonly labels?: readonly string[] | undefined;
   /** Ends the child processes of killed processes. */
   sweep(): Promise<void>;
 }

@@ -9,10 +9,10 @@ export interface PlacementRules {
   readonly expectsHost: (host: string) => boolean;
 }
 
-/** The rules of a process that has no worker record: it has no labels, and tries every agent. */
-export function plainPlacement(host: string | undefined): PlacementRules {
+/** The rules of a process that has no worker record: its labels are those of its backends, and it tries every agent. */
+export function plainPlacement(host: string | undefined, labels: readonly string[] = []): PlacementRules {
   return {
-    abilities: { host, labels: [], agents: [], unreadyAgents: [], onlyAgents: false, mirrors: false },
+    abilities: { host, labels, agents: [], unreadyAgents: [], onlyAgents: false, mirrors: false },
     preferLastHostMs: 0,
     expectsHost: () => false,
   };

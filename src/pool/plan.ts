@@ -1,5 +1,7 @@
 /** Turns a request into a task that can be stored, with the agent, stages and limits of the current configuration. */
 import { resolveAgent, type Config, type StageTable } from "../config/index.ts";
+import { backendLabel } from "../domain/backend-name.ts";
+import { isBackendKind } from "../domain/enums.ts";
 import { RookeryError, type Stage, type StartTask, type TaskSpec } from "../domain/index.ts";
 
 const TITLE_LENGTH = 80;
@@ -9,17 +11,18 @@ const TRIES_WITH_BACK_TO = 3;
 
 /** Throws `agent_unknown`, `config_invalid`, `input_invalid` or `input_too_large`. */
 export function planTask(request: StartTask, repository: string, config: Config): TaskSpec {
-  const { prompt, model, permissions, base, budget = {}, labels = [] } = request;
+  const { prompt, model, permissions, base, budget = {} } = request;
   checkRequest(request);
   const stages = planStages(request, config);
   const first = stages.find((stage) => stage.kind === "agent")?.agent ?? request.agent;
   const agent = resolveAgent(config, first);
+  const labels = [...new Set([...(request.labels ?? []), ...neededBackends(stages, config)])];
   const provider = modelProvider(model ?? agent.model) ?? agent.backend;
   return {
     prompt,
     title: request.title ?? taskTitle(prompt),
     repository,
-    ...(labels.length > 0 && { labels: [...new Set(labels)] }),
+    ...(labels.length > 0 && { labels }),
     agent: agent.name,
     provider,
     ...(model !== undefined && { model }),
@@ -36,6 +39,12 @@ export function planTask(request: StartTask, repository: string, config: Config)
       ...(config.limits.providers[provider] !== undefined && { provider: config.limits.providers[provider] }),
     },
   };
+}
+
+/** Labels of the registered backends that the agents of the task use. Only processes that register them have these. */
+function neededBackends(stages: readonly Stage[], config: Config): string[] {
+  const agents = stages.flatMap((stage) => (stage.kind === "agent" ? [resolveAgent(config, stage.agent)] : []));
+  return agents.flatMap(({ backend }) => (isBackendKind(backend) ? [] : [backendLabel(backend)]));
 }
 
 function checkRequest({ prompt, priority = 0, retries = 0 }: StartTask): void {

@@ -161,7 +161,7 @@ export class Scheduler {
 
   async #claim(
     maxRunning: number,
-    { only, placement = () => plainPlacement(this.#parts.host) }: RunRequest,
+    { only, placement = () => plainPlacement(this.#parts.host, this.#parts.labels) }: RunRequest,
   ): Promise<ClaimedTask | undefined> {
     const { store, clock, host, leaseTiming = DEFAULT_LEASE_TIMING, maxRunningOnHost } = this.#parts;
     const rules = placement();

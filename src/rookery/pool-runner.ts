@@ -1,5 +1,6 @@
 /** Opens the pool of tasks, and runs its tasks in this process until it closes. */
 import { copyTrust, loadConfig, userDefaults } from "../config/index.ts";
+import { backendLabel } from "../domain/backend-name.ts";
 import { Pool, type RunTasks } from "../pool/index.ts";
 import type { LiveSessions } from "./live-sessions.ts";
 import type { ProcessContext } from "./process-context.ts";
@@ -96,6 +97,7 @@ function openPool(context: ProcessContext, sessions: LiveSessions, maxRunning: (
       return withReadyDefault(await loadConfig({ cwd, env }), { env, cwd, backends, registered: providers });
     },
     maxRunning,
+    labels: [...backends.keys()].map(backendLabel),
     sweep,
   });
 }

@@ -1,5 +1,6 @@
 /** Runs a worker in this process, and lists and asks the workers of all hosts. */
 import { loadConfig } from "../config/index.ts";
+import { backendLabel } from "../domain/backend-name.ts";
 import {
   buildWorkerViews,
   MAX_PAGE,
@@ -142,7 +143,7 @@ export class WorkerRunner {
   }
 
   #register(options: RunWorkerOptions & { readonly maxRunning: number }): Promise<Worker> {
-    const { store, clock, leaseTiming, machine, sharedHost, claim } = this.#context;
+    const { store, clock, leaseTiming, machine, sharedHost, claim, backends } = this.#context;
     const { host, worker: config } = machine;
     const parts = {
       store,
@@ -158,7 +159,7 @@ export class WorkerRunner {
       scope: host.isDeclared ? ownPidScope(host.id) : machinePidScope(),
       owner: claim(),
       version: options.version,
-      labels: [...new Set([...config.labels, ...(options.labels ?? [])])],
+      labels: [...new Set([...config.labels, ...(options.labels ?? []), ...[...backends.keys()].map(backendLabel)])],
       agents: options.agents ?? config.agents,
       mirrors: host.repositories === "mirror",
       maxRunning: options.maxRunning,

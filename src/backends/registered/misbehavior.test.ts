@@ -69,12 +69,12 @@ describe("a turn of a registered backend", () => {
     ],
     [
       "asks for an invalid permission",
-      turnThat(({ permit }) => permit({} as never)),
+      turnThat((turn) => turn.permit({} as never)),
       "agent_failed",
       "a toolId and a tool",
     ],
-    ["asks an invalid question", turnThat(({ ask }) => ask(7 as never)), "agent_failed", "invalid question"],
-    ["stores a text as bytes", turnThat(({ putBlob }) => putBlob("x" as never)), "agent_failed", "Uint8Array"],
+    ["asks an invalid question", turnThat((turn) => turn.ask(7 as never)), "agent_failed", "invalid question"],
+    ["stores a text as bytes", turnThat((turn) => turn.putBlob("x" as never)), "agent_failed", "Uint8Array"],
   ])("fails if it %s, and the session continues", async (_, connection, code, message) => {
     const { world, rookery } = await openWith(backendThat(connection));
     await using scene = world;

@@ -1,0 +1,37 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it, vi } from "vitest";
+import { createTestBackend } from "../backends/registered/test-backend.ts";
+import { Rookery } from "../rookery.ts";
+import { DisposeStack } from "../stdx/index.ts";
+import { openMemoryStore } from "../store/index.ts";
+import { builtEnvironment, temporaryFolder, temporaryRepository } from "../testing/index.ts";
+
+it("runs a task only in a process that registers the backend of its agent", async () => {
+  await using owned = new DisposeStack();
+  const home = owned.use(await temporaryFolder());
+  const repository = owned.use(await temporaryRepository({ "README.md": "# hello\n" }));
+  const store = owned.use(openMemoryStore());
+  const env = builtEnvironment({ home: home.path, extra: { GIT_CONFIG_GLOBAL: "/dev/null" } });
+  const options = { env, cwd: repository.path, store };
+  const folder = join(home.path, ".config", "rookery");
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, "rookery.toml"), '[agents.robin]\nbackend = "mine"\n');
+  const backend = createTestBackend();
+  const having = owned.use(await Rookery.open({ ...options, backends: [backend] }));
+  const lacking = owned.use(await Rookery.open(options));
+  const stopping = new AbortController();
+  owned.defer(() => stopping.abort());
+  const { id, labels } = await having.startTask({ prompt: "look around", agent: "robin", cwd: repository.path });
+  expect(labels).toEqual(["backend.mine"]);
+  const claims = vi.spyOn(store, "claimTask");
+  const idle = lacking.runTasks({ signal: stopping.signal });
+  await vi.waitFor(() => expect(claims).toHaveBeenCalled());
+  await Promise.all(claims.mock.results.map(({ value }) => value as unknown));
+  expect((await lacking.tasks.show(id)).status).toBe("queued");
+  await having.runTasks({ only: id, signal: stopping.signal });
+  expect((await having.tasks.show(id)).status).toBe("done");
+  expect(backend.received).toEqual([expect.stringContaining("look around")]);
+  stopping.abort();
+  await idle;
+});
