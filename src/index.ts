@@ -15,6 +15,7 @@ export {
   ERROR_CODES,
   isRookeryError,
   NO_CAPABILITIES,
+  ProviderError,
   RookeryError,
   SessionEvent,
   summarize,
@@ -31,6 +32,7 @@ export type {
   Backend,
   BackendContext,
   BackendKind,
+  BackendTools,
   BegunChildren,
   BetweenTurnsContext,
   BlobPart,
@@ -51,6 +53,8 @@ export type {
   CollectReport,
   CollectTasks,
   CommandGrant,
+  CompletionMessage,
+  CompletionRequest,
   ConnectableServer,
   Effect,
   EffectHost,
@@ -97,6 +101,11 @@ export type {
   MergeOutcome,
   MergeReport,
   MergeTask,
+  Model,
+  ModelCall,
+  ModelPart,
+  ModelPrice,
+  ModelReply,
   NativeSessionName,
   OAuthSpec,
   OfferedCommand,
@@ -108,6 +117,9 @@ export type {
   PermissionRequest,
   PromptContribution,
   PromptSlot,
+  Provider,
+  ProviderErrorOptions,
+  ProviderOpenOptions,
   Question,
   QuestionAnswer,
   QueuedInput,
@@ -162,6 +174,7 @@ export type {
   TaskStore,
   TaskView,
   TaskWorktree,
+  ToolAnswer,
   ToolCall,
   ToolContext,
   ToolDescription,
@@ -187,6 +200,7 @@ export type {
   WorkerView,
   WorkState,
 } from "./domain/index.ts";
+export type { Effort } from "./domain/provider.ts";
 export type { DeclaredServer } from "./domain/mcp-declared.ts";
 export type { Clock } from "./stdx/index.ts";
 export type { Authorizer, Bounds, LoginOptions, McpServers } from "./mcp/index.ts";

@@ -109,6 +109,18 @@ it("tools.mjs adds a tool and an instruction to a session, and its plugin denies
   expect(own.requests[0]?.system).toContain("Look at the deployment");
 });
 
+it("backend.mjs registers a backend that searches the repository", async () => {
+  const git = (...args: string[]) => promisify(execFile)("git", args, { cwd: folder.path });
+  await git("init", "--quiet");
+  await git("add", "hi.txt");
+  expect(await run("backend.mjs", "hello")).toBe('1 lines have "hello".\n');
+  expect(await run("backend.mjs", "nowhere")).toBe('0 lines have "nowhere".\n');
+});
+
+it("provider.mjs registers a provider that streams from an HTTP server", async () => {
+  expect(await run("provider.mjs", "one two three")).toBe("three two one\n");
+});
+
 it.runIf(IS_SLOW_RUN)("fleet/run.mjs runs ten tasks on a server and merges them", { timeout: 120_000 }, async () => {
   const said = await run("fleet/run.mjs");
   expect(said).toContain("languages is merged into main (merge)");

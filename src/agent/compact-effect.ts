@@ -3,7 +3,7 @@ import { z } from "zod";
 import { formatInput, type TurnContext } from "../domain/index.ts";
 import { mapInLoopSlices } from "../stdx/index.ts";
 import type { TurnEffect } from "./machine.ts";
-import type { ModelMessage, ModelReply } from "../providers/index.ts";
+import type { CompletionMessage, ModelReply } from "../providers/index.ts";
 import { parseModelOutcome, catchModelFailure, type ModelFailure } from "./model-effect.ts";
 import type { TurnAgent } from "./turn-agent.ts";
 import { createUsageEvent } from "./usage-event.ts";
@@ -63,7 +63,7 @@ async function requestSummary(
   const limit = model.contextSize === undefined ? DEFAULT_MAX_LENGTH : (model.contextSize * CHARACTERS_PER_TOKEN) / 2;
   const maxLength = Math.min(limit, length) / 2 ** halvings;
   const text = `The record:\n\n${omitMiddle(joinEnds(record, maxLength), maxLength, length)}Write the summary now.`;
-  const request: ModelMessage = { role: "user", parts: [{ type: "text", text }] };
+  const request: CompletionMessage = { role: "user", parts: [{ type: "text", text }] };
   const blob = () => Promise.resolve(undefined);
   for await (const part of model.stream({ system: INSTRUCTIONS, messages: [request], tools: [], signal, blob })) {
     onModelOutput();
@@ -72,7 +72,7 @@ async function requestSummary(
   throw new Error("the model's stream ended without a reply");
 }
 
-function formatForSummary(message: ModelMessage): string {
+function formatForSummary(message: CompletionMessage): string {
   switch (message.role) {
     case "user":
       return `PERSON: ${formatInput(message.parts)}`;

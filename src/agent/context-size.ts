@@ -1,6 +1,6 @@
 /** Estimates how full a model's context is, and builds the message that replaces a summarized conversation. */
 import type { InputPart } from "../domain/index.ts";
-import type { ModelMessage } from "../providers/index.ts";
+import type { CompletionMessage } from "../providers/index.ts";
 
 /** Share of the context that a conversation may fill. The rest is for the reply and for estimation errors. */
 const FULL_RATIO = 0.85;
@@ -18,7 +18,7 @@ const TOKENS_PER_BLOB = 1_500;
  * rejects a request that is too long.
  */
 export function isContextNearlyFull(
-  messages: readonly ModelMessage[],
+  messages: readonly CompletionMessage[],
   tokenCount: { readonly tokens: number; readonly messages: number } | undefined,
   contextSize: number | undefined,
 ): boolean {
@@ -31,18 +31,18 @@ export function isContextNearlyFull(
 }
 
 /** Creates the first message after a summary: the summary, followed by the unchanged input of the current turn. */
-export function createSummaryMessage(summary: string, input: readonly InputPart[]): ModelMessage {
+export function createSummaryMessage(summary: string, input: readonly InputPart[]): CompletionMessage {
   const intro = `The conversation so far became too long and was summarized. This is the summary:\n\n${summary}\n\nThe user's latest request follows. Continue it from where the summary ends; do not start over.`;
   return { role: "user", parts: [{ type: "text", text: intro }, ...input] };
 }
 
-function isOversized(messages: readonly ModelMessage[]): boolean {
+function isOversized(messages: readonly CompletionMessage[]): boolean {
   if (messages.length > MAX_REQUEST_MESSAGES) return true;
   return messages.reduce((sum, message) => sum + countCharacters(message), 0) > MAX_REQUEST_CHARACTERS;
 }
 
 /** A rough count, because it runs over all messages before each step: of arguments only strings count. */
-function countCharacters(message: ModelMessage): number {
+function countCharacters(message: CompletionMessage): number {
   switch (message.role) {
     case "user":
       return sumTextLengths(message.parts.map((part) => (part.type === "text" ? part.text : "")));
@@ -60,7 +60,7 @@ function sumTextLengths(values: readonly unknown[]): number {
   return values.reduce<number>((sum, value) => sum + (typeof value === "string" ? value.length : 0), 0);
 }
 
-function estimateMessageTokens(message: ModelMessage): number {
+function estimateMessageTokens(message: CompletionMessage): number {
   switch (message.role) {
     case "user":
       return message.parts.reduce(

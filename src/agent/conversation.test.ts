@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { EventBody, SessionEvent } from "../domain/index.ts";
-import type { ModelMessage } from "../providers/index.ts";
+import type { CompletionMessage } from "../providers/index.ts";
 import { readConversation } from "./conversation.ts";
 import type { TurnEffect, TurnEvent } from "./machine.ts";
 import {
@@ -178,7 +178,7 @@ function createEndEvent(toolId: string, outcome: "ok" | "cancelled"): EventBody 
 }
 
 /** The part of a message that a provider gets. */
-function plain(message: ModelMessage): unknown {
+function plain(message: CompletionMessage): unknown {
   if (message.role !== "assistant") return message;
   const { role, text, calls } = message;
   return { role, text, calls: calls.map(({ toolId, name, input: given }) => ({ toolId, name, given })) };

@@ -1,10 +1,10 @@
 /** Reads the conversation so far from the session's log, in the form that a model takes. */
 import type { ConversationMessage, EventOf, InputPart, SessionEvent } from "../domain/index.ts";
-import { missingAttachmentText, type ModelMessage, type ModelCall, type ToolAnswer } from "../providers/index.ts";
+import { missingAttachmentText, type CompletionMessage, type ModelCall, type ToolAnswer } from "../providers/index.ts";
 import { createSummaryMessage } from "./context-size.ts";
 
 export interface ConversationHistory {
-  readonly messages: readonly ModelMessage[];
+  readonly messages: readonly CompletionMessage[];
   /** Tokens as the model last counted them, and for how many messages. Undefined if unknown. */
   readonly tokenCount: { readonly tokens: number; readonly messages: number } | undefined;
   /**
@@ -22,7 +22,7 @@ export async function readConversation(
   { turnId, model }: { readonly turnId: string; readonly model: string },
   history: AsyncIterable<SessionEvent>,
 ): Promise<ConversationHistory> {
-  let messages: ModelMessage[] = [];
+  let messages: CompletionMessage[] = [];
   let tokenCount: ConversationHistory["tokenCount"];
   const callIds = new Set<string>();
   let requested: ModelCall[] = [];
@@ -34,14 +34,14 @@ export async function readConversation(
   /** Ids of the calls that a program made. */
   const nested = new Set<string>();
   /** Notes that wait until pending calls are answered: providers require the answers directly after the calls. */
-  let notes: ModelMessage[] = [];
+  let notes: CompletionMessage[] = [];
   let turnStart = 0;
   let input: readonly InputPart[] = [];
   /** Input that was delivered during the turn and not answered yet. */
-  let unanswered: ModelMessage[] = [];
+  let unanswered: CompletionMessage[] = [];
   /** The index of the first message that no model has answered yet, since the conversation was replaced. */
   let replacedFrom: number | undefined;
-  const restartFrom = (from: ModelMessage[]): void => {
+  const restartFrom = (from: CompletionMessage[]): void => {
     [requested, requestedIds, answers, notes] = [[], new Set(), [], []];
     messages = from;
     turnStart = 0;
@@ -126,7 +126,7 @@ export async function readConversation(
 }
 
 /** Thoughts are left out: a model API takes only those that it signed. */
-function toModelMessage(message: ConversationMessage, index: number, all: readonly ConversationMessage[]): ModelMessage {
+function toModelMessage(message: ConversationMessage, index: number, all: readonly ConversationMessage[]): CompletionMessage {
   switch (message.role) {
     case "user":
       return { role: "user", parts: "parts" in message ? message.parts : [{ type: "text", text: message.text }] };
@@ -153,7 +153,7 @@ function wasRefusedByProvider({ outcome }: EventOf<"turn.ended">): boolean {
   return outcome.status === "failed" && outcome.code === "provider_refused";
 }
 
-function removeBlobs(message: ModelMessage): ModelMessage {
+function removeBlobs(message: CompletionMessage): CompletionMessage {
   switch (message.role) {
     case "user":
       return { ...message, parts: message.parts.map(replaceBlobWithText) };

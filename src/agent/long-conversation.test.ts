@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { EffectHost, SessionEvent, TurnContext, TurnOutcome } from "../domain/index.ts";
-import type { ModelMessage, Model } from "../providers/index.ts";
+import type { CompletionMessage, Model } from "../providers/index.ts";
 import { WorkPerTurn } from "../stdx/test-work-per-turn.ts";
 import { summarizeConversation } from "./compact-effect.ts";
 import { MAX_REQUEST_CHARACTERS, MAX_REQUEST_MESSAGES } from "./context-size.ts";
@@ -8,7 +8,7 @@ import { readConversation } from "./conversation.ts";
 import { MachinePlayer, prepared } from "./test-machine.ts";
 import type { TurnAgent } from "./turn-agent.ts";
 
-const prompt: ModelMessage = { role: "user", parts: [{ type: "text", text: "go" }] };
+const prompt: CompletionMessage = { role: "user", parts: [{ type: "text", text: "go" }] };
 
 it("summarizes a conversation with too many messages, regardless of its token count", () => {
   const messages = Array.from({ length: MAX_REQUEST_MESSAGES + 1 }, () => prompt);
@@ -21,7 +21,7 @@ it("summarizes a conversation with too many messages, regardless of its token co
   }
 });
 
-it.each<[string, (text: string) => ModelMessage]>([
+it.each<[string, (text: string) => CompletionMessage]>([
   ["user messages", (text) => ({ role: "user", parts: [{ type: "text", text }] })],
   ["replies", (text) => ({ role: "assistant", text, calls: [] })],
   [
@@ -34,7 +34,7 @@ it.each<[string, (text: string) => ModelMessage]>([
   const atLimit = Array.from({ length: MAX_REQUEST_CHARACTERS / 100_000 }, () => message);
   const tokenCount = { tokens: 1, messages: 1 };
   for (const contextSize of [undefined, 1_000_000_000]) {
-    const last = (messages: readonly ModelMessage[]) =>
+    const last = (messages: readonly CompletionMessage[]) =>
       new MachinePlayer({ contextSize }, tokenCount, messages).sendAll(prepared()).effects.at(-1)?.type;
     expect([last(atLimit), last([...atLimit, prompt])]).toEqual(["call_model", "compact"]);
   }
@@ -42,7 +42,7 @@ it.each<[string, (text: string) => ModelMessage]>([
 
 it("yields to other work while it prepares a long conversation for a summary", async () => {
   using perTurn = new WorkPerTurn();
-  const slowMessage = (): ModelMessage => ({
+  const slowMessage = (): CompletionMessage => ({
     role: "assistant",
     calls: [],
     get text() {

@@ -2,7 +2,7 @@
  * A turn of the built-in agent as a pure state machine: state and event in, state and effects out. No clock, no I/O.
  */
 import type { InputPart, TurnOutcome } from "../domain/index.ts";
-import type { ModelMessage, ModelCall, ModelReply, ToolAnswer } from "../providers/index.ts";
+import type { CompletionMessage, ModelCall, ModelReply, ToolAnswer } from "../providers/index.ts";
 import { createSummaryMessage, isContextNearlyFull } from "./context-size.ts";
 import {
   getAnswersInOrder,
@@ -34,10 +34,10 @@ export interface TurnState {
   /** How often the text to summarize was halved because it did not fit. */
   readonly halvings: number;
   /** Input that was delivered before the current step. A summary must not absorb input that nobody answered. */
-  readonly unansweredInputs: readonly ModelMessage[];
+  readonly unansweredInputs: readonly CompletionMessage[];
   /** What to do after a wait. */
   readonly afterWait: "calling_model" | "compacting";
-  readonly messages: readonly ModelMessage[];
+  readonly messages: readonly CompletionMessage[];
   /** Tokens as the model last counted them, and for how many messages. Undefined if unknown. */
   readonly tokenCount: { readonly tokens: number; readonly messages: number } | undefined;
   readonly calls: ReplyCallsState;
@@ -87,13 +87,13 @@ export type TurnEffect =
       readonly type: "call_model";
       readonly step: number;
       readonly id: string;
-      readonly messages: readonly ModelMessage[];
+      readonly messages: readonly CompletionMessage[];
     }
   | {
       readonly type: "compact";
       readonly step: number;
       readonly id: string;
-      readonly messages: readonly ModelMessage[];
+      readonly messages: readonly CompletionMessage[];
       /** How often the text to summarize is halved. */
       readonly halvings: number;
     }
@@ -120,7 +120,7 @@ export const MAX_STEPS = 200;
 
 /** Starts a turn. The last of the `messages` must be the input of the turn. */
 export function startTurnMachine(
-  messages: readonly ModelMessage[],
+  messages: readonly CompletionMessage[],
   parameters: TurnParameters,
   tokenCount?: TurnState["tokenCount"],
 ): TurnTransition {
@@ -162,7 +162,7 @@ export function advanceTurn(state: TurnState, event: TurnEvent): TurnTransition 
       const calls = recordAnswer(state.calls, event.answer);
       const answers = getAnswersInOrder(calls);
       if (answers === undefined) return runReadyCalls({ ...state, calls });
-      const messages: readonly ModelMessage[] = [...state.messages, { role: "tool", results: answers }];
+      const messages: readonly CompletionMessage[] = [...state.messages, { role: "tool", results: answers }];
       return prepareNextStep({ ...state, step: state.step + 1, messages, calls: emptyReplyCalls() });
     }
   }
@@ -179,7 +179,7 @@ function startStep(state: TurnState, event: Extract<TurnEvent, { type: "step_pre
   const { inputs, stop, begun } = event;
   if (state.pendingOutcome !== undefined && inputs.length === 0) return endTurnWith(state, state.pendingOutcome);
   if (stop !== undefined) return endTurnWith(state, stop);
-  const unansweredInputs = inputs.map((parts): ModelMessage => ({ role: "user", parts }));
+  const unansweredInputs = inputs.map((parts): CompletionMessage => ({ role: "user", parts }));
   const next = {
     ...state,
     messages: [...state.messages, ...unansweredInputs],
@@ -197,7 +197,7 @@ function startStep(state: TurnState, event: Extract<TurnEvent, { type: "step_pre
 function handleReply(state: TurnState, reply: Extract<TurnEvent, { type: "model_replied" }>["reply"]): TurnTransition {
   const { text, calls, native, stopReason, usage } = reply;
   const isEmpty = text.trim() === "" && calls.length === 0; // no provider accepts an empty message
-  const messages: readonly ModelMessage[] = isEmpty
+  const messages: readonly CompletionMessage[] = isEmpty
     ? state.messages
     : [...state.messages, { role: "assistant", text, calls, native }];
   const tokenCount = { tokens: usage.inputTokens + usage.outputTokens, messages: messages.length };

@@ -8,7 +8,7 @@ import {
   type EventBody,
   type TurnContext,
 } from "../domain/index.ts";
-import { ModelReply, ProviderError, type ModelMessage } from "../providers/index.ts";
+import { ModelReply, ProviderError, type CompletionMessage } from "../providers/index.ts";
 import type { ToolSnapshot } from "../tools/index.ts";
 import type { TurnAgent } from "./turn-agent.ts";
 import { createUsageEvent } from "./usage-event.ts";
@@ -17,7 +17,7 @@ import { createUsageEvent } from "./usage-event.ts";
 export interface ModelAttempt {
   readonly step: number;
   readonly id: string;
-  readonly messages: readonly ModelMessage[];
+  readonly messages: readonly CompletionMessage[];
 }
 
 /** Built lazily: it is needed only after a crash. */
@@ -75,7 +75,7 @@ export async function catchModelFailure<T>(request: Promise<T>): Promise<T | Mod
 async function streamReply(
   { sessionId, cacheKey = sessionId, callIds: takenIds, model, system, snapshot, onModelOutput }: TurnAgent,
   turn: TurnContext,
-  messages: readonly ModelMessage[],
+  messages: readonly CompletionMessage[],
   messageId: string,
 ): Promise<ModelReply> {
   const { log, signal } = turn;

@@ -1,6 +1,6 @@
 /** Drives the turn machine by hand: the test sends events, and the effects are formatted as lines. */
 import { expect } from "vitest";
-import type { ModelMessage } from "../providers/index.ts";
+import type { CompletionMessage } from "../providers/index.ts";
 import type { PlannedCall } from "./reply-calls.ts";
 import {
   advanceTurn,
@@ -16,7 +16,7 @@ export const PARAMETERS: TurnParameters = {
   contextSize: 1_000,
   retry: { retries: 2, firstDelayMs: 100 },
 };
-export const MESSAGES: readonly ModelMessage[] = [{ role: "user", parts: PARAMETERS.input }];
+export const MESSAGES: readonly CompletionMessage[] = [{ role: "user", parts: PARAMETERS.input }];
 const USAGE = { outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 
 export class MachinePlayer {
@@ -96,7 +96,7 @@ export function formatEffect(effect: TurnEffect): string {
   }
 }
 
-function formatMessage(message: ModelMessage): string {
+function formatMessage(message: CompletionMessage): string {
   switch (message.role) {
     case "user":
       return message.parts.map((part) => (part.type === "text" ? shortenSummary(part.text) : part.type)).join("+");
@@ -112,7 +112,7 @@ function shortenSummary(text: string): string {
 }
 
 /** Expects that each message with calls is followed by the results of exactly these calls, in their order. */
-export function expectPaired(messages: readonly ModelMessage[]): void {
+export function expectPaired(messages: readonly CompletionMessage[]): void {
   for (const [index, message] of messages.entries()) {
     const before = messages[index - 1];
     const hasCalls = before?.role === "assistant" && before.calls.length > 0;

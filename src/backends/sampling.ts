@@ -8,7 +8,7 @@ import {
 } from "../domain/index.ts";
 import { SamplingRefused } from "../mcp/sampling.ts";
 import type { SamplingContext, SamplingReply, SamplingRequest } from "../mcp/index.ts";
-import type { ModelMessage, Model, ModelReply } from "../providers/index.ts";
+import type { CompletionMessage, Model, ModelReply } from "../providers/index.ts";
 
 export interface Sampler {
   readonly model: Model;
@@ -75,7 +75,7 @@ async function requestReply(model: Model, request: SamplingRequest, signal: Abor
 function toModelMessage(
   { role, parts }: SamplingRequest["messages"][number],
   blobs: Map<string, Uint8Array>,
-): ModelMessage {
+): CompletionMessage {
   if (role === "assistant") {
     const text = parts.map((part) => (part.type === "text" ? part.text : `[${part.mediaType}]`)).join("\n");
     return { role, text, calls: [] };

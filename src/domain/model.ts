@@ -56,7 +56,7 @@ export interface Model {
 
 export interface CompletionRequest {
   readonly system: string;
-  readonly messages: readonly ModelMessage[];
+  readonly messages: readonly CompletionMessage[];
   readonly tools: readonly ToolSpec[];
   readonly signal: AbortSignal;
   /** Reads the bytes of a blob. Resolves with undefined if they are missing. */
@@ -78,7 +78,7 @@ export type ModelPart =
   | { readonly type: "piece" }
   | { readonly type: "reply"; readonly reply: ModelReply };
 
-export type ModelMessage =
+export type CompletionMessage =
   | { readonly role: "user"; readonly parts: readonly InputPart[] }
   | {
       readonly role: "assistant";

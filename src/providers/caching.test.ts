@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { call, calls, say, startModelServer } from "../testing/index.ts";
-import type { ModelMessage } from "../domain/model.ts";
+import type { CompletionMessage } from "../domain/model.ts";
 import {
   toFollowUpMessages,
   image,
@@ -33,10 +33,10 @@ async function session(wire: WireName): Promise<Record<string, unknown>[]> {
     say("Done.", { thinking: "well" }),
     say("Again."),
   ]);
-  const messages: ModelMessage[] = [{ role: "user", parts: [text("Go"), image("the bytes")] }];
+  const messages: CompletionMessage[] = [{ role: "user", parts: [text("Go"), image("the bytes")] }];
   for (const next of [undefined, undefined, user("More"), user("And more")]) {
     // A new model and messages restored from JSON each time, as after a crash.
-    const kept = JSON.parse(JSON.stringify(messages)) as ModelMessage[];
+    const kept = JSON.parse(JSON.stringify(messages)) as CompletionMessage[];
     const reply = await requestReply(openTestModel(wire, server.url), kept, { system: SYSTEM, cacheKey: "ses_1" });
     messages.push(...toFollowUpMessages(reply), ...(next === undefined ? [] : [next]));
   }

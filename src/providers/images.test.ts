@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { BlobPart } from "../domain/index.ts";
 import { say, startModelServer } from "../testing/index.ts";
-import type { ModelMessage } from "../domain/model.ts";
+import type { CompletionMessage } from "../domain/model.ts";
 import { image, openTestModel, requestReply, text, user, WIRES } from "./test-models.ts";
 
 const MEGABYTE = 1024 * 1024;
@@ -10,7 +10,7 @@ describe.each(WIRES)("an image over %s", (wire) => {
   it("is sent between the texts around it, in its turn and later", async () => {
     await using server = await startModelServer([say("Ok."), say("Ok.")]);
     const model = openTestModel(wire, server.url);
-    const message: ModelMessage = {
+    const message: CompletionMessage = {
       role: "user",
       parts: [text("Before"), image("the bytes"), text("after"), text("more")],
     };
@@ -45,7 +45,7 @@ describe.each(WIRES)("an image over %s", (wire) => {
 });
 
 describe("an attachment", () => {
-  const sentBy = async (messages: readonly ModelMessage[], images = true) => {
+  const sentBy = async (messages: readonly CompletionMessage[], images = true) => {
     await using server = await startModelServer([say("Ok.")]);
     const providers = new Map([["anthropic", { images }]]);
     await requestReply(openTestModel("anthropic", server.url, { providers }), messages);
@@ -64,7 +64,7 @@ describe("an attachment", () => {
 
   it("is rejected with input_too_large before anything is sent, and replaced by its name in later turns", async () => {
     const large = { ...image("x".repeat(4 * MEGABYTE)), name: "cat.png" };
-    const message: ModelMessage = { role: "user", parts: [large] };
+    const message: CompletionMessage = { role: "user", parts: [large] };
     await using server = await startModelServer([]);
     await expect(requestReply(openTestModel("anthropic", server.url), [message])).rejects.toMatchObject({
       code: "input_too_large",
@@ -79,10 +79,10 @@ describe("an attachment", () => {
     ["large", 7, "x".repeat(3 * MEGABYTE), 3],
   ])("is dropped with the older half if there are too %s", async (_, count, filling, kept) => {
     const names = Array.from({ length: count }, (_, index) => `image ${index}${filling}`);
-    const sent = await sentBy(names.map((name): ModelMessage => ({ role: "user", parts: [image(name)] })));
+    const sent = await sentBy(names.map((name): CompletionMessage => ({ role: "user", parts: [image(name)] })));
     expect(names.map((name) => sent.includes(base64(name)))).toEqual(names.map((_, index) => index >= count - kept));
     await using server = await startModelServer([]);
-    const atOnce: ModelMessage = { role: "user", parts: names.map((name) => image(name)) };
+    const atOnce: CompletionMessage = { role: "user", parts: names.map((name) => image(name)) };
     await expect(requestReply(openTestModel("anthropic", server.url), [atOnce])).rejects.toMatchObject({
       code: "input_too_large",
     });
@@ -93,7 +93,7 @@ describe("an attachment", () => {
     const given: boolean[][] = [];
     for (let count = 1; count <= names.length; count += 1) {
       const sent = await sentBy(
-        names.slice(0, count).map((name): ModelMessage => ({ role: "user", parts: [image(name)] })),
+        names.slice(0, count).map((name): CompletionMessage => ({ role: "user", parts: [image(name)] })),
       );
       given.push(names.slice(0, count).map((name) => sent.includes(base64(name))));
     }

@@ -1,7 +1,7 @@
 /** Selects the images of a conversation that fit into a request. */
 import { RookeryError, type BlobPart } from "../domain/index.ts";
 import type { ProviderKind } from "../domain/provider.ts";
-import type { ModelMessage, CompletionRequest } from "../domain/model.ts";
+import type { CompletionMessage, CompletionRequest } from "../domain/model.ts";
 
 /** The images that a provider accepts. */
 export interface ImageLimits {
@@ -88,11 +88,11 @@ function totalBytes(images: LoadedImages): number {
   return bytes;
 }
 
-function findSupportedImages(message: ModelMessage, { mediaTypes }: ImageLimits): BlobPart[] {
+function findSupportedImages(message: CompletionMessage, { mediaTypes }: ImageLimits): BlobPart[] {
   return listBlobs(message).filter((part) => mediaTypes.includes(part.mediaType));
 }
 
-function listBlobs(message: ModelMessage): readonly BlobPart[] {
+function listBlobs(message: CompletionMessage): readonly BlobPart[] {
   switch (message.role) {
     case "user":
       return message.parts.filter((part) => part.type === "blob");

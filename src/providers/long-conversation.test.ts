@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { WorkPerTurn } from "../stdx/test-work-per-turn.ts";
 import { say, startModelServer } from "../testing/index.ts";
-import type { ModelMessage } from "../domain/model.ts";
+import type { CompletionMessage } from "../domain/model.ts";
 import { openTestModel, requestReply, user, WIRES } from "./test-models.ts";
 
 const COUNT = 2_000;
@@ -10,7 +10,7 @@ it.each(WIRES)("does not block the event loop while it prepares a long conversat
   await using server = await startModelServer([say("Ok.")]);
   using perTurn = new WorkPerTurn();
   const read = new Set<number>();
-  const slowMessage = (index: number): ModelMessage => ({
+  const slowMessage = (index: number): CompletionMessage => ({
     role: "assistant",
     calls: [],
     get text() {

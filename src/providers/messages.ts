@@ -6,7 +6,7 @@ import type { LanguageModelV3Message, LanguageModelV3ToolResultOutput } from "@a
 import type { BlobPart, InputPart } from "../domain/index.ts";
 import { mapInLoopSlices } from "../stdx/index.ts";
 import { attachmentName, type LoadedImages } from "./images.ts";
-import type { ModelMessage, ToolAnswer } from "../domain/model.ts";
+import type { CompletionMessage, ToolAnswer } from "../domain/model.ts";
 import { wellFormed } from "./well-formed.ts";
 
 /**
@@ -27,7 +27,7 @@ export type AssistantContent = Extract<LanguageModelV3Message, { role: "assistan
 
 /** Converts the messages. An attachment that is not among `images` is replaced by its name. */
 export function toPrompt(
-  messages: readonly ModelMessage[],
+  messages: readonly CompletionMessage[],
   target: ModelOrigin,
   images: LoadedImages,
 ): Promise<LanguageModelV3Message[]> {
@@ -39,7 +39,7 @@ export function missingAttachmentText(part: BlobPart): string {
   return `[attachment not available to you: ${attachmentName(part)}]`;
 }
 
-function toMessage(message: ModelMessage, target: ModelOrigin, images: LoadedImages): LanguageModelV3Message {
+function toMessage(message: CompletionMessage, target: ModelOrigin, images: LoadedImages): LanguageModelV3Message {
   switch (message.role) {
     case "user":
       return { role: "user", content: userContent(message.parts, images) };
@@ -89,7 +89,7 @@ function userContent(parts: readonly InputPart[], images: LoadedImages): UserCon
 }
 
 function assistantContent(
-  { text, calls, native }: Extract<ModelMessage, { role: "assistant" }>,
+  { text, calls, native }: Extract<CompletionMessage, { role: "assistant" }>,
   target: ModelOrigin,
 ): AssistantContent {
   if (isNative(native, target)) return native.content;

@@ -2,7 +2,7 @@
 import type { LanguageModelV3StreamPart, LanguageModelV3Usage, SharedV3ProviderMetadata } from "@ai-sdk/provider";
 import { includeParts } from "../domain/usage.ts";
 import type { AssistantContent } from "./messages.ts";
-import type { ModelMessage, ModelCall, ModelPart, ModelReply } from "../domain/model.ts";
+import type { CompletionMessage, ModelCall, ModelPart, ModelReply } from "../domain/model.ts";
 import { ProviderError } from "../domain/provider-error.ts";
 
 type ReplyPiece = { type: "text" | "reasoning"; text: string[]; providerOptions?: SharedV3ProviderMetadata };
@@ -24,7 +24,7 @@ export class ReplyBuilder {
   #length = 0;
 
   /** New call ids must differ from those in the conversation and from `takenIds`. */
-  constructor(messages: readonly ModelMessage[], takenIds: Iterable<string> = []) {
+  constructor(messages: readonly CompletionMessage[], takenIds: Iterable<string> = []) {
     this.#used = new Set(takenIds);
     for (const message of messages) {
       if (message.role === "assistant") for (const { toolId } of message.calls) this.#used.add(toolId);

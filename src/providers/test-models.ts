@@ -1,7 +1,7 @@
 /** Test models, one for each API, and shortcuts for messages. */
 import type { BlobPart, InputPart, ToolSpec } from "../domain/index.ts";
 import type { ProviderOptions } from "./endpoint.ts";
-import type { ModelMessage, Model, ModelPart, ModelReply, CompletionRequest } from "../domain/model.ts";
+import type { CompletionMessage, Model, ModelPart, ModelReply, CompletionRequest } from "../domain/model.ts";
 import { openModel } from "./open.ts";
 
 export const FAKE_KEY = "fake-key-of-a-test";
@@ -35,7 +35,7 @@ export const BASH: ToolSpec = {
 
 export async function requestReply(
   model: Model,
-  messages: readonly ModelMessage[] = [user("Go")],
+  messages: readonly CompletionMessage[] = [user("Go")],
   more: Partial<CompletionRequest> = {},
 ): Promise<ModelReply> {
   const last = (await collectParts(model, messages, more)).at(-1);
@@ -45,7 +45,7 @@ export async function requestReply(
 
 export async function collectParts(
   model: Model,
-  messages: readonly ModelMessage[] = [user("Go")],
+  messages: readonly CompletionMessage[] = [user("Go")],
   more: Partial<CompletionRequest> = {},
 ): Promise<ModelPart[]> {
   const { signal } = new AbortController();
@@ -60,7 +60,7 @@ export function blob(hash: string): Promise<Uint8Array | undefined> {
   return Promise.resolve(hash === "gone" ? undefined : Buffer.from(hash));
 }
 
-export function user(value: string): ModelMessage {
+export function user(value: string): CompletionMessage {
   return { role: "user", parts: [text(value)] };
 }
 
@@ -73,8 +73,8 @@ export function image(hash: string): BlobPart {
 }
 
 /** Returns a reply and the results of its calls as messages. */
-export function toFollowUpMessages({ text: said, calls, native }: ModelReply, result = "done"): ModelMessage[] {
+export function toFollowUpMessages({ text: said, calls, native }: ModelReply, result = "done"): CompletionMessage[] {
   const results = calls.map(({ toolId, name }) => ({ toolId, name, text: result, failed: false }));
-  const assistant: ModelMessage = { role: "assistant", text: said, calls, native };
+  const assistant: CompletionMessage = { role: "assistant", text: said, calls, native };
   return results.length === 0 ? [assistant] : [assistant, { role: "tool", results }];
 }

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import type { ModelMessage } from "../../domain/model.ts";
+import type { CompletionMessage } from "../../domain/model.ts";
 import { DEMO_PROMPT, nextDemoReply } from "./script.ts";
 
 /** Plays the script. `fails` says which calls fail, by the name of the tool and the number of its call. */
 function play(fails: (name: string, call: number) => boolean): string[] {
-  const messages: ModelMessage[] = [{ role: "user", parts: [{ type: "text", text: DEMO_PROMPT }] }];
+  const messages: CompletionMessage[] = [{ role: "user", parts: [{ type: "text", text: DEMO_PROMPT }] }];
   const shown: string[] = [];
   const counts = new Map<string, number>();
   for (let step = 0; step < 10; step += 1) {

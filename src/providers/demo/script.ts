@@ -1,5 +1,5 @@
 /** The script of the demo: a repository with a failing test, and what the scripted model does about it. */
-import type { ModelMessage } from "../../domain/model.ts";
+import type { CompletionMessage } from "../../domain/model.ts";
 
 export const DEMO_FILES: Readonly<Record<string, string>> = {
   "sum.mjs": `/** Adds up a list of numbers. */
@@ -38,7 +38,7 @@ const STEPS: readonly DemoReply[] = [
 ];
 
 /** Returns the next reply. It depends only on the conversation, so a demo continues after a crash. */
-export function nextDemoReply(messages: readonly ModelMessage[]): DemoReply {
+export function nextDemoReply(messages: readonly CompletionMessage[]): DemoReply {
   const last = messages.at(-1);
   const hasFailed = last?.role === "tool" && last.results.some(({ failed }) => failed);
   const replies = messages.filter(({ role }) => role === "assistant").length;

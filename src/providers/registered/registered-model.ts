@@ -8,7 +8,7 @@ import { RookeryError, isRookeryError, messageOf } from "../../domain/errors.ts"
 import type {
   CompletionRequest,
   Model,
-  ModelMessage,
+  CompletionMessage,
   ModelPart,
   ModelPrice,
   ModelReply,
@@ -199,7 +199,10 @@ function takeUniqueId(id: string, used: Set<string>): string {
 }
 
 /** Another model's form of a message means nothing to this one. */
-function withOwnNative({ provider, model }: RegisteredModel, messages: readonly ModelMessage[]): ModelMessage[] {
+function withOwnNative(
+  { provider, model }: RegisteredModel,
+  messages: readonly CompletionMessage[],
+): CompletionMessage[] {
   return messages.map((message) => {
     if (message.role !== "assistant" || message.native === undefined) return message;
     const { native, ...others } = message;
