@@ -126,7 +126,11 @@ export async function readConversation(
 }
 
 /** Thoughts are left out: a model API takes only those that it signed. */
-function toModelMessage(message: ConversationMessage, index: number, all: readonly ConversationMessage[]): CompletionMessage {
+function toModelMessage(
+  message: ConversationMessage,
+  index: number,
+  all: readonly ConversationMessage[],
+): CompletionMessage {
   switch (message.role) {
     case "user":
       return { role: "user", parts: "parts" in message ? message.parts : [{ type: "text", text: message.text }] };

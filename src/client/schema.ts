@@ -1080,6 +1080,7 @@ export interface components {
                 effort?: "off" | "low" | "medium" | "high" | "max";
                 context?: number;
                 retries?: number;
+                cache_key?: string;
                 timeouts?: {
                     [key: string]: number;
                 };
@@ -1938,6 +1939,7 @@ export interface components {
                     effort?: "off" | "low" | "medium" | "high" | "max";
                     context?: number;
                     retries?: number;
+                    cache_key?: string;
                     timeouts?: {
                         [key: string]: number;
                     };
@@ -2132,6 +2134,7 @@ export interface components {
                 effort?: "off" | "low" | "medium" | "high" | "max";
                 context?: number;
                 retries?: number;
+                cache_key?: string;
                 timeouts?: {
                     [key: string]: number;
                 };
@@ -4249,6 +4252,7 @@ export interface operations {
                         effort?: "off" | "low" | "medium" | "high" | "max";
                         context?: number;
                         retries?: number;
+                        cache_key?: string;
                         timeouts?: {
                             [key: string]: number;
                         };

@@ -89,7 +89,7 @@ const orText = ({ valid, wrong }: Argument): Argument => ({
 const definition = object(
   {
     name: text(),
-    backend: word("api"),
+    backend: { valid: "api", wrong: [...text().wrong, "", "opncode", "a/b", "__proto__"] }, // a program may register others
     model: text(),
     prompts: list(orText(object({ text: text() }))),
     tools: object({ deny: list(text()) }),
