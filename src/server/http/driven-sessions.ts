@@ -10,6 +10,7 @@ import {
   type Changes,
   type Deliver,
   type Session,
+  type Turn,
 } from "../../session/index.ts";
 import { expectMadeEvent } from "../../stdx/request-key.ts";
 import type { ServedRookery } from "./served-rookery.ts";
@@ -68,8 +69,17 @@ export class DrivenSessions implements AsyncDisposable {
 
   /** Starts a turn. Resolves when its `turn.started` event is durable. */
   prompt(id: string, input: string | readonly InputPart[]): Promise<StartedTurn> {
+    return this.#start(id, async (session) => session.prompt(await expandInput(session, input)));
+  }
+
+  /** Continues the last turn without a prompt, like `prompt`. Rejects with the errors of `Session.resume`. */
+  resume(id: string): Promise<StartedTurn> {
+    return this.#start(id, (session) => Promise.resolve(session.resume()));
+  }
+
+  #start(id: string, startTurn: (session: Session) => Promise<Turn>): Promise<StartedTurn> {
     return this.#use(id, async (session) => {
-      const turn = session.prompt(await expandInput(session, input));
+      const turn = await startTurn(session);
       expectMadeEvent((event) => event.type === "turn.started" && "turnId" in event && event.turnId === turn.id);
       for await (const { type, turnId, seq } of turn) {
         if (type === "turn.started" && turnId === turn.id) return { turnId: turn.id, seq };

@@ -49,3 +49,34 @@ it.each([
   expect(refused.error).toMatchObject({ code });
   expect(await scene.store.list()).toEqual([]);
 });
+
+it("continues an unfinished turn without a prompt, and refuses to continue one that is done", async () => {
+  await using owned = new DisposeStack();
+  const scene = owned.use(await openNativeScene());
+  const says = { type: "assistant", message: { content: [{ type: "text", text: "On." }] }, parent_tool_use_id: null };
+  const result = { type: "result", subtype: "success", is_error: false };
+  await scene.script([
+    { needs: "CLAUDE_CODE_RESUME_INTERRUPTED_TURN" },
+    { wait: "initialize" },
+    { send: says },
+    { send: result },
+  ]);
+  await scene.keepClaudeSession((text) => {
+    const lines = text.split("\n");
+    return lines.slice(0, lines.findLastIndex((line) => line.includes('"tool_result"')) + 1).join("\n");
+  });
+  const client = await serve(scene, owned);
+  const { data } = await client.POST("/v1/sessions", { body: { adopt: ADOPT } });
+  const params = { path: { id: data!.id } };
+  const resumed = await client.POST("/v1/sessions/{id}/resume", { params, body: {} });
+  expect(resumed.response.status).toBe(202);
+  const outcomes: string[] = [];
+  for await (const { event } of client.follow({ session: data!.id, after: resumed.data!.seq! })) {
+    if (event.type !== "turn.ended") continue;
+    outcomes.push(event.outcome.status);
+    break;
+  }
+  expect(outcomes).toEqual(["done"]);
+  const again = await client.POST("/v1/sessions/{id}/resume", { params, body: {} });
+  expect(again.error).toMatchObject({ code: "input_invalid" });
+});

@@ -189,6 +189,38 @@ export const sessionRoutes: readonly HttpRoute[] = [
   }),
   route({
     method: "POST",
+    path: "/v1/sessions/:id/resume",
+    id: "resumeTurn",
+    summary: "Continue the last turn, which failed, stalled or was cancelled, without a prompt.",
+    tag: "sessions",
+    params,
+    body: z.strictObject({}),
+    responses: {
+      202: { description: "The turn is running: follow the events of the session.", schema: PromptedSchema },
+    },
+    errors: [
+      "session_not_found",
+      "session_closed",
+      "session_in_use",
+      "other_host",
+      "turn_in_progress",
+      "lease_lost",
+      ...OPEN_AGENT_ERRORS,
+    ],
+    completion: {
+      isEvent: () => false, // a started turn is matched by its id: see `DrivenSessions.resume`
+      recall: async ({ id, seq }, { context }) => {
+        const { events } = await context.rookery.store.read({ sessionId: id, after: seq - 1, limit: 1 });
+        return jsonResponse({ sessionId: id, turnId: events[0]?.turnId, seq }, 202);
+      },
+    },
+    async handle({ context, params: { id } }) {
+      await requireNoRunningTask(context.rookery.store, id);
+      return jsonResponse({ sessionId: id, ...(await context.sessions.resume(id)) }, 202);
+    },
+  }),
+  route({
+    method: "POST",
     path: "/v1/sessions/:id/cancel",
     id: "cancelTurn",
     summary: "Cancel the running turn. Responds when its end is durable.",
