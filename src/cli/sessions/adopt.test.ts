@@ -60,6 +60,7 @@ it("names what is wrong with an id", async () => {
   expect(unknown.code).toBe(1);
   expect(unknown.stderr).toContain("no program keeps a session 99999999");
   expect((await adopt("../x")).code).toBe(2);
+  expect((await adopt("")).code).toBe(2);
   expect((await adopt("x", "--backend", "api")).code).toBe(2);
   expect((await adopt("--cwd", fixture.home)).stdout).toContain("no program keeps a session of");
 });

@@ -16,6 +16,8 @@ import { toSingleLine } from "../sanitize.ts";
 const MAX_CANDIDATES = 5;
 
 export async function adoptSessionCommand({ io, args: [id], options }: CommandCall): Promise<ExitCode> {
+  if (id === "")
+    throw usageError("the session id is empty; list the sessions of this directory: rookery sessions adopt");
   const folder = textOption(options, "cwd");
   const cwd = await realFolder(resolve(io.cwd(), folder ?? "."));
   const backend = choiceOption(options, "backend", ADOPTABLE_BACKENDS);
