@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { dirname } from "node:path";
 import { mkdir } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { SessionEvent, type EventOf, type EventType } from "../domain/index.ts";
+import { newId, SessionEvent, type EventOf, type EventType } from "../domain/index.ts";
 import { collect, transcript } from "../testing/index.ts";
 import { CLAUDE_ID, CODEX_ID, GEMINI_ID, openNativeScene, writeDeep, type NativeScene } from "./test-native-scene.ts";
 
@@ -123,6 +123,20 @@ describe("a session of Claude Code", () => {
       message: expect.stringContaining(started.id) as string,
     });
     expect(await scene.rookery.adoptSession(CLAUDE)).not.toBe(id);
+  });
+
+  it("is refused although a thousand newer sessions exist", async () => {
+    await using scene = await openNativeScene();
+    await scene.keepClaudeSession();
+    const id = await scene.rookery.adoptSession(CLAUDE);
+    const at = new Date().toISOString();
+    const opened = { type: "session.opened", agent: "a", backend: "api", cwd: "/", permissions: "ask", at } as const;
+    for (let count = 0; count < 1_001; count += 1)
+      await scene.store.append({ sessionId: newId("ses"), id: newId("app"), expectedHead: 0, events: [opened] });
+    await expect(scene.rookery.adoptSession(CLAUDE)).rejects.toMatchObject({
+      code: "native_session_in_use",
+      message: expect.stringContaining(id) as string,
+    });
   });
 
   it("is adopted once by two calls at the same time", async () => {

@@ -22,6 +22,7 @@ import {
   type AppendToCopy,
   type CopyOptions,
 } from "./session-copy.ts";
+import { listAllSessions } from "./usage.ts";
 import { substituteEvent, toWritableEvent } from "./writable.ts";
 
 export interface AdoptOptions extends CopyOptions {
@@ -68,7 +69,7 @@ export async function requireUnknownNativeSession(
 /** Resolves with the sessions that have a session of a program and are not closed, by `nativeKey`. */
 export async function listNativeSessions(store: Pick<SessionStore, "list">): Promise<ReadonlyMap<string, string>> {
   const known = new Map<string, string>();
-  for (const { id, backend, nativeId, status } of await store.list()) {
+  for await (const { id, backend, nativeId, status } of listAllSessions(store)) {
     if (nativeId !== undefined && status !== "closed") known.set(nativeKey({ backend, nativeId }), id);
   }
   return known;

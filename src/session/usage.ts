@@ -104,7 +104,8 @@ function toLocalDay(at: string): string {
   return `${date.getFullYear()}-${part(date.getMonth() + 1)}-${part(date.getDate())}`;
 }
 
-async function* listAllSessions(store: Pick<SessionStore, "list">): AsyncIterable<SessionSummary> {
+/** Lists all sessions, newest first, page by page. */
+export async function* listAllSessions(store: Pick<SessionStore, "list">): AsyncIterable<SessionSummary> {
   for (let before: string | undefined; ;) {
     const page = await store.list({ before, limit: MAX_PAGE });
     yield* page;
