@@ -4652,7 +4652,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code agent_unknown, backend_unsupported, config_invalid, cwd_missing, model_invalid, provider_unconfigured. */
+            /** @description Code agent_unknown, backend_unknown, backend_unsupported, config_invalid, cwd_missing, model_invalid, provider_unconfigured. */
             422: {
                 headers: {
                     [name: string]: unknown;
