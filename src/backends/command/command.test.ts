@@ -215,7 +215,7 @@ describe("the live program on its own", () => {
     prompt: [{ type: "text", text: "hi" }],
     recorder: new TurnRecorder({
       log: { record: (...bodies: EventBody[]) => void events.push(...bodies) },
-    } as TurnContext),
+    }),
     ask: () => Promise.reject(new Error("nobody asks")),
     ready: () => {
       readied += 1;

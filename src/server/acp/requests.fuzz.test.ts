@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { listCheckedMethods } from "../../acp/agent/agent-params.ts";
 import { PeerError } from "../../acp/index.ts";
-import { SessionEvent } from "../../domain/index.ts";
+import { messageOf, SessionEvent } from "../../domain/index.ts";
 import { Random } from "../../programs/test-fuzz.ts";
 import { mutateLine } from "../../programs/test-mutations.ts";
 import { say } from "../../testing/index.ts";
@@ -59,7 +59,7 @@ it(
       const failure = await Promise.race([sent, late]);
       if (failure === undefined || hasCode(failure)) continue;
       if (failure instanceof RangeError) continue; // the client cannot write a value that is nested this deeply
-      problems.push(`seed ${seed}: ${method} ${text.slice(0, 200)}: ${String(failure)}`);
+      problems.push(`seed ${seed}: ${method} ${text.slice(0, 200)}: ${messageOf(failure)}`);
     }
     expect(problems).toEqual([]);
     expect(failures).toEqual([]);
