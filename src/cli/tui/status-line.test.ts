@@ -10,11 +10,11 @@ const FACTS = [
 ];
 
 it.each([
-  [60, "claude · ~/work/client/project · a-model · main"],
+  [60, "claude · ~/code/client/project · a-model · main"],
   [40, "claude · …/project · a-model · main"],
   [32, "claude · a-model · main"],
 ])("shows short forms in %i columns before it leaves out a fact", (width, expected) => {
-  const directory = { text: "~/work/client/project", short: "…/project", priority: 2 };
+  const directory = { text: "~/code/client/project", short: "…/project", priority: 2 };
   const [agent, ...rest] = FACTS.slice(0, 4);
   expect(
     formatStatusLine(
