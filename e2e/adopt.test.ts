@@ -19,11 +19,11 @@ async function openKeptSession(name: keyof typeof programs, second: string) {
   const recipe = programs[name];
   const model = opening.use(await startModelServer(modelScript(recipe, place.files)));
   const { env, toml } = await recipe.prepare({ ...place, modelUrl: model.url });
-  const config = join(env["XDG_CONFIG_HOME"] ?? "", "rookery");
-  await mkdir(config, { recursive: true });
-  await writeFile(join(config, "rookery.toml"), `[agents.${name}]\n${toml}\n`);
+  const home = join(place.root, "rookery");
+  await mkdir(home, { recursive: true });
+  await writeFile(join(home, "rookery.toml"), `[agents.${name}]\n${toml}\n`);
   const store = opening.use(openMemoryStore());
-  const rookery = opening.use(await Rookery.open({ env, cwd: place.cwd, store, home: join(place.root, "rookery") }));
+  const rookery = opening.use(await Rookery.open({ env, cwd: place.cwd, store, home }));
   const command = JSON.parse(/^command = (.*)$/m.exec(toml)?.[1] ?? "[]") as string[];
   const say = (prompt: string, resume?: string) =>
     promptOutside({ name, command, env, cwd: place.cwd, prompt, ...(resume !== undefined && { resume }) });

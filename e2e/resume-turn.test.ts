@@ -26,11 +26,11 @@ it.each(["claude", "codex"] as const)(
       }),
     );
     const { env, toml } = await recipe.prepare({ ...place, modelUrl: model.url });
-    const config = join(env["XDG_CONFIG_HOME"] ?? "", "rookery");
-    await mkdir(config, { recursive: true });
-    await writeFile(join(config, "rookery.toml"), `[agents.${name}]\n${toml}\n`);
+    const home = join(place.root, "rookery");
+    await mkdir(home, { recursive: true });
+    await writeFile(join(home, "rookery.toml"), `[agents.${name}]\n${toml}\n`);
     const store = owned.use(openMemoryStore());
-    const rookery = owned.use(await Rookery.open({ env, cwd: place.cwd, store, home: join(place.root, "rookery") }));
+    const rookery = owned.use(await Rookery.open({ env, cwd: place.cwd, store, home }));
     const session = owned.use(await rookery.openSession({ agent: name, permissions: "all" }));
 
     const first: SessionEvent[] = [];
