@@ -30,6 +30,7 @@ const BODIES: readonly [method: string, path: string, body: object][] = [
       ],
     },
   ],
+  ["POST", "/v1/sessions/:id/resume", {}],
   ["POST", "/v1/sessions/:id/fork", { title: "b", cwd: ".", through: 1 }],
   ["POST", "/v1/sessions/:id/requests/r1", { decision: "allow", scope: "once", message: "c" }],
   ["POST", "/v1/sessions/:id/requests/r1", { action: "accept", content: { a: 1 } }],
