@@ -19,7 +19,12 @@ it("leaves no process of an agent that was starting when its session closed", as
   const { connection, marker } = await open(home.path, LATE);
   connection.tools?.setOverlay({ sources: [testSource("o", testSpec("one"))], contributions: [], base: true });
   const log = { record: () => undefined };
-  const turn = { turnId: "t1", input: [{ type: "text", text: "hi" }], signal: new AbortController().signal, log } as unknown as TurnContext;
+  const turn = {
+    turnId: "t1",
+    input: [{ type: "text", text: "hi" }],
+    signal: new AbortController().signal,
+    log,
+  } as unknown as TurnContext;
   const outcome = connection.runTurn(turn); // starts another process because of the overlay
   await expect.poll(() => existsSync(join(home.path, "started-again"))).toBe(true); // the file stays, unlike a gap between two processes
   await connection[Symbol.asyncDispose]();
@@ -33,7 +38,12 @@ it("stops a start that never finishes when its turn is cancelled, and leaves no 
   connection.tools?.setOverlay({ sources: [testSource("o", testSpec("one"))], contributions: [], base: true });
   const own = new AbortController();
   const log = { record: () => undefined };
-  const turn = { turnId: "t1", input: [{ type: "text", text: "hi" }], signal: own.signal, log } as unknown as TurnContext;
+  const turn = {
+    turnId: "t1",
+    input: [{ type: "text", text: "hi" }],
+    signal: own.signal,
+    log,
+  } as unknown as TurnContext;
   const outcome = connection.runTurn(turn);
   await expect.poll(() => existsSync(join(home.path, "started-again"))).toBe(true); // the file stays, unlike a gap between two processes
   own.abort(new Error("enough"));
