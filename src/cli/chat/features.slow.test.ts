@@ -202,7 +202,7 @@ it(
     await screen.waitFor("done ·");
     screen.type("/compact");
     screen.press("enter");
-    await screen.waitFor("the log keeps the earlier conversation");
+    await screen.waitFor("continues from 1 message; the log keeps the rest");
     expect(screen.all()).not.toContain("Summarize our conversation");
     screen.type("/attach nope.png");
     screen.press("enter");

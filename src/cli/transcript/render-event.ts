@@ -302,5 +302,9 @@ function formatConversation(messages: readonly ConversationMessage[]): string[] 
   const shown = lines.slice(-MAX_SHOWN_MESSAGES);
   const hidden = lines.length - shown.length;
   const count = messages.length === 1 ? "1 message" : `${messages.length} messages`;
-  return [`the conversation starts from ${count} here:`, ...(hidden > 0 ? [`… ${hidden} more`] : []), ...shown];
+  return [
+    `the conversation continues from ${count}; the log keeps the rest:`,
+    ...(hidden > 0 ? [`… ${hidden} more`] : []),
+    ...shown,
+  ];
 }

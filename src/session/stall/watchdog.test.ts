@@ -239,8 +239,14 @@ describe.runIf(process.platform === "linux")("the process of a silent tool", () 
     });
     await once(program.child.stdout!, "data");
     await vi.waitFor(() => expect(sampleActivity(childMarker, 0).uses.size).toBe(1));
+    const cpuMs = () => [...sampleActivity(childMarker, 0).uses.values()].reduce((sum, use) => sum + use.cpuMs, 0);
     return {
       ...s,
+      /** Waits until the process has used the CPU again: a busy machine may leave it none for a while. */
+      async hasComputed() {
+        const before = cpuMs();
+        await vi.waitFor(() => expect(cpuMs() - before).toBeGreaterThanOrEqual(50), 20_000);
+      },
       [Symbol.asyncDispose]: async () => {
         await program.stop(0);
         await s[Symbol.asyncDispose]();
@@ -250,8 +256,10 @@ describe.runIf(process.platform === "linux")("the process of a silent tool", () 
 
   it("prevents a stall while it uses the CPU", async () => {
     await using s = await withChild("while :; do [ -e /proc/$PPID ] || exit; done");
+    await s.hasComputed();
     s.clock.advance(1800);
     await s.stillRuns();
+    await s.hasComputed();
     s.clock.advance(1799); // CPU use restarts the limit
     await s.stillRuns();
     await s.session.cancel();

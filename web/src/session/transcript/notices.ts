@@ -89,5 +89,5 @@ function formatConversation(messages: readonly ConversationMessage[]): string {
   const shown = lines.slice(-MAX_MESSAGES);
   const more = lines.length > shown.length ? [`… ${lines.length - shown.length} more`] : [];
   const count = messages.length === 1 ? "1 message" : `${messages.length} messages`;
-  return [`The conversation starts from ${count} here:`, ...more, ...shown].join("\n");
+  return [`The conversation continues from ${count}; the log keeps the rest:`, ...more, ...shown].join("\n");
 }
